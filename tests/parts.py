@@ -89,22 +89,21 @@ class Part:
     def run(self) -> None:
         """Run, showing its progress and keeping its details."""
         started = time.monotonic()
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [*self.program, *self.arguments],
             cwd=ROOT,
             env={**os.environ, **ENVIRONMENT},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-        )
-        assert process.stdout is not None
-        for line in process.stdout:
-            self.last = line.strip() or self.last
-            if self.details or _DETAILS.match(line):
-                self.details.append(line)
-            elif line.strip():
-                say(f"{self.name:8}{line}")
-        self.status = process.wait()
+        ) as process:
+            for line in process.stdout or ():
+                self.last = line.strip() or self.last
+                if self.details or _DETAILS.match(line):
+                    self.details.append(line)
+                elif line.strip():
+                    say(f"{self.name:8}{line}")
+        self.status = process.returncode
         say(f"{self.name:8}took {clock(time.monotonic() - started)}\n")
         if self.details:
             say(f"\n{self.name}:\n{''.join(self.details)}\n")

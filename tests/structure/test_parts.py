@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -65,20 +63,19 @@ def test_the_parts_are_summed_up() -> None:
     )
 
 
-def test_failures_are_shown_and_end_non_zero(tmp_path: Path) -> None:
+def test_failures_are_shown_and_end_non_zero(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A part shows its progress with its name, its failures in one piece, and its status."""
     (tmp_path / "test_two.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
-    code = (
-        "from tests.parts import Part\n"
-        f"part = Part('two', ['-q', '-p', 'no:cacheprovider', '--rootdir', {str(tmp_path)!r}, "
-        f"'-c', '/dev/null', {str(tmp_path)!r}])\n"
-        "part.run()\nprint(part.status, part.last)\n"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # no plugin is needed, all are slow
+    options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null"]
+    part = Part("two", [*options, "--rootdir", str(tmp_path), str(tmp_path)])
 
-    lines = answer.stdout.splitlines()
+    part.run()
+
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("two     .F")
     assert any(line.startswith("E ") and "assert 0" in line for line in lines)
-    assert lines[-1].startswith("1 1 failed, 1 passed in")
+    assert part.status == 1
+    assert part.last.startswith("1 failed, 1 passed in")

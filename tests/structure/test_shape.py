@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from tests.structure.product import ROOT, sources
+from tests.structure.product import sources
 
 MODULES = 16
 """A folder holds at most so many, `__init__` not counted."""
@@ -26,19 +25,18 @@ def test_folders_hold_few_modules() -> None:
 
 def test_files_are_no_longer_than_a_concept() -> None:
     """No module sprawls."""
-    lengths = {path: len((ROOT / path).read_text().splitlines()) for path in sources()}
+    long = {path: found.lines for path, found in sources().items() if found.lines > FILE_LINES}
 
-    assert {path: lines for path, lines in lengths.items() if lines > FILE_LINES} == {}
+    assert long == {}
 
 
 def test_functions_fit_a_screen() -> None:
     """No function reaches fifty lines."""
     long = {
-        f"{path}:{node.name}"
-        for path, tree in sources().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES
+        f"{path}:{name}"
+        for path, found in sources().items()
+        for name, lines in found.functions
+        if lines >= FUNCTION_LINES
     }
 
     assert long == set()
@@ -47,9 +45,8 @@ def test_functions_fit_a_screen() -> None:
 def test_no_two_classes_share_a_name() -> None:
     """A class name is found once in the product; inner classes have a place of their own."""
     places: dict[str, list[str]] = defaultdict(list)
-    for path, tree in sources().items():
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(path)
+    for path, source in sources().items():
+        for name in source.classes:
+            places[name].append(path)
 
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
