@@ -136,8 +136,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in slow]
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Let the garbage collector pass over what stays until the end: modules and tests."""
+    providers = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if providers and session.config.getoption("fast"):
+        # Now and then Hypothesis draws a constant that stands in our code; for that each part
+        # would read every module that it has loaded. The whole suite does.
+        vars(providers)["_get_local_constants"] = providers.Constants
     gc.collect()
     gc.freeze()
 

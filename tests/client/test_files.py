@@ -131,8 +131,8 @@ def test_folders_need_the_extra_to_be_converted(tmp_path, monkeypatch):
 def test_boxes_are_in_the_pixels_of_the_picture_that_was_given():
     """A picture made smaller to be sent comes back with boxes of its own size."""
     noise = io.BytesIO()
-    Image.effect_noise((3600, 1800), 100).save(noise, "PNG")
-    source = converted(opened(noise.getvalue()))
+    Image.effect_noise((3600, 180), 100).save(noise, "PNG")
+    source = converted(opened(noise.getvalue()), most_bytes=500_000)
     assert (source.scale, Image.open(source.stream).size[0]) == (1.2, 3000)
     box = {"minX": 10, "minY": 20, "maxX": 100, "maxY": 200}
     nowhere = dict.fromkeys(box, 1)

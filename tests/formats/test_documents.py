@@ -109,11 +109,11 @@ class TestKinds:
 
     def test_large_picture_is_reduced_and_says_so(self):
         """A raster has at most 12 megapixels; boxes are in the pixels of the picture."""
-        page = first_page(encoded(Image.new("L", (6000, 4000), 200), "PNG"))
+        page = first_page(encoded(Image.new("L", (4500, 3000), 200), "PNG"))
         assert page.width * page.height <= MAX_RASTER_PIXELS
         assert page.pixels.shape == (page.height, page.width, 3)
-        assert page.width * page.scale == pytest.approx(6000, abs=1)
-        assert page.height * page.scale == pytest.approx(4000, abs=2)
+        assert page.width * page.scale == pytest.approx(4500, abs=1)
+        assert page.height * page.scale == pytest.approx(3000, abs=2)
 
 
 class TestRefusals:

@@ -71,7 +71,7 @@ class TestHostile:
         path = b"%d %d m %d %d l S\n"
         paths = b"".join(path % tuple(draw.randrange(600) for _ in range(4)) for _ in range(3_000))
         data = pdf([text_sheet(LINES), Sheet(paths * 100)])
-        with open_document(data, 8, page_seconds=1) as document:
+        with open_document(data, 8, page_seconds=0.4) as document:
             assert texts(document.page(1, False)) == LINES
             started = time.monotonic()
             with pytest.raises(BadRequest) as caught:
@@ -79,7 +79,7 @@ class TestHostile:
             assert time.monotonic() - started < 5
             assert caught.value.code == "document_too_slow"
             assert caught.value.message == (
-                "Page 2 of the PDF could not be read within 1 seconds. "
+                "Page 2 of the PDF could not be read within 0.4 seconds. "
                 "Simplify it, or send it as PNG or JPEG."
             )
             with pytest.raises(BadRequest, match="Page 2"):
@@ -194,7 +194,7 @@ class TestHostile:
             inner = body + b" /Resources << /XObject << /I %d 0 R >> >>" % form
             form = writer.add(inner, b"/I Do " * copies)
         data = writer.finish(add_sheets(writer, [image_sheet(form, 1, 1)]))
-        page = page_or_code(data, page_seconds=1)
+        page = page_or_code(data, page_seconds=0.3)
         if page not in ("broken_document", "document_too_slow"):
             assert page.pixels is not None
 
