@@ -12,9 +12,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from moto.backends import get_backend
-from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
-from moto.core.models import botocore_stubber
 
 from chalicelib import workers
 from chalicelib.config import Settings
@@ -37,9 +34,8 @@ from chalicelib.stores.jobs.queues import (
     queue_name,
 )
 from tests.conftest import MovableClock
-from tests.fresh_aws import provide
+from tests.held import answering, held
 from tests.pictures import make_zip
-from tests.quick_aws import keep_clients
 
 WORKERS = {
     INGEST: workers.run_ingest,
@@ -81,16 +77,18 @@ def empty_aws(settings: Settings) -> None:
 
     Much quicker than to make them anew for each test.
     """
-    tables = get_backend("dynamodb")[ACCOUNT_ID][settings.region].tables
+    tables = held("dynamodb", settings.region).tables
     if set(tables) != {table_name(settings, row) for row in ROWS}:
+        from tests.fresh_aws import provide
+
         provide(settings)
         return
     for table in tables.values():
         table.items.clear()
-    for queue in get_backend("sqs")[ACCOUNT_ID][settings.region].queues.values():
+    for queue in held("sqs", settings.region).queues.values():
         queue._messages = []
         queue.pending_messages.clear()
-    get_backend("s3")[ACCOUNT_ID]["aws"].buckets[settings.bucket].keys.clear()
+    held("s3").buckets[settings.bucket].keys.clear()
 
 
 class Snapshot:
@@ -107,17 +105,17 @@ class Snapshot:
         for name, table in self._tables().items():
             table.items = deepcopy(self._rows[name])
         for key, content in self._objects.items():
-            get_backend("s3")[ACCOUNT_ID]["aws"].put_object(self._settings.bucket, key, content)
+            held("s3").put_object(self._settings.bucket, key, content)
 
     def _tables(self) -> dict[str, Any]:
         """Return the emulated tables."""
         region = self._settings.region
-        tables: dict[str, Any] = get_backend("dynamodb")[ACCOUNT_ID][region].tables
+        tables: dict[str, Any] = held("dynamodb", region).tables
         return tables
 
     def _keys(self) -> Any:
         """Return the emulated objects, by key."""
-        return get_backend("s3")[ACCOUNT_ID]["aws"].buckets[self._settings.bucket].keys
+        return held("s3").buckets[self._settings.bucket].keys
 
 
 class World:
@@ -160,17 +158,19 @@ class World:
 
     def one_call_at_a_time(self) -> None:
         """Let callers on several threads share the emulated AWS, which keeps no order itself."""
-        lock = Lock()
+        from tests.quick_aws import keep_clients
+
+        lock, answer = Lock(), answering()
         keep_clients()
 
         def send(event_name: str, request: Any, **_: Any) -> Any:
             """Answer one call after the other."""
             with lock:
-                return botocore_stubber(event_name, request)
+                return answer(event_name, request)
 
         clients = self.stores.clients
         for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
-            client.meta.events.unregister("before-send", botocore_stubber)
+            client.meta.events.unregister("before-send", answer)
             client.meta.events.register("before-send", send)
 
     def upload(
@@ -316,18 +316,18 @@ class World:
 
     def _queue(self, short: str) -> Any:
         """Return an emulated queue itself, so that looking into it is no AWS call."""
-        queues = get_backend("sqs")[ACCOUNT_ID][self.settings.region].queues
+        queues = held("sqs", self.settings.region).queues
         return queues[queue_name(self.settings, short)]
 
     def rows(self, row: type[TableRow]) -> list[Any]:
         """Return every row of a table."""
-        backend = get_backend("dynamodb")[ACCOUNT_ID][self.settings.region]
+        backend = held("dynamodb", self.settings.region)
         table = backend.tables[table_name(self.settings, row)]
         return [row.from_raw_data(item.to_json()["Attributes"]) for item in table.all_items()]
 
     def objects(self, prefix: str = "") -> list[str]:
         """Return every key of the bucket."""
-        bucket = get_backend("s3")[ACCOUNT_ID]["aws"].buckets[self.settings.bucket]
+        bucket = held("s3").buckets[self.settings.bucket]
         return sorted(key for key in bucket.keys if key.startswith(prefix))
 
     def traces(self, number: object) -> list[str]:

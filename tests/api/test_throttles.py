@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from moto.core.models import botocore_stubber
 
 from chalicelib.stores.accounts import quotas
 from tests.api.conftest import Caller
@@ -15,7 +14,7 @@ from tests.api.prepared import DATASET_ID, DELIVERY, EXAMPLES, MODEL_ID, PREDICT
 from tests.faults.aws import throttled
 from tests.faults.conftest import NoWaiting
 from tests.full_size import size
-from tests.quick_aws import keep_clients
+from tests.held import answering
 
 CALLS = size(500, 2_000)
 SHARE = 0.05
@@ -38,21 +37,24 @@ SHOWN = 3
 @pytest.fixture
 def refused(world: Prepared, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Refuse one call of tables in twenty, without making it; returns where these went."""
+    from tests.quick_aws import keep_clients
+
     monkeypatch.setattr(quotas, "PAUSES", (0.0,) * len(quotas.PAUSES))
     monkeypatch.setattr("botocore.endpoint.time", NoWaiting)
     draw = random.Random(7)
     gone: list[str] = []
+    answer = answering()
 
     def send(event_name: str, request: Any, **_: Any) -> Any:
         if draw.random() >= SHARE:
-            return botocore_stubber(event_name, request)
+            return answer(event_name, request)
         gone.append(request.url)
         return throttled(request, "dynamodb")
 
     keep_clients()
     clients = world.stores.clients
     for client in (clients.dynamodb, clients.dynamodb_once):
-        client.meta.events.unregister("before-send", botocore_stubber)
+        client.meta.events.unregister("before-send", answer)
         client.meta.events.register("before-send", send)
     return gone
 

@@ -12,12 +12,12 @@ from typing import Any
 import boto3
 import pytest
 from botocore.session import Session
-from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra import accounts, backup
 from infra.resources import provision
+from tests.held import forget
 
 REGION = "eu-central-1"
 BUCKET = "presage-prod-data-123456789012-eu-central-1"
@@ -27,7 +27,7 @@ OUTPUTS = {"BucketName": BUCKET, "EndpointURL": "https://a1b2.example.test/api/"
 @pytest.fixture
 def deploy(aws_in_memory: None) -> Any:
     """Make a stack that gives out what a test says, in an account with nothing else."""
-    moto_api_backend.reset()
+    forget()
 
     def make(outputs: dict[str, str]) -> None:
         template = {
@@ -130,7 +130,7 @@ def test_a_stage_whose_service_is_removed(
     environment: dict[str, str], aws_in_memory: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Data without its service is named, with the ways to reach it."""
-    moto_api_backend.reset()
+    forget()
     create = boto3.session.Session(region_name=REGION).client("cloudformation").create_stack
     queue = {"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}
     create(StackName="presage-prod-data", TemplateBody=json.dumps(queue))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moto.moto_api._internal.models import moto_api_backend
 
 import app as module
 from chalicelib.config import Settings
@@ -26,6 +25,7 @@ from tests import tiny_vision
 from tests.builders import TinyEncoder
 from tests.conftest import MovableClock
 from tests.faults.conftest import learn_once
+from tests.held import forget
 from tests.policies.asking import questions
 from tests.policies.deployed import Deployed
 from tests.policies.flows import NOBODY, live
@@ -46,7 +46,7 @@ MODEL_FILES = {
 @pytest.fixture(scope="session")
 def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
     """The functions after everything was asked of them."""
-    moto_api_backend.reset()
+    forget()
     catalogue, files = _catalogue()
     settings = Settings(
         token_secret_name=SECRET,

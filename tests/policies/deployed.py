@@ -19,8 +19,6 @@ from typing import Any
 import jwt
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from moto.backends import get_backend
-from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 import app as module
 from chalicelib.config import Settings
@@ -43,6 +41,7 @@ from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
 from infra.template.routing import function_of
 from tests.api.conftest import Answer, make_event, multipart
 from tests.conftest import MovableClock
+from tests.held import held
 from tests.policies.recorder import Recorder
 from tests.tiny_ocr import TinyEngine
 
@@ -155,7 +154,7 @@ class Deployed:
 
     def take(self, short: str) -> list[str]:
         """Take the messages that a queue holds."""
-        queues = get_backend("sqs")[ACCOUNT_ID][self.settings.region].queues
+        queues = held("sqs", self.settings.region).queues
         queue = queues[queue_name(self.settings, short)]
         taken = [message for message in queue._messages if not message.delayed]
         for message in taken:

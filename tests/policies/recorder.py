@@ -12,7 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
-from tests.quick_aws import keep_clients
 
 Right = tuple[str, str]
 """Resource and action."""
@@ -48,6 +47,8 @@ class Recorder:
     def listen(self, function: str, clients: Clients) -> None:
         """Note every call of these clients as one of a function."""
         rights = self.used.setdefault(function, set())
+        from tests.quick_aws import keep_clients
+
         keep_clients()
 
         def begin(event_name: str, params: dict[str, Any], context: Any, **_: Any) -> None:

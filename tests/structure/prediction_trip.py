@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import jwt
-from moto import mock_aws
 
 import app as module
 from chalicelib.config import Settings
@@ -202,6 +201,8 @@ def _multipart(fields: dict[str, str]) -> str:
 
 def main() -> None:
     """Print the trip."""
+    from moto import mock_aws
+
     with mock_aws():
         # The fast encoders, so that the trip is the same whatever is installed.
         secret = "a signing key of the trip, longer than 32 bytes"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.moto_api._internal.models import moto_api_backend
 
 from infra.deploying import preflight
 from infra.deploying.account import Target
 from infra.deploying.preflight import AccountLimits
+from tests.held import forget
 
 DATA_TEMPLATE: dict[str, Any] = {
     "AWSTemplateFormatVersion": "2010-09-09",
@@ -50,7 +50,7 @@ TEMPLATE: dict[str, Any] = {
 @pytest.fixture
 def target(aws_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> Target:
     """An empty account, grown up: the emulator tells neither limits nor rights."""
-    moto_api_backend.reset()
+    forget()
     monkeypatch.setattr(preflight, "read_limits", lambda _: AccountLimits(1_000, 1_000))
     monkeypatch.setattr(preflight, "denied_actions", lambda _: [])
     monkeypatch.setattr(preflight, "QUEUE_SECONDS", 0)

@@ -8,7 +8,6 @@ from typing import Any
 
 import boto3
 import pytest
-from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
 from chalicelib.stores.jobs.queues import INCOMING
@@ -19,6 +18,7 @@ from infra.template.names import BUCKET, KEEP, SECRET, SECRET_ARN, table_id
 from infra.template.parameters import data_parameters, parameters
 from infra.template.queues import queues
 from infra.template.storage import data_template, storage
+from tests.held import forget
 
 NAME = "shop"
 SETTINGS = Settings(name=NAME, bucket="shop-data-123456789012-us-east-1")
@@ -29,7 +29,7 @@ def made_by(aws_in_memory: None) -> Any:
     """What there is after the template, or `provision`, made it."""
 
     def describe(way: str) -> dict[str, Any]:
-        moto_api_backend.reset()
+        forget()
         if way == "template":
             _create_stack()
         else:

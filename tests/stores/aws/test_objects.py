@@ -7,12 +7,11 @@ import tempfile
 from typing import Any
 
 import pytest
-from moto.backends import get_backend
-from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws import objects as artifacts_module
 from tests.builders import World
+from tests.held import held
 
 
 def test_missing_object(world: World) -> None:
@@ -82,7 +81,7 @@ def test_long_file_stops_when_told(world: World, monkeypatch: pytest.MonkeyPatch
 
 def test_delete_prefix_beyond_one_page(world: World) -> None:
     """More objects than one listing names are all deleted, and nothing beside them."""
-    bucket = get_backend("s3")[ACCOUNT_ID]["aws"]
+    bucket = held("s3")
     for number in range(1_003):
         bucket.put_object(world.settings.bucket, f"datasets/1/{number}", b"")
     world.stores.artifacts.put("datasets/10/kept", b"")
