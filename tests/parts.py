@@ -38,12 +38,13 @@ DIVISION = {
 """Folders by part, the longest parts first; a last part has all others. The tests of `calls` share
 one stack."""
 FAST_DIVISION = {
-    "ocr": ("tests/engines/ocr",),
-    "infra": ("tests/infra",),
-    "engines": ("tests/engines",),
     "formats": ("tests/formats",),
+    "others": ("tests",),
+    "ocr": ("tests/engines/ocr",),
+    "engines": ("tests/engines",),
+    "infra": ("tests/infra",),
 }
-"""The same for the fast tests."""
+"""The same for the fast tests; the rest stands second, because it takes long."""
 PYTEST = (sys.executable, "-m", "pytest")
 CHECK = ("make", "--no-print-directory", "check")
 TIMED = (
