@@ -130,7 +130,7 @@ turns: check fast-models ## accounts take turns, a hundred crowds of uploads and
 growth: check fast-models ## much of everything costs little: 10,000 trainings wait, 100,000 accounts, 2,000 calls of throttled tables
 	@PRESAGE_FULL_SIZE=1 $(BIN)/python -m pytest tests/services/test_backlog.py tests/stores/datasets/test_pages.py \
 	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_room.py \
-	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py \
+	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py tests/formats/pictures/test_shrinking.py \
 	  tests/formats/texts/test_language_file.py tests/formats/archives/test_archive_cost.py \
 	  tests/formats/pdf/test_document.py --timeout 3600 $(ARGS)
 

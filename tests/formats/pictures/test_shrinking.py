@@ -10,9 +10,11 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import ServiceError
+from chalicelib.formats.pictures import shrinking
 from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.formats.pictures.rules import PictureFacts
 from chalicelib.formats.pictures.shrinking import shrink_picture
+from tests.full_size import size
 from tests.pictures import draw, encoded
 
 LIMIT = 100_000
@@ -56,14 +58,22 @@ def test_picture_is_stored_as_displayed() -> None:
         assert not turned.getexif()
 
 
-def test_pixels_over_the_limit_are_scaled_down() -> None:
-    """A picture of few bytes and more than 50,000,000 pixels becomes one of at most 12,000,000."""
-    content = encoded(Image.new("RGB", (9_000, 6_000), "red"), "PNG")
+def test_pixels_over_the_limit_are_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture of few bytes and more than 50,000,000 pixels becomes one of at most 12,000,000.
+
+    Of limits and picture a ninth is enough, but in `make growth`.
+    """
+    assert (shrinking.MAX_PIXELS, shrinking._MAX_SHRUNK_PIXELS) == (50_000_000, 12_000_000)
+    most, wanted = 50_000_000 // size(9, 1), 12_000_000 // size(9, 1)
+    monkeypatch.setattr(shrinking, "MAX_PIXELS", most)
+    monkeypatch.setattr(shrinking, "_MAX_SHRUNK_PIXELS", wanted)
+    width, height = size(3_000, 9_000), size(2_000, 6_000)
+    content = encoded(Image.new("RGB", (width, height), "red"), "PNG")
     small, sent = shrink_picture(content, 5 << 20)
 
     facts = check_picture(small, 5 << 20)
-    assert sent == PictureFacts("png", 9_000, 6_000)
-    assert facts.width * facts.height == pytest.approx(12_000_000, rel=0.01)
+    assert sent == PictureFacts("png", width, height)
+    assert facts.width * facts.height == pytest.approx(wanted, rel=0.01)
     assert math.isclose(facts.width / facts.height, 1.5, rel_tol=0.01)
 
 
