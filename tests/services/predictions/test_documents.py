@@ -173,11 +173,12 @@ def test_text_layer_is_read_without_the_engine():
 def test_pages_of_a_pdf(task, most):
     """Eight pages, five of them for business cards, one to a page."""
     template = FormTemplate((TemplateKey("a", ("Total amount",)),)) if task == "form" else None
-    request, page = OcrRequest(task, template), ["Some words of a page"]
+    request = OcrRequest(task, template)
+    page = Sheet(words("Some words of a page", 20, 100, 12), media=(0, 0, 300, 200))
 
-    read(text_pdf(*[page] * most), request)
+    read(pdf([page] * most), request)
     with pytest.raises(BadRequest, match=f"{most + 1} pages.*at most {most}"):
-        read(text_pdf(*[page] * (most + 1)), request)
+        read(pdf([page] * (most + 1)), request)
 
 
 @pytest.mark.parametrize(
