@@ -135,3 +135,5 @@ class FormField:
     """0 to 1."""
     normalized: str | None = None
     """A U.S. address as a JSON object; None for anything else."""
+    fit: float | None = None
+    """How much this place is the key's, against other pages, 0 to 1; None for the probability."""

@@ -215,12 +215,13 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Keep one field of each entity: one with a value, then the surest, then the first page's."""
+    """Keep one field of each entity: with a value, then where the key fits best, then the first."""
     best: dict[str, tuple[tuple[bool, float, int], Finding]] = {}
     for finding in findings:
         if not isinstance(finding.item, FormField):
             continue
-        rank = (bool(finding.item.value_text), finding.probability, -finding.page_number)
+        fit = finding.probability if finding.item.fit is None else finding.item.fit
+        rank = (bool(finding.item.value_text), fit, -finding.page_number)
         kept = best.get(finding.item.entity)
         if kept is None or rank > kept[0]:
             best[finding.item.entity] = rank, finding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,16 @@ def test_best_page_of_a_field():
         ("name", "Bob", 3),
         ("date", "", 2),
     ]
+
+
+def test_best_page_is_where_the_key_fits():
+    """A surer value behind a key that a sentence mentions does not win."""
+    mentioned = replace(a_field("name", "Ann", 0.9), fit=0.5)
+    meant = replace(a_field("name", "Bob", 0.8), fit=0.9)
+
+    (found,) = best_fields([a_finding(mentioned, 1), a_finding(meant, 2)])
+
+    assert found.item.value_text == "Bob"
 
 
 def test_place_of_a_field():

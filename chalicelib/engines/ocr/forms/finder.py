@@ -6,13 +6,21 @@ Spec: key object, value object.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.certainty import (
+    Evidence,
+    Weigh,
+    blur,
+    likelihood,
+    misread_characters,
+    preparation,
+)
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
     has_commas,
@@ -28,6 +36,7 @@ from chalicelib.engines.ocr.forms.segments import (
     make_segments,
     tilt,
 )
+from chalicelib.engines.ocr.forms.values.continuation import is_closed
 from chalicelib.engines.ocr.forms.values.holders import find_holders
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
@@ -36,8 +45,25 @@ from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 
+@dataclass(frozen=True)
+class _FormPage:
+    """What all fields of a page have in common."""
+
+    is_mended: bool
+    """Whether points between thousands are misread commas."""
+    blur: float
+    """See `Evidence`."""
+    preparation: float
+    """See `Evidence`."""
+    weigh: Weigh
+    """Makes of evidence a probability."""
+
+
 def find_fields(
-    page: ReadPage, template: FormTemplate, check: CancelCheck = never_cancel
+    page: ReadPage,
+    template: FormTemplate,
+    check: CancelCheck = never_cancel,
+    weigh: Weigh = likelihood,
 ) -> tuple[FormField, ...]:
     """Find the keys of a template on a page, and their values.
 
@@ -45,20 +71,21 @@ def find_fields(
         page: its lines in any order; pixels help to see boxes, and may be missing.
         template: what to look for.
         check: see chalicelib/engines/ocr/interface.py.
+        weigh: makes probabilities; another one is given only to fit them.
 
     Returns:
         One field for each key that is on the page, in the template's order. A key without a
         value has an empty text and no box for it. A virtual key is left out when the page has
         nothing of its kind.
     """
-    fields = _find_printed(page, template.keys, check)
+    fields = _find_printed(page, template.keys, check, weigh)
     used = [field.value_box for field in fields.values() if field.value_box is not None]
     fields |= find_virtual_fields(template.keys, page, used, frozenset(fields), check)
     return tuple(fields[number] for number in sorted(fields))
 
 
 def _find_printed(
-    page: ReadPage, keys: Sequence[TemplateKey], check: CancelCheck
+    page: ReadPage, keys: Sequence[TemplateKey], check: CancelCheck, weigh: Weigh
 ) -> dict[int, FormField]:
     """Return the fields of printed keys by the number of the key."""
     angle = tilt(page.lines)
@@ -74,24 +101,38 @@ def _find_printed(
     check()
     meant = _choose_places(keys, found, values)
     is_mended = not page.is_exact and has_commas(line.text for line in page.lines)
+    sheet = _FormPage(is_mended, blur(page.lines), preparation(keys), weigh)
     fields = {
-        number: _field(keys[number], found[place], values[place], is_mended)
+        number: _field(keys[number], found[place], values[place], sheet)
         for number, place in meant.items()
     }
-    fields |= _crossed_fields(keys, fields, columns, remains, is_mended)
-    return fields | _holders(keys, fields, remains)
+    fitting = {
+        keys[number].entity
+        for number, place in meant.items()
+        if _fit(found[place], values[place]) >= measures.DOUBTFUL
+    }
+    crossed = _crossed_fields(keys, fields, columns, remains, sheet)
+    fitting |= {field.entity for field in crossed.values()}
+    fields |= crossed
+    texts = {each.entity: each.value_text for each in fields.values() if each.entity in fitting}
+    return fields | _holders(keys, fields, texts, remains)
 
 
 def _holders(
-    keys: Sequence[TemplateKey], fields: Mapping[int, FormField], remains: Remains
+    keys: Sequence[TemplateKey],
+    fields: Mapping[int, FormField],
+    texts: Mapping[str, str],
+    remains: Remains,
 ) -> dict[int, FormField]:
-    """Return names and addresses that stand on the page without any caption."""
+    """Return names and addresses that stand on the page without any caption.
+
+    Args:
+        keys: keys of the template.
+        fields: found so far, by the number of the key.
+        texts: values that fit their captions, by entity.
+        remains: the page without the keys.
+    """
     numbers = {key.entity: number for number, key in enumerate(keys)}
-    texts = {
-        field.entity: field.value_text
-        for field in fields.values()
-        if field.probability >= measures.DOUBTFUL
-    }
     found = {}
     for entity, parts in find_holders(numbers.keys(), texts, remains.pieces).items():
         number = numbers[entity]
@@ -103,6 +144,7 @@ def _holders(
             value_box=around(part.box for part in parts),
             probability=measures.UNCAPTIONED_CERTAINTY * _probability(parts),
             normalized=normalized_address(text),
+            fit=None,
         )
     return found
 
@@ -112,7 +154,7 @@ def _crossed_fields(
     fields: Mapping[int, FormField],
     columns: StatementColumns,
     remains: Remains,
-    is_mended: bool,
+    sheet: _FormPage,
 ) -> dict[int, FormField]:
     """Return the fields that only the row and the column of a statement name together."""
     used = {field.value_box for field in fields.values()}
@@ -125,7 +167,7 @@ def _crossed_fields(
             value = Value((segment,), measures.CROSSED_CERTAINTY)
             if segment.box not in used:
                 place = FoundKey(number, (), (crossing.label,), 1.0, 1.0, False)
-                crossed[number] = _field(key, place, value, is_mended)
+                crossed[number] = _field(key, place, value, sheet)
                 break
     return crossed
 
@@ -156,22 +198,40 @@ def _choose_places(
     return meant
 
 
-def _field(template: TemplateKey, key: FoundKey, value: Value, is_mended: bool) -> FormField:
+def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage) -> FormField:
     """Describe a printed key with its value, an amount with commas if they are to be mended."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if "CURRENCY" in template.types:
-        text = tightened(with_commas(text) if is_mended else text)
-    probability = min(_probability(key.segments), _probability(segments or key.segments))
+        text = tightened(with_commas(text) if sheet.is_mended else text)
     return FormField(
         template.entity,
         key.text,
         around(segment.box for segment in key.segments),
         text,
         around(segment.box for segment in segments) if segments else None,
-        min(1.0, max(0.0, probability * key.similarity * value.certainty)),
+        sheet.weigh(_evidence(text, value, sheet)) if text else _fit(key, value),
         normalized_address(text) if text else None,
+        _fit(key, value) * key.score,
     )
+
+
+def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
+    """Return what is known of a value."""
+    return Evidence(
+        value.surroundings,
+        misread_characters(value.segments),
+        sheet.blur,
+        len("".join(text.split())),
+        is_closed(text),
+        sheet.preparation,
+    )
+
+
+def _fit(key: FoundKey, value: Value) -> float:
+    """Return how well a key and its value are read and fit together, 0 to 1."""
+    probability = min(_probability(key.segments), _probability(value.segments or key.segments))
+    return min(1.0, max(0.0, probability * key.similarity * value.certainty))
 
 
 def _probability(segments: Sequence[LineSegment]) -> float:

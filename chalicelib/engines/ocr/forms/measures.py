@@ -198,7 +198,7 @@ DIRECTION_FLOOR = 0.25
 VALUE_SCORE = 0.26
 """Score below which a key counts as empty."""
 COMB_GAP_STEPS, COMB_GAP_FACTOR = 1.5, 0.4
-"""Steps from one single box to the next that leave one out, and how sure such a number is."""
+"""Steps from one single box to the next that leave one out, and factor of such a number."""
 CROSSED_CERTAINTY = 0.9
 """How sure a number is that a row and a column name together."""
 UNCAPTIONED_CERTAINTY = 0.85
@@ -213,6 +213,18 @@ EMPTY_BEHIND_COLON_CERTAINTY = 0.6
 """The same behind a colon."""
 EMPTY_BESIDE_TEXT_CERTAINTY = 0.7
 """The same where something stands that is no value, or another key's."""
+
+# Probability of a value: `python -m tests.bench.fit_forms` prints the weights.
+
+VALUE_BIAS = 2.44
+VALUE_WEIGHTS = (0.27, -1.43, -2.66, -0.63, 0.34, 0.41, -1.76, -1.46, 2.74)
+"""Of what is known of a value, one by one as `Evidence.inputs` in certainty.py lists them."""
+LEAST_LINE_PROBABILITY = 0.01
+"""Below it a line's probability counts as this."""
+CLEAR_PAGE_BLUR = 0.002
+"""Share of characters that is misread on a page as clear as drawn ones are."""
+MOST_MISREAD = 2.0
+"""Characters misread, above which a value gets no worse."""
 
 # Values of several words and lines.
 
@@ -256,6 +268,9 @@ FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
 from the beginning of the key."""
 WIDE_LINE_HEIGHTS = 10.0
 """Width of a line at the least which ended because it was full."""
+
+UNUSED_BEHIND_HEIGHTS, UNUSED_BELOW_HEIGHTS = 8.0, 0.5
+"""From the end of a value to a text that is nobody's, and may have been the rest of it."""
 
 # Lines that are numbered, and statements.
 

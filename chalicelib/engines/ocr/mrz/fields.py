@@ -149,7 +149,9 @@ def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) ->
     if field is None:
         return FormField(entity, "", None, claim.text, box, part.probability)
     if not field.value_text:
-        return replace(field, value_text=claim.text, value_box=box, probability=part.probability)
+        return replace(
+            field, value_text=claim.text, value_box=box, probability=part.probability, fit=None
+        )
     if claim.agrees(field.value_text):
         doubt = (1 - field.probability) * (1 - part.probability)
         is_joined = word_count(field.value_text) < word_count(claim.text)
@@ -158,4 +160,4 @@ def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) ->
     if ENTITIES[entity] == NATIONALITY and is_state_name(field.value_text):
         return field
     probability = part.probability * (1 - field.probability / 2)
-    return replace(field, value_text=claim.text, value_box=box, probability=probability)
+    return replace(field, value_text=claim.text, value_box=box, probability=probability, fit=None)

@@ -67,7 +67,7 @@ def test_boxes_hold_key_and_value() -> None:
     """The boxes are those of the words themselves, also within one line."""
     form = DrawnForm()
     line = form.write(100, 100, "Full Name: Ana Torres")
-    form.expect("name", "Ana Torres", "Full Name")
+    form.expect("name", "Ana Torres", "Full Name", "Name of Applicant", types=("NAME",))
 
     (found,) = find_fields(form.read(), form.template)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
 from chalicelib.domain.documents.page import Rect
@@ -32,6 +32,8 @@ from chalicelib.engines.ocr.kinds.span import word_set
 _FINDERS = (find_money, find_numbers, find_dates, find_phones, find_mails)
 _OPEN_MARKS = (",", "-", "–", "&", "/", "(", "+")
 _OPEN_WORDS = word_set("and or of the for with to in at by a an und et y de from on")
+
+_NOTHING = (0.0, False)
 
 
 def is_closed(text: str) -> bool:
@@ -136,6 +138,43 @@ class Continuation:
             self._used.add(below)
             lines.append([below, *self._rest_of_line(below)])
         return [piece for line in lines for piece in line]
+
+    def unused_around(self, number: int) -> tuple[bool, bool]:
+        """Return whether text that is nobody's follows a piece: in its line, and right below it.
+
+        A value that was cut short has some there.
+        """
+        rect, height = self._rect(number), self._segment(number).height
+        end = rect.max_x - measures.BEFORE_END_HEIGHTS * height
+        row = rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y
+        behind = [
+            (other.min_x, is_text)
+            for other, is_text in self._unused(*row, self._level_labels(rect))
+            if is_level(rect, other)
+            and end <= other.min_x < rect.max_x + measures.UNUSED_BEHIND_HEIGHTS * height
+        ]
+        next_row = (
+            rect.max_y - measures.OVERLAP_HEIGHTS * height,
+            rect.max_y + measures.UNUSED_BELOW_HEIGHTS * height,
+        )
+        first, last = (bisect_left(self._tops_of_labels, top) for top in next_row)
+        below = [
+            (other.min_y, is_text)
+            for other, is_text in self._unused(*next_row, self._label_tops[first:last])
+            if min(rect.max_x, other.max_x) > max(rect.min_x, other.min_x)
+        ]
+        # Of a label and a text at the same place, the label counts.
+        return min(behind, default=_NOTHING)[1], min(below, default=_NOTHING)[1]
+
+    def _unused(
+        self, low: float, high: float, labels: Iterable[Rect]
+    ) -> Iterator[tuple[Rect, bool]]:
+        """Yield texts of a height of the page that are nobody's, and labels; whether it is text."""
+        for number in self._between(low, high):
+            if number not in self._used:
+                yield self._rect(number), True
+        for label in labels:
+            yield label, False
 
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
         """Return how far right of a value its box reaches, where the box has one caption alone."""

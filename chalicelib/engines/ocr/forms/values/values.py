@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.certainty import Surroundings
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
+_PLACED = frozenset((BOXED, NUMBERED, CROSSED))
+"""Where the form itself says what holds the value."""
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -100,7 +103,7 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     """Return the direction that one key speaks for, and how clearly."""
     if INLINE in scores:
         return RIGHT, 1.0
-    if scores.keys() & {BOXED, NUMBERED, CROSSED}:
+    if scores.keys() & _PLACED:
         # Where a box, a number or a column decides, nothing is learnt about directions.
         return RIGHT, 0.0
     ranked = sorted(((scores.get(each, 0.0), -at) for at, each in enumerate(_DIRECTIONS)))
@@ -118,7 +121,9 @@ class Value:
     segments: tuple[LineSegment, ...]
     """Its parts in reading order; none when nothing was written."""
     certainty: float
-    """How sure it is that this is the value, or that there is none, 0 to 1."""
+    """How well it fits its key, or how sure it is that there is none, 0 to 1."""
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    """What else stands there."""
 
 
 def find_values(
@@ -148,17 +153,63 @@ def find_values(
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
     # The surest first: what it goes on with is not free for the others.
     order = sorted(chosen, key=lambda number: -chosen[number].score)
-    values, entities = _empty_values(keys, candidates), {each.entity for each in templates}
+    entities = {each.entity for each in templates}
+    extended: dict[int, list[int]] = {}
     for number in order:
         template = templates[keys[number].number]
-        types, has_address = template.types, f"{template.entity}_address" in entities
-        pieces = continuation.extend(keys[number], chosen[number], types, has_address=has_address)
-        segments = [remains.pieces[piece].segment for piece in pieces]
-        certainty = min(1.0, chosen[number].score) * (
-            measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
+        extended[number] = continuation.extend(
+            keys[number],
+            chosen[number],
+            template.types,
+            has_address=f"{template.entity}_address" in entities,
         )
-        values[number] = Value(_cut(segments, types), certainty)
+    values, rivals = _empty_values(keys, candidates), _Rivals(candidates)
+    for number, pieces in extended.items():
+        around = Surroundings(
+            chosen[number].relation in _PLACED,
+            rivals.share(chosen[number]),
+            *continuation.unused_around(pieces[-1]),
+        )
+        segments = [remains.pieces[piece].segment for piece in pieces]
+        types = templates[keys[number].number].types
+        values[number] = _value(chosen[number], segments, types, around)
     return values
+
+
+def _value(
+    chosen: Candidate,
+    segments: Sequence[LineSegment],
+    types: Sequence[str],
+    around: Surroundings,
+) -> Value:
+    """Return a value of some texts, of which the first was chosen."""
+    certainty = min(1.0, chosen.score)
+    if _has_gap(segments):
+        certainty *= measures.COMB_GAP_FACTOR
+        around = replace(around, has_gap=True)
+    return Value(_cut(segments, types), certainty, around)
+
+
+class _Rivals:
+    """What else each key, and each piece, may belong to."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        """Sort candidates of a page by key and by piece."""
+        self._of_key: dict[int, list[Candidate]] = {}
+        self._of_piece: dict[int, list[Candidate]] = {}
+        for each in sorted(candidates, key=lambda one: -one.score):
+            self._of_key.setdefault(each.key, []).append(each)
+            self._of_piece.setdefault(each.piece, []).append(each)
+
+    def share(self, chosen: Candidate) -> float:
+        """Return the best score of another piece of its key, or another key of its piece.
+
+        It is a share of the candidate's own.
+        """
+        pieces = (each for each in self._of_key[chosen.key] if each.piece != chosen.piece)
+        keys = (each for each in self._of_piece[chosen.piece] if each.key != chosen.key)
+        best = [next((each.score for each in some), 0.0) for some in (pieces, keys)]
+        return max(best) / chosen.score
 
 
 def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> dict[int, Value]:

@@ -1,0 +1,107 @@
+"""How likely the value of a key is right: what is known of it, weighed by a logistic regression.
+
+How well a piece of text fits its key decides which piece is taken; it says little about whether
+what was taken is right. That depends on how well the page was read, on what else stands near, and
+on how much the template knows of its form. The weights are fitted by
+`python -m tests.bench.fit_forms` on forms that no rule was made for; docs/forms.md has the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.documents.form_template import TemplateKey
+from chalicelib.domain.documents.page import TextLine
+from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.segments import LineSegment
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What else stands where a value was taken."""
+
+    is_placed: bool = True
+    """Whether a ruled box, a line's number or a column of the form holds it."""
+    rivalry: float = 0.0
+    """How likely the next best value of the key, or the next best key of the text, is to be meant,
+    as a share of how likely the chosen one is; 0 to 1 and a little more."""
+    has_text_behind: bool = False
+    """Whether text that is nobody's follows it in its line."""
+    has_text_below: bool = False
+    """Whether text that is nobody's follows right below it."""
+    has_gap: bool = False
+    """Whether a character between others in single boxes was not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a value."""
+
+    surroundings: Surroundings
+    """Of its place."""
+    misread: float
+    """Characters of it that are misread, as the engine that read them expects."""
+    blur: float
+    """Share of the whole page's characters that are misread, in the same way."""
+    characters: int
+    """Letters, digits and marks of it, at least one."""
+    is_closed: bool
+    """Whether it is one number, date, amount, telephone number or mail address."""
+    preparation: float
+    """How much the template knows of its form: see `preparation`."""
+
+    @property
+    def inputs(self) -> tuple[float, ...]:
+        """What is weighed, in the order of `measures.VALUE_WEIGHTS`."""
+        around = self.surroundings
+        return (
+            float(around.is_placed),
+            min(1.0, around.rivalry),
+            math.sqrt(min(measures.MOST_MISREAD, self.misread)),
+            math.log1p(self.blur / measures.CLEAR_PAGE_BLUR),
+            math.log(self.characters),
+            float(self.is_closed),
+            float(around.has_text_below),
+            float(around.has_text_behind),
+            self.preparation,
+        )
+
+
+Weigh = Callable[[Evidence], float]
+"""Makes of evidence a probability, 0 to 1."""
+
+
+def likelihood(evidence: Evidence) -> float:
+    """Return how likely a value is right, 0 to 1."""
+    weighed = zip(measures.VALUE_WEIGHTS, evidence.inputs, strict=True)
+    score = measures.VALUE_BIAS + sum(weight * each for weight, each in weighed)
+    factor = measures.COMB_GAP_FACTOR if evidence.surroundings.has_gap else 1.0
+    return factor / (1 + math.exp(-score))
+
+
+def misread_characters(segments: Iterable[LineSegment]) -> float:
+    """Return how many characters of some texts are misread, as the engine expects."""
+    return sum(_doubt(each.line) * len(each.text) for each in segments)
+
+
+def blur(lines: Sequence[TextLine]) -> float:
+    """Return the share of a page's characters that are misread, as the engine expects."""
+    characters = sum(len(line.text) for line in lines)
+    return sum(_doubt(line) * len(line.text) for line in lines) / max(1, characters)
+
+
+def preparation(keys: Sequence[TemplateKey]) -> float:
+    """Return how much a template knows of its form, 0 to 1.
+
+    Half of it is the share of keys that have a type, half that of keys with several texts. One
+    that names each key as it stands on a single sheet knows nothing of others.
+    """
+    known = sum(bool(key.types) + (len(key.variations) > 1) for key in keys)
+    return known / (2 * max(1, len(keys)))
+
+
+def _doubt(line: TextLine) -> float:
+    """Return how many of a line's characters are misread, as a share."""
+    return -math.log(max(measures.LEAST_LINE_PROBABILITY, min(1.0, line.probability)))

@@ -1,0 +1,147 @@
+"""Tests of chalicelib/engines/ocr/forms/certainty.py."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.page import ReadPage, TextLine
+from chalicelib.engines.ocr.forms.certainty import (
+    Evidence,
+    Surroundings,
+    blur,
+    likelihood,
+    preparation,
+)
+from chalicelib.engines.ocr.forms.finder import find_fields
+from chalicelib.engines.ocr.forms.measures import VALUE_WEIGHTS
+from tests.bench.ocr_document_metrics import ScoredField, calibration_error, sure_shares
+from tests.engines.ocr.forms.drawn import DrawnForm
+from tests.engines.ocr.forms.layouts import LAYOUTS
+
+CLEAR = Evidence(Surroundings(), 0.02, 0.005, 9, True, 1.0)
+"""A date in a box of its own on a clear page, for a template that knows the form."""
+
+
+def test_every_measure_has_a_weight() -> None:
+    """A weight without a measure, or a measure without one, would be an answer of 500."""
+    assert len(CLEAR.inputs) == len(VALUE_WEIGHTS)
+    assert likelihood(CLEAR) >= 0.95
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        replace(CLEAR, misread=1.5),
+        replace(CLEAR, blur=0.05),
+        replace(CLEAR, preparation=0.0),
+        replace(CLEAR, is_closed=False),
+        replace(CLEAR, surroundings=Surroundings(is_placed=False)),
+        replace(CLEAR, surroundings=Surroundings(rivalry=0.9)),
+        replace(CLEAR, surroundings=Surroundings(has_text_behind=True)),
+        replace(CLEAR, surroundings=Surroundings(has_text_below=True)),
+        replace(CLEAR, surroundings=Surroundings(has_gap=True)),
+    ],
+)
+def test_each_doubt_lowers_the_probability(worse: Evidence) -> None:
+    """A weight of the wrong sign would make a doubtful value surer than a clear one."""
+    assert likelihood(worse) < likelihood(CLEAR)
+
+
+def test_single_sheets_template_is_never_sure_on_a_bad_scan() -> None:
+    """Where every third value of such scans was wrong, no value may be taken unseen."""
+    best = replace(CLEAR, blur=0.015, preparation=0.0)
+
+    assert likelihood(best) < 0.95
+
+
+def test_preparation_counts_types_and_texts() -> None:
+    """Half of it are types, half further texts; a template without both knows nothing."""
+    keys = [TemplateKey("a", ("A",)), TemplateKey("b", ("B", "Bee"), ("DATE",))]
+
+    assert preparation(keys[:1]) == 0.0
+    assert preparation(keys) == 0.5
+    assert preparation(keys[1:]) == 1.0
+    assert preparation([]) == 0.0
+
+
+def test_blur_is_the_share_of_misread_characters() -> None:
+    """A long clear line outweighs a short one that is half read; a page without text is clear."""
+    form = DrawnForm()
+    form.write(100, 100, "a" * 99)
+    form.write(100, 200, "b")
+    lines = [replace(form.lines[0], probability=1.0), replace(form.lines[1], probability=0.5)]
+
+    assert blur(lines) == pytest.approx(0.0069, abs=1e-4)
+    assert blur([]) == 0.0
+
+
+def _probability(form: DrawnForm) -> float:
+    """Return the probability of the only value of a form."""
+    key = TemplateKey("job", ("Occupation", "Job"))
+    (field,) = find_fields(form.read(), FormTemplate((key,)))
+    assert field.value_text == "Carpenter"
+    return field.probability
+
+
+def test_text_that_is_nobodys_behind_or_below_lowers_the_probability() -> None:
+    """A value that may have been cut short is less sure than one that stands alone."""
+    alone, behind, below, labelled = DrawnForm(), DrawnForm(), DrawnForm(), DrawnForm()
+    for form in (alone, behind, below, labelled):
+        box = form.write(100, 100, "Occupation: Carpenter")
+    behind.write(box.max_x + 3 * box.height, 100, "retired")
+    below.write(230, box.max_y + 6, "Retired")
+    labelled.write(box.max_x + 3 * box.height, 100, "Since:")
+
+    assert _probability(behind) < 0.8 * _probability(alone)
+    assert _probability(below) < 0.8 * _probability(alone)
+    assert _probability(labelled) == _probability(alone)
+
+
+def _worn(page: ReadPage, blurs: float, chance: random.Random) -> ReadPage:
+    """Return a page whose characters are misread as often as its lines' probabilities say."""
+
+    def worn(line: TextLine) -> TextLine:
+        doubt = min(0.6, chance.expovariate(1 / blurs))
+        letters = [chance.choice("ixo-8") if chance.random() < doubt else one for one in line.text]
+        text = "".join(letters)
+        shown = text if len(" ".join(text.split())) == len(text) else line.text
+        return replace(line, text=shown, probability=1 - doubt)
+
+    return replace(page, lines=tuple(map(worn, page.lines)))
+
+
+def _scored(seeds: Sequence[int]) -> list[ScoredField]:
+    """Read all layouts, each clear and worn."""
+    scored = []
+    for seed in seeds:
+        for layout in LAYOUTS:
+            form, chance = layout(seed), random.Random(seed)
+            for blurs in (0.002, 0.02, 0.06):
+                page = _worn(form.read(), blurs, chance)
+                for field in find_fields(page, form.template):
+                    wanted = form.values[field.entity]
+                    scored.append(
+                        ScoredField(
+                            field.entity,
+                            wanted,
+                            field.value_text,
+                            field.probability,
+                            field.value_text == wanted,
+                        )
+                    )
+    return scored
+
+
+def test_probabilities_hold_on_drawn_forms_that_are_misread() -> None:
+    """Values are right as often as they promise, and those that promise .95 nearly always are."""
+    scored = _scored((1,))
+
+    right, known = sure_shares(scored)
+    assert calibration_error(scored) <= 0.1
+    assert right >= 0.95
+    assert known >= 0.2
