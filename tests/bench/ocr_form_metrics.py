@@ -7,13 +7,14 @@ odd places ("9/ 3/ 92"). A key without a value counts when it was found with an 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from tests.bench.ocr_document_metrics import ScoredField
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,14 @@ def compare_fields(sample: FormSample, fields: Iterable[FormField]) -> FieldCoun
         for entity, value in sample.values.items()
     )
     return FieldCounts(right, len(found), len(sample.values))
+
+
+def score_fields(sample: FormSample, fields: Iterable[FormField]) -> Iterator[ScoredField]:
+    """Yield what became of the fields of one form, for how much their probabilities are worth."""
+    for field in fields:
+        wanted, read = sample.values[field.entity], field.value_text
+        is_right = _bare(read) == _bare(wanted)
+        yield ScoredField(field.entity, wanted, read, field.probability, is_right)
 
 
 def total(counts: Sequence[FieldCounts]) -> FieldCounts:

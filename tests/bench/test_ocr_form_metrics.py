@@ -13,6 +13,7 @@ from tests.bench.ocr_form_metrics import (
     compare_fields,
     read_rendered_forms,
     read_scanned_forms,
+    score_fields,
     total,
 )
 
@@ -31,6 +32,18 @@ def test_values_count_when_exact_but_for_white_space() -> None:
     assert counts == FieldCounts(2, 3, 4)
     assert counts.f1 == 4 / 7
     assert total([counts, counts]) == FieldCounts(4, 6, 8)
+
+
+def test_probabilities_are_scored_as_values_are_compared() -> None:
+    """A value that differs in white space alone is right; another one is not."""
+    sample = FormSample("f", b"", FormTemplate(()), {"a": "9/ 3/ 92", "b": "X"})
+
+    scored = list(score_fields(sample, [_field("a", "9/3/92"), _field("b", "Y")]))
+
+    assert [(each.entity, each.is_right, each.probability) for each in scored] == [
+        ("a", True, 1.0),
+        ("b", False, 1.0),
+    ]
 
 
 def test_forms_are_read_from_their_files(tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""Tests of tests/bench/fit_forms.py."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from chalicelib.engines.ocr.forms.certainty import Evidence, Surroundings
+from chalicelib.engines.ocr.forms.measures import VALUE_WEIGHTS
+from tests.bench.fit_forms import Case, fit, left_out, report
+
+
+def _cases(count: int) -> list[Case]:
+    """Make up values of which the misread ones are mostly wrong."""
+    chance = random.Random(3)
+    cases = []
+    for number in range(count):
+        misread = chance.choice((0.0, 1.0))
+        evidence = Evidence(
+            Surroundings(rivalry=chance.random()), misread, 0.01, chance.randint(1, 9), True, 0.5
+        )
+        is_right = chance.random() < (0.2 if misread else 0.9)
+        cases.append(Case("drawn", str(number % 5), evidence, is_right))
+    return cases
+
+
+def test_fit_tells_what_makes_values_wrong() -> None:
+    """The measure that decides has the weight, those that never differ have none.
+
+    The mean probability is the share of right values.
+    """
+    cases = _cases(400)
+
+    bias, weights = fit(cases)
+
+    scores = np.array([case.evidence.inputs for case in cases]) @ np.array(weights) + bias
+    promised = (1 / (1 + np.exp(-scores))).mean()
+    assert len(weights) == len(VALUE_WEIGHTS)
+    assert weights[2] < -2
+    assert max(abs(weights[place]) for place in (0, 3, 5, 6, 7, 8)) < 1e-6
+    assert abs(promised - np.mean([case.is_right for case in cases])) < 0.001
+
+
+def test_sheets_are_judged_by_fits_that_never_saw_them() -> None:
+    """Each value is scored once, and such a fit is calibrated."""
+    cases = _cases(2_000)
+
+    scored = left_out(cases)
+
+    assert [len(some) for some in scored.values()] == [2_000]
+    (line,) = report(scored)
+    assert float(line.split("calibration error ")[1].split(";")[0]) < 0.06
