@@ -98,9 +98,11 @@ def test_console_sends_large_files(stack: LocalStack) -> None:
     """A page of the stack itself may send forms to the bucket, and read what became of them."""
     url, path = str(stack.settings.endpoint_url), f"/{stack.settings.bucket}"
     asked = {"Access_Control_Request_Method": "POST"}
-    for method, status in (("OPTIONS", 200), ("POST", 403)):
+    # A POST without a form is refused: 412 as S3 does, 403 where the form is looked at first.
+    for method, statuses in (("OPTIONS", (200,)), ("POST", (403, 412))):
         answered, answer = send(url, method, path, Origin=stack.url, **asked)
-        assert (answered, answer["access-control-allow-origin"]) == (status, stack.url)
+        assert answered in statuses
+        assert answer["access-control-allow-origin"] == stack.url
 
 
 def test_no_page_by_default(stack: LocalStack) -> None:
