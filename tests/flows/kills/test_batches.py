@@ -42,7 +42,7 @@ def test_every_line_is_answered_once_however_often_a_worker_dies(
         time.sleep(chance.uniform(0.2, 2.0))
         kill(stack, "ingest")
     place, over = f"{path}/{made['id']}", ("SUCCEEDED", "FAILED")
-    done = client.wait(place, lambda seen: seen["status"] in over, 300)[-1]
+    done = client.wait(place, lambda seen: seen["status"] in over, 300 + 30 * ROUNDS)[-1]
     assert (done["status"], done["counts"]) == (
         "SUCCEEDED",
         {"total": LINES, "done": LINES, "failed": 4},
