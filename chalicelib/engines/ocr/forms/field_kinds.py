@@ -58,11 +58,9 @@ def _fits(kind: str, text: str) -> float:
         if sum(word.isalpha() for word in before) > measures.WORDS_BEFORE_TYPE:
             return measures.MISFIT
         share = max((span.end - span.start for span in spans), default=0) / len(text)
-        return (
-            (measures.FIT if share >= measures.WHOLE_TYPE_SHARE else measures.LOOSE_FIT)
-            if spans
-            else measures.MISFIT
-        )
+        if not spans:
+            return measures.MISFIT
+        return measures.FIT if share >= measures.WHOLE_TYPE_SHARE else 1.0
     words = text.split()
     letters = sum(letter.isalpha() for letter in text)
     if kind == "NAME":

@@ -79,8 +79,6 @@ MOST_KEY_PLACES, MOST_READINGS = 400, 20_000
 """Places of one text, the best first, and places of all keys together."""
 KEY_SCORE = 0.4
 """Score below which a reading is a chance likeness in running text."""
-KEY_BEHIND_VALUE = 0.7
-"""Weight of a short key that stands behind another one and its value: HGT 5-05 WGT 125."""
 FEW_WORDS_AROUND_KEY = 6
 """Words behind a key, twice those before it, above which it stands in a sentence."""
 KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
@@ -88,14 +86,14 @@ KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
 of few letters behind any text."""
 KEY_BEHIND_FEW_WORDS, KEY_BEHIND_MANY_WORDS = 0.6, 0.45
 """Weight of a longer key behind few words, and behind many."""
-KEY_BEFORE_HINT, KEY_BEFORE_FEW_WORDS, KEY_BEFORE_MANY_WORDS = 0.97, 0.93, 0.75
-"""Weight of a key before a hint in brackets, before few words, and before many, or a label."""
+KEY_BEFORE_FEW_WORDS, KEY_BEFORE_MANY_WORDS = 0.93, 0.75
+"""Weight of a key before few words, and before many, or a label."""
 KEY_IN_PROSE = 0.6
 """Weight of a key before a verb, which a sentence mentions, and of one in the middle of a name."""
 KEY_IN_SMALL_LETTERS = 0.8
 """Weight of a reading in small letters where the template has a capital, as in running text."""
-SHORT_KEY_IN_OTHER_CASE, KEY_IN_OTHER_CASE = 0.92, 0.99
-"""Weight of a reading in other letters than the template's, of short keys and of others."""
+SHORT_KEY_IN_OTHER_CASE = 0.92
+"""Weight of a short key that is read in other letters than the template's."""
 LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
 """Of two keys that read equally well, the longer one is likelier, up to so many letters."""
 KEY_ROUNDS = 4
@@ -129,8 +127,8 @@ HEADER_ROWS = 3
 
 LONGEST_TYPED_CHARACTERS = 400
 """Characters of a text that are looked at for its type."""
-MISFIT, LOOSE_FIT, FIT, NAME_FIT = 0.25, 0.8, 1.15, 1.05
-"""Factors of a text that is not of the type, holds some of it, is of it, or may be a name."""
+MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
+"""Factors of a text that is not of the type, is of it, or may be a name."""
 ADDRESS_WITHOUT_NUMBER = 0.3
 """Factor of an address without any number."""
 WHOLE_TYPE_SHARE = 0.4

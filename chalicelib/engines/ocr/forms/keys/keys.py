@@ -207,13 +207,9 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
         return 1.0
     if has_colon or stripped.endswith("."):
         return measures.KEY_BEHIND_SENTENCE
-    if few_letters:
-        return (
-            measures.KEY_BEHIND_VALUE
-            if is_next and len(stripped.split()) <= measures.FEW_WORDS_AROUND_KEY / 2
-            else measures.KEY_BEHIND_OTHER_TEXT
-        )
     is_few = len(stripped.split()) <= measures.FEW_WORDS_AROUND_KEY / 2
+    if few_letters:
+        return 1.0 if is_next and is_few else measures.KEY_BEHIND_OTHER_TEXT
     return measures.KEY_BEHIND_FEW_WORDS if is_few else measures.KEY_BEHIND_MANY_WORDS
 
 
@@ -231,10 +227,8 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 def _fits_after(after: str, has_colon: bool) -> float:
     """Weigh what stands right of a key: nothing, a colon or a hint, at best."""
-    if has_colon or not any(letter.isalnum() for letter in after):
+    if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0
-    if _HINT.match(after):
-        return measures.KEY_BEFORE_HINT
     if not _PROSE.isdisjoint(
         word.casefold() for word in after.split()[: measures.FEW_WORDS_AROUND_KEY]
     ):
@@ -246,9 +240,8 @@ def _fits_after(after: str, has_colon: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Weigh small letters where the template has a capital, as in running text, and marks."""
+    """Weigh small letters where the template has a capital, as in running text, and short keys."""
     if wanted[:1].isupper() and read[:1].islower():
         return measures.KEY_IN_SMALL_LETTERS
-    if wanted.rstrip(":") == read:
-        return 1.0
-    return measures.SHORT_KEY_IN_OTHER_CASE if is_short(wanted) else measures.KEY_IN_OTHER_CASE
+    is_same = wanted.rstrip(":") == read or not is_short(wanted)
+    return 1.0 if is_same else measures.SHORT_KEY_IN_OTHER_CASE
