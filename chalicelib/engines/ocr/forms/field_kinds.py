@@ -57,10 +57,7 @@ def _fits(kind: str, text: str) -> float:
         before = text[: spans[0].start].split() if spans else []
         if sum(word.isalpha() for word in before) > measures.WORDS_BEFORE_TYPE:
             return measures.MISFIT
-        share = max((span.end - span.start for span in spans), default=0) / len(text)
-        if not spans:
-            return measures.MISFIT
-        return measures.FIT if share >= measures.WHOLE_TYPE_SHARE else 1.0
+        return measures.FIT if spans else measures.MISFIT
     words = text.split()
     letters = sum(letter.isalpha() for letter in text)
     if kind == "NAME":

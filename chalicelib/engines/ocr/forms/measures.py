@@ -128,11 +128,9 @@ HEADER_ROWS = 3
 LONGEST_TYPED_CHARACTERS = 400
 """Characters of a text that are looked at for its type."""
 MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
-"""Factors of a text that is not of the type, is of it, or may be a name."""
+"""Factors of a text that is not of the type, holds some of it, or may be a name."""
 ADDRESS_WITHOUT_NUMBER = 0.3
 """Factor of an address without any number."""
-WHOLE_TYPE_SHARE = 0.4
-"""Share of a text that is of a kind when the whole text is."""
 NAME_WORDS = 8
 """Words of a name at the most."""
 WORDS_BEFORE_TYPE = 2
