@@ -31,8 +31,9 @@ class Surroundings:
     """Whether text that is nobody's follows it in its line."""
     has_text_below: bool = False
     """Whether text that is nobody's follows right below it."""
-    has_gap: bool = False
-    """Whether a character between others in single boxes was not read."""
+    bound: float = 1.0
+    """Above which no probability goes where an engine read: below 1 for characters in single boxes,
+    of which some are often not read, and too few were there to fit anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ def likelihood(evidence: Evidence) -> float:
     """Return how likely a value is right, 0 to 1."""
     weighed = zip(measures.VALUE_WEIGHTS, evidence.inputs, strict=True)
     score = measures.VALUE_BIAS + sum(weight * each for weight, each in weighed)
-    factor = measures.COMB_GAP_FACTOR if evidence.surroundings.has_gap else 1.0
-    return factor / (1 + math.exp(-score))
+    bound = evidence.surroundings.bound if evidence.blur else 1.0
+    return min(bound, 1 / (1 + math.exp(-score)))
 
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:

@@ -44,12 +44,20 @@ def test_every_measure_has_a_weight() -> None:
         replace(CLEAR, surroundings=Surroundings(rivalry=0.9)),
         replace(CLEAR, surroundings=Surroundings(has_text_behind=True)),
         replace(CLEAR, surroundings=Surroundings(has_text_below=True)),
-        replace(CLEAR, surroundings=Surroundings(has_gap=True)),
+        replace(CLEAR, surroundings=Surroundings(bound=0.4)),
     ],
 )
 def test_each_doubt_lowers_the_probability(worse: Evidence) -> None:
     """A weight of the wrong sign would make a doubtful value surer than a clear one."""
     assert likelihood(worse) < likelihood(CLEAR)
+
+
+def test_single_boxes_of_a_text_layer_are_all_there() -> None:
+    """Only an engine misses a character between two others."""
+    boxed = Surroundings(bound=0.4)
+
+    assert likelihood(replace(CLEAR, surroundings=boxed)) == 0.4
+    assert likelihood(replace(CLEAR, surroundings=boxed, blur=0.0, misread=0.0)) > 0.95
 
 
 def test_single_sheets_template_is_never_sure_on_a_bad_scan() -> None:

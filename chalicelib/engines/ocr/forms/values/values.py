@@ -184,9 +184,9 @@ def _value(
 ) -> Value:
     """Return a value of some texts, of which the first was chosen."""
     certainty = min(1.0, chosen.score)
-    if _has_gap(segments):
-        certainty *= measures.COMB_GAP_FACTOR
-        around = replace(around, has_gap=True)
+    if _is_comb(segments):
+        certainty *= measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
+        around = replace(around, bound=certainty)
     return Value(_cut(segments, types), certainty, around)
 
 
@@ -228,18 +228,27 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
     return {number: Value((), certainty(number)) for number in range(len(keys))}
 
 
+def _is_comb(segments: Sequence[LineSegment]) -> bool:
+    """Return whether a value is of several characters in single boxes."""
+    return all(is_spaced(each.text) for each in segments) and (
+        sum(len(each.text.split()) for each in segments) > 1
+    )
+
+
 def _has_gap(segments: Sequence[LineSegment]) -> bool:
-    """Return whether a character between others in single boxes was not read."""
+    """Return whether a character between others in single boxes was not read.
+
+    Args:
+        segments: of characters in single boxes.
+    """
     middles = [
         (1 - share) * each.rect.min_x + share * each.rect.max_x
         for each in segments
-        if is_spaced(each.text)
         for count in [len(each.text.split())]
         for share in [(2 * place + 1) / (2 * count) for place in range(count)]
     ]
     steps = [after - before for before, after in pairwise(middles)]
-    is_comb = all(is_spaced(each.text) for each in segments)
-    return is_comb and len(steps) > 1 and max(steps) > measures.COMB_GAP_STEPS * median(steps)
+    return len(steps) > 1 and max(steps) > measures.COMB_GAP_STEPS * median(steps)
 
 
 def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
