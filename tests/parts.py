@@ -1,4 +1,4 @@
-"""Runs the whole suite in parts, three beside each other, then what measures time alone.
+"""Runs the whole suite in parts, some beside each other, then what measures time alone.
 
 Run: python -m tests.parts [--check] [--fast] [OPTIONS OF PYTEST]. Whoever is free takes the next
 part. Tests of whole stacks often wait, so three keep two processors busy. Lines are shown as they
@@ -25,6 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BESIDE_EACH_OTHER = 3
 """Parts that run at the same time."""
+FAST_BESIDE_EACH_OTHER = 4
+"""The same for the fast tests, of which the last two parts to end then end together."""
 DIVISION = {
     "flows": ("tests/flows",),
     "kills": ("tests/flows/kills",),
@@ -166,7 +168,8 @@ def main(options: Sequence[str]) -> int:
     """Run everything; returns the exit status."""
     started = time.monotonic()
     queue, alone = parts(options)
-    with ThreadPoolExecutor(BESIDE_EACH_OTHER) as threads:
+    at_once = FAST_BESIDE_EACH_OTHER if "--fast" in options else BESIDE_EACH_OTHER
+    with ThreadPoolExecutor(at_once) as threads:
         for _ in threads.map(Part.run, queue):
             pass
     alone.run()

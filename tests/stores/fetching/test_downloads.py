@@ -566,7 +566,7 @@ def _drip(sock: socket.socket, _: str) -> None:
 
 def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server below the least rate is given up long before the whole time is over."""
-    monkeypatch.setattr(pinned_http, "PACE_SECONDS", 2)
+    monkeypatch.setattr(pinned_http, "PACE_SECONDS", 1)
     started = time.monotonic()
 
     with pytest.raises(DownloadFailed) as caught:
@@ -574,15 +574,19 @@ def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyP
 
     assert time.monotonic() - started < 4
     assert re.fullmatch(
-        r"Its server sent \d+ bytes in 2 seconds; the least is 20,000\. "
+        r"Its server sent \d+ bytes in 1 seconds; the least is 10,000\. "
         r"Offer the file on a faster server, or send it by POST /v2/uploads\.",
         caught.value.detail,
     )
 
 
-@pytest.mark.parametrize("answer", [_drip, lambda *_: time.sleep(3)], ids=["dripping", "silent"])
-def test_fetch_when_it_may_not_go_on(site: MakeSite, answer: Handler) -> None:
-    """Who waits for a server is asked every second whether to wait on."""
+@pytest.mark.parametrize("answer", [_drip, lambda *_: time.sleep(1)], ids=["dripping", "silent"])
+def test_fetch_when_it_may_not_go_on(
+    site: MakeSite, answer: Handler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits for a server is asked every second, here more often, whether to wait on."""
+    assert pinned_http.CHECK_SECONDS == 1
+    monkeypatch.setattr(pinned_http, "CHECK_SECONDS", 0.2)
     asked: list[float] = []
 
     def go_on() -> None:
@@ -594,7 +598,7 @@ def test_fetch_when_it_may_not_go_on(site: MakeSite, answer: Handler) -> None:
     downloader, url = Downloader(["127.0.0.1"]), site(answer).url()
     with pytest.raises(LeaseLost):
         downloader.fetch(url, io.BytesIO(), 1000, 300, check=go_on)
-    assert asked[-1] - asked[0] < 2.5
+    assert asked[-1] - asked[0] < 0.9
 
 
 def test_pace_when_a_server_becomes_slow() -> None:
