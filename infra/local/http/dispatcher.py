@@ -21,6 +21,8 @@ PAUSE = 3.0
 
 So a call of somebody else meets one of them, and not the next as well.
 """
+MOST_PAUSE_SECONDS = 0.05
+"""The longest such pause: after a correction of seconds it would help nobody."""
 
 
 class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
@@ -67,13 +69,13 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         with self._turns_lock:
             is_crowded = self._waiting[caller] and self._has_others(caller)
         if is_crowded:
-            time.sleep(PAUSE * seconds)
+            time.sleep(min(PAUSE * seconds, MOST_PAUSE_SECONDS))
         with self._turns_lock:
             if not self._waiting[caller]:
                 del self._waiting[caller]
                 return
-            turn = ShortCall(self, caller, self._waiting[caller].popleft())
-        super().add_task(turn)
+            call = ShortCall(self, caller, self._waiting[caller].popleft())
+        super().add_task(call)
 
     def _note(self, caller: str) -> None:
         if caller != self._latest[0]:

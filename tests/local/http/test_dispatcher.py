@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from infra.local.http.dispatcher import FairDispatcher
+from infra.local.http.dispatcher import MOST_PAUSE_SECONDS, FairDispatcher
 
 THREADS = 8
 TAKEN = 0.02
@@ -18,10 +18,10 @@ TAKEN = 0.02
 class Connection:
     """Sends one request, and counts how many of its kind are in work at once."""
 
-    def __init__(self, caller, path, seen):
+    def __init__(self, caller, path, seen, taken=TAKEN):
         headers = {"AUTHORIZATION": caller} if caller else {}
         self.requests = [SimpleNamespace(error=None, headers=headers, path=path)]
-        self._kind, self._seen = f"{caller} {path}", seen
+        self._kind, self._seen, self._taken = f"{caller} {path}", seen, taken
 
     def service(self):
         """Work for a while."""
@@ -29,7 +29,7 @@ class Connection:
             self._seen.now[self._kind] = self._seen.now.get(self._kind, 0) + 1
             most = max(self._seen.most.get(self._kind, 0), self._seen.now[self._kind])
             self._seen.most[self._kind] = most
-        time.sleep(TAKEN)
+        time.sleep(self._taken)
         with self._seen.lock:
             self._seen.now[self._kind] -= 1
             self._seen.ended.append((self._kind, time.monotonic()))
@@ -73,7 +73,19 @@ def test_flood_is_answered_one_by_one_while_others_call(dispatcher, seen):
     ended = [when - begun for kind, when in seen.ended if kind == "c /long"]
     assert max(ended) < 5 * TAKEN
     pauses = [when for kind, when in seen.ended if kind == "a /short"]
-    assert pauses[3] - pauses[0] > 3 * 3 * TAKEN
+    assert pauses[3] - pauses[0] > 3 * (TAKEN + MOST_PAUSE_SECONDS)
+
+
+def test_long_call_of_records_is_followed_by_no_long_pause(dispatcher, seen):
+    """After a correction of seconds the caller's next call waits a moment, not three times that."""
+    dispatcher.add_task(Connection("b", "/long", seen))
+    dispatcher.add_task(Connection("a", "/short", seen, taken=0.5))
+    dispatcher.add_task(Connection("a", "/short", seen))
+
+    wait_for(seen, 3)
+
+    (first, second) = [when for kind, when in seen.ended if kind == "a /short"]
+    assert second - first < 0.5
 
 
 def test_caller_who_is_alone_has_all_threads(dispatcher, seen):
