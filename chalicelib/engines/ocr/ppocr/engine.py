@@ -10,6 +10,7 @@ from PIL import Image
 
 from chalicelib.domain.documents.characters import ALPHABETS
 from chalicelib.domain.documents.page import TextLine, around_points
+from chalicelib.engines.memory import give_back_beyond
 from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
@@ -58,6 +59,8 @@ class PpOcr:
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return ()
         image, scale = _bounded(pixels)
+        # To look at a page takes most memory of all: not on top of what other pages left behind.
+        give_back_beyond()
         found = self._detector.find(image)
         check()
 

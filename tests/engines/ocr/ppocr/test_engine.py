@@ -2,11 +2,14 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from chalicelib.engines.ocr.ppocr import engine
+from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, texts_of, the_engine
 
 
@@ -162,3 +165,14 @@ def test_memory_does_not_grow():
         the_engine().read(page[: int(height), : int(width)], go_on)
 
     assert resident_bytes() - before < 50e6
+
+
+def test_what_other_pages_left_goes_before_a_page_is_looked_at(monkeypatch):
+    """A process that has grown returns freed memory first: looking takes most of all."""
+    order = []
+    detector = SimpleNamespace(find=lambda image: order.append("looked") or [])
+    monkeypatch.setattr(engine, "give_back_beyond", lambda: order.append("given back"))
+
+    assert engine.PpOcr(detector, Recogniser(None, ())).read(a_page(), go_on) == ()
+
+    assert order == ["given back", "looked"]
