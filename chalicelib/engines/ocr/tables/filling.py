@@ -34,23 +34,19 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     return _filled(grid, pieces, _nearest(grid, pieces))
 
 
-def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> tuple[FilledGrid, int]:
+def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     """Put pieces into guessed places; the pieces of one row of text stay in one row.
 
     A network's guesses drift by a row in long tables; most pieces of a row tell where it is.
-
-    Returns:
-        The filled grid, and how many pieces had to follow their row.
     """
     if not grid.slots or not pieces:
-        return fill(grid, pieces), 0
+        return fill(grid, pieces)
     numbers = dict(zip(map(id, pieces), _nearest(grid, pieces), strict=True))
     single = {
         (slot.row, slot.column): number
         for number, slot in enumerate(grid.slots)
         if slot.row_span == 1
     }
-    moved = 0
     for row in group_rows(pieces):
         own = [grid.slots[numbers[id(piece)]] for piece in row]
         votes = Counter(slot.row for slot in own if slot.row_span == 1)
@@ -61,8 +57,7 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> tuple[FilledGri
             target = single.get((winner, slot.column))
             if slot.row_span == 1 and slot.row != winner and target is not None:
                 numbers[id(piece)] = target
-                moved += 1
-    return _filled(grid, pieces, [numbers[id(piece)] for piece in pieces]), moved
+    return _filled(grid, pieces, [numbers[id(piece)] for piece in pieces])
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:

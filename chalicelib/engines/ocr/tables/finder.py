@@ -239,8 +239,7 @@ def _told(sheet: _Sheet, region: Region) -> FilledGrid | None:
     left, top = max(0, int(box.min_x) - 4), max(0, int(box.min_y) - 4)
     crop = sheet.pixels[top : int(box.max_y) + 5, left : int(box.max_x) + 5]
     grid = sheet.structure.grid(np.ascontiguousarray(crop), (left, top))
-    by_rows, _ = fill_by_rows(grid, region.pieces)
-    filled = without_empty_lanes(by_rows)
+    filled = without_empty_lanes(fill_by_rows(grid, region.pieces))
     if not filled.grid.slots or is_absurd(filled):
         return None
     return filled

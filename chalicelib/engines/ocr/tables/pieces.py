@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked, read_unclear
@@ -17,10 +16,6 @@ from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.rulings import Ruling
-
-if TYPE_CHECKING:
-    pass
-
 
 _NARROW = frozenset(" .,:;'|!iljtfrI1()[]")
 _STROKES = "|¦"
