@@ -28,6 +28,9 @@ class Rules:
     """Share of a box that has to be seen in a view to be learnt from it."""
     most_overlap: float
     """Intersection over union up to which two answers of a label both stay."""
+    decay: float | None
+    """How gently an answer loses score by overlapping a better one of its label; None for not at
+    all, as in models that were trained before answers did."""
     most_boxes: int
     """Answers for one picture."""
     views_an_epoch: int
@@ -49,8 +52,8 @@ class Rules:
 RULES = {
     rules.algorithm: rules
     for rules in (
-        Rules("object-detection", False, 1.5, 0.4, 0.5, 100, 1, True),
-        Rules("retail-execution", True, 1.0, 0.6, 0.6, 500, 4, False),
+        Rules("object-detection", False, 1.5, 0.4, 0.5, 0.3, 100, 1, True),
+        Rules("retail-execution", True, 1.0, 0.6, 0.6, 0.3, 500, 4, False),
     )
 }
 """The algorithms by name."""

@@ -64,6 +64,40 @@ def non_maximum_suppression(
     return np.array(kept, np.int64)
 
 
+def decayed_suppression(
+    boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
+) -> tuple[Ints, Doubles]:
+    """Drop boxes that overlap a better one too much, and doubt those that overlap one a little.
+
+    Around an object the head answers a ring of poor boxes. Those below `most_overlap` would stay
+    with scores that rank them among objects of their own.
+    Source: Bodla et al. 2017, Soft-NMS, the Gaussian form.
+
+    Args:
+        boxes: shape (n, 4).
+        scores: shape (n,).
+        most_overlap: intersection over union up to which both stay.
+        decay: a score falls by exp(-overlap squared / decay) for each better box that stays.
+        count: most boxes to keep.
+
+    Returns:
+        Indexes of those that stay, the best first, and their scores, none below the floor.
+    """
+    live, rest = scores.copy(), np.arange(len(scores))
+    kept: list[int] = []
+    while len(rest) and len(kept) < count:
+        # The first of equal scores, on every processor.
+        best = int(np.argmax(live[rest]))
+        chosen = int(rest[best])
+        kept.append(chosen)
+        rest = np.delete(rest, best)
+        shared = iou(boxes[chosen : chosen + 1], boxes[rest])[0]
+        live[rest] *= np.exp(-shared * shared / decay)
+        rest = rest[(shared <= most_overlap) & (live[rest] >= FLOOR)]
+    places = np.array(kept, np.int64)
+    return places, live[places]
+
+
 def _areas(boxes: Doubles) -> Doubles:
     """Area of boxes, shape (boxes,)."""
     area: Doubles = np.prod(np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0), axis=1)
@@ -153,18 +187,23 @@ def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
     """
     boxes, labels, scores = [np.empty((0, 4))], [np.empty(0, np.int64)], [np.empty(0)]
     for label in np.flatnonzero((candidates.scores >= FLOOR).any(axis=0)):
-        of_label = candidates.scores[:, label]
-        able = np.flatnonzero(of_label >= FLOOR)
-        kept = able[
-            non_maximum_suppression(
-                candidates.boxes[able], of_label[able], rules.most_overlap, rules.most_boxes
-            )
-        ]
+        kept, left = _suppressed(candidates.boxes, candidates.scores[:, label], rules)
         boxes.append(candidates.boxes[kept])
         labels.append(np.full(len(kept), label))
-        scores.append(of_label[kept])
+        scores.append(left)
     together = np.concatenate(scores)
     order = np.argsort(-together, kind="stable")[: rules.most_boxes]
     return DetectedObjects(
         np.concatenate(boxes)[order], np.concatenate(labels)[order], together[order]
     )
+
+
+def _suppressed(boxes: Doubles, scores: Doubles, rules: Rules) -> tuple[Ints, Doubles]:
+    """Which boxes of one label stay, and with which scores; shapes (n, 4) and (n,)."""
+    able = np.flatnonzero(scores >= FLOOR)
+    overlap, most = rules.most_overlap, rules.most_boxes
+    if rules.decay is None:
+        kept = able[non_maximum_suppression(boxes[able], scores[able], overlap, most)]
+        return kept, scores[kept]
+    places, left = decayed_suppression(boxes[able], scores[able], overlap, rules.decay, most)
+    return able[places], left

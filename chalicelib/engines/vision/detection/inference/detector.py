@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.picture import PixelBox
 from chalicelib.domain.models.prediction import Detection
-from chalicelib.engines.vision.detection.algorithms import FLOOR, rules_of
+from chalicelib.engines.vision.detection.algorithms import FLOOR
 from chalicelib.engines.vision.detection.head.network import HeadSize
 from chalicelib.engines.vision.detection.inference.decoding import HeadDecoder, merged
 from chalicelib.engines.vision.detection.inference.model_file import (
@@ -45,7 +45,7 @@ class TrainedDetector:
     def __init__(self, model: DetectionModel, backbones: BackbonePool) -> None:
         self._model = model
         self._pool = backbones
-        self._rules = rules_of(model.algorithm)
+        self._rules = model.rules
         self._idle: LifoQueue[HeadDecoder] = LifoQueue()
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array, Singles
+    from chalicelib.engines.vision.detection.algorithms import Rules
 
 
 KIND = "vision-detection"
@@ -48,6 +49,13 @@ class DetectionModel:
     """Tells crops apart; None when there is no second look."""
     calibration: Calibration
     """From scores to probabilities."""
+    decay: float | None = None
+    """Of the rules that it was measured with; None in models trained before there was one."""
+
+    @property
+    def rules(self) -> Rules:
+        """Of its algorithm, as they were when it was trained."""
+        return replace(rules_of(self.algorithm), decay=self.decay)
 
 
 def dump_model(model: DetectionModel) -> bytes:
@@ -60,6 +68,7 @@ def dump_model(model: DetectionModel) -> bytes:
         "labels": list(model.labels),
         "backbones": [{"name": use.name, "sha256": use.sha256} for use in model.backbones],
         "calibration": asdict(model.calibration),
+        "decay": model.decay,
         "preprocessing": _preprocessing(model),
     }
     arrays: dict[str, Array] = {"head": model.vector}
@@ -99,7 +108,22 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
         vector=_checked(arrays["head"], (size.parameters,)),
         crop_head=crop_head,
         calibration=Calibration(float(curve["slope"]), float(curve["offset"])),
+        decay=_decay_of(header),
     )
+
+
+def _decay_of(header: Mapping[str, Any]) -> float | None:
+    """Read what models of before do not have.
+
+    Raises:
+        ValueError: it is no positive number.
+    """
+    if header.get("decay") is None:
+        return None
+    decay = float(header["decay"])
+    if not decay > 0.0:
+        raise ValueError(f"the decay is {decay}")
+    return decay
 
 
 def _checked(array: Array, shape: tuple[int, ...]) -> Singles:
@@ -116,7 +140,7 @@ def _checked(array: Array, shape: tuple[int, ...]) -> Singles:
 
 def _preprocessing(model: DetectionModel) -> dict[str, Any]:
     facts: dict[str, Any] = {"view": [SIDE, SIDE], "resize": "squash", "colours": "RGB"}
-    if rules_of(model.algorithm).is_tiled:
+    if model.rules.is_tiled:
         facts["tiles"] = {"longSide": TILED_SIDE, "stride": TILE_STRIDE}
     if model.crop_head is not None:
         facts["crop"] = {"side": CROP_SIDE, "border": BORDER}

@@ -109,6 +109,7 @@ def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
         vector=outcome.run.vector,
         crop_head=outcome.trials.crop_head,
         calibration=curve,
+        decay=context.rules.decay,
     )
 
 

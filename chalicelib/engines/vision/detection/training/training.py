@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _KIND = "vision-detection-training"
-_VERSION = 2
+_VERSION = 3
 
 
 class DetectionTraining:

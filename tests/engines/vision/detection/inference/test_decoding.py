@@ -1,11 +1,15 @@
 """Overlap of boxes, and the choice among overlapping ones."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.detection.inference.decoding import (
     Candidates,
+    decayed_suppression,
     iou,
     non_maximum_suppression,
     select_objects,
@@ -49,6 +53,53 @@ def test_no_more_boxes_than_wanted():
 
     assert non_maximum_suppression(boxes, np.arange(10.0), 0.5, 3).tolist() == [9, 8, 7]
     assert non_maximum_suppression(boxes[:0], np.empty(0), 0.5, 3).tolist() == []
+
+
+def test_a_poor_box_beside_an_object_ranks_behind_another_object():
+    """What overlaps a better box by a third falls by the bell curve; what stands alone does not."""
+    boxes = np.array([[0.0, 0, 10, 10], [5, 0, 15, 10], [30, 0, 40, 10]])
+
+    kept, scores = decayed_suppression(boxes, np.array([0.9, 0.6, 0.5]), 0.5, 0.3, 10)
+
+    assert kept.tolist() == [0, 2, 1]
+    assert scores.tolist() == pytest.approx([0.9, 0.5, 0.6 * math.exp(-1 / 9 / 0.3)])
+
+
+def test_a_box_falls_for_each_better_one_that_stays_and_for_no_other():
+    """Two neighbours count twice; a box that was dropped does not count."""
+    boxes = np.array([[0.0, 0, 10, 10], [10, 0, 20, 10], [5, 0, 15, 10], [0, 0, 10, 9]])
+
+    kept, scores = decayed_suppression(boxes, np.array([0.9, 0.8, 0.7, 0.85]), 0.5, 0.3, 10)
+
+    assert kept.tolist() == [0, 1, 2]
+    assert scores[2] == pytest.approx(0.7 * math.exp(-1 / 9 / 0.3) ** 2)
+
+
+def test_what_overlaps_too_much_or_falls_below_the_floor_goes():
+    """The limit on overlap is the same as without decay, and no answer is below 5 %."""
+    boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [5, 0, 15, 10]])
+
+    kept, _ = decayed_suppression(boxes, np.array([0.9, 0.8, 0.06]), 0.5, 0.3, 10)
+
+    assert kept.tolist() == [0]
+
+
+def test_of_equal_scores_the_first_is_chosen_and_the_count_is_kept():
+    """Ties fall the same way on every processor, and no more boxes than wanted stay."""
+    boxes = np.array([[place, 0.0, place + 1, 1.0] for place in range(0, 20, 2)])
+
+    assert decayed_suppression(boxes, np.full(10, 0.5), 0.5, 0.3, 3)[0].tolist() == [0, 1, 2]
+    assert decayed_suppression(boxes[:0], np.empty(0), 0.5, 0.3, 3)[0].tolist() == []
+
+
+@pytest.mark.parametrize("algorithm", ["object-detection", "retail-execution"])
+def test_rules_without_decay_leave_scores_alone(algorithm: str):
+    """Models of before answer as they did; new ones doubt what lies beside a better box."""
+    beside = Candidates(np.array([[0.0, 0, 10, 10], [5, 0, 15, 10]]), np.array([[0.9], [0.6]]))
+    rules = rules_of(algorithm)
+
+    assert select_objects(beside, replace(rules, decay=None)).scores.tolist() == [0.9, 0.6]
+    assert select_objects(beside, rules).scores[1] < 0.5
 
 
 def test_labels_do_not_push_each_other_out():

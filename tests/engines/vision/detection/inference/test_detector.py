@@ -99,6 +99,18 @@ def test_calibration_moves_probabilities_and_keeps_the_order():
     assert all(item.probability >= 0.05 for item in shy)
 
 
+def test_a_model_of_before_answers_as_it_did():
+    """Without a decay in its header scores stay as the head gives them; with one some fall."""
+    whole = load(dump_model(loud_model(decay=0.3)), KIND, 1)
+    header = {name: value for name, value in whole.header.items() if name != "decay"}
+    picture = drawn_picture(0)[0]
+
+    before = list(detector.load(dump(header, whole.arrays), POOL).predict(picture))
+
+    assert before == answered(loud_model())
+    assert answered(loud_model(decay=0.3))[-1].probability < before[-1].probability
+
+
 def test_facts_of_a_model_come_back():
     """Type, labels and backbones are those that were written."""
     loaded = detector.load(dump_model(loud_model()), POOL)
@@ -127,6 +139,8 @@ def test_damaged_bytes_are_refused(place: int):
         ({"algorithm": "magic"}, {}),
         ({"backbones": [{"name": "lite2", "sha256": "0"}]}, {}),
         ({"calibration": {}}, {}),
+        ({"decay": 0.0}, {}),
+        ({"decay": "soft"}, {}),
         ({}, {"head": np.zeros(3, np.float32)}),
         ({}, {"head": np.full(HeadSize(2).parameters, np.nan, np.float32)}),
         ({}, {"crop_weights": np.zeros((4, 2), np.float32)}),

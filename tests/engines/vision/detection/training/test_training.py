@@ -8,7 +8,9 @@ import pytest
 
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
+from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.detection.inference import detector
+from chalicelib.engines.vision.detection.inference.model_file import load_model
 from chalicelib.engines.vision.detection.training import context
 from chalicelib.engines.vision.detection.training.training import DetectionTraining
 from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
@@ -159,6 +161,12 @@ def test_the_card_says_what_was_learnt_from_what(whole):
     assert look["isOn"] == (look["gain"]["low"] > 0)
     assert set(card["dataReport"]) >= {"likelyLabelErrors", "conflictingNearDuplicates"}
     json.dumps(card, allow_nan=False)
+
+
+def test_a_model_answers_by_the_rules_that_it_was_measured_with(whole):
+    """The decay of the trials stands in the artifact; without it calibration would be another's."""
+    assert load_model(whole[0].artifact).rules == rules_of("object-detection")
+    assert rules_of("object-detection").decay is not None
 
 
 def test_a_model_trained_on_everything_finds_what_was_drawn():
