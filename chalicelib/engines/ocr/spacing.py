@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _SHARE = 0.75
 """Of the usual space: a gap as wide as that is one."""
 _SHARE_BESIDE_NARROW = 0.9
-"""The same between digits and beside narrow letters, which stand far from the next one."""
+"""The same between digits, beside narrow letters, which stand far from the next one, and before a
+colon, which some print sets apart by a space and all by a little."""
 _NARROW = frozenset("1iIjl|")
 _LETTER_GAPS = 2.5
 """A space is wider than so many gaps between letters."""
@@ -33,7 +34,7 @@ _UNKNOWN = 0.45
 """Least space of a page on which none was read, in heights of the ink."""
 _FEW = 3
 """Spaces of a line that speak for its font."""
-_CLOSING = frozenset(",.;:!?)]}%'\"")
+_CLOSING = frozenset(",.;!?)]}%'\"")
 """No space is put before these; print has wide gaps there."""
 
 
@@ -85,8 +86,8 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Say whether two characters are digits, or one of them is narrow."""
-    return pair.isdigit() or not _NARROW.isdisjoint(pair)
+    """Say whether two characters are digits, one of them is narrow, or the second is a colon."""
+    return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 
 def _may_part(text: str, at: int) -> bool:

@@ -61,10 +61,10 @@ def test_right_text_stays(text: str) -> None:
     assert spaced([text], [text]) == [text]
 
 
-def test_no_space_before_closing_marks() -> None:
-    """A colon that stands apart belongs to its word all the same."""
+def test_a_colon_that_is_set_apart_stays_so() -> None:
+    """What print sets apart by a space is answered so; other closing marks belong to their word."""
     assert spaced(["Date : today or so", "Well , no"], ["Date: today or so", "Well, no"]) == [
-        "Date: today or so",
+        "Date : today or so",
         "Well, no",
     ]
 

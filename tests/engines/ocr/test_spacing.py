@@ -30,6 +30,8 @@ def spaced(text, wide_before, wide=0.5, usual=0.4):
         ("TAXINVOICE", 3, "TAX INVOICE"),
         ("Total:900", 6, "Total: 900"),
         ("Amount(RM)", 6, "Amount (RM)"),
+        ("GSTID:000", 5, "GSTID :000"),
+        ("12:30", 2, "12:30"),
         ("12:30", 3, "12:30"),
         ("86.00", 3, "86.00"),
         ("still", 4, "still"),
