@@ -225,10 +225,8 @@ def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
 
 def _is_worse(told: FilledGrid, aligned: FilledGrid) -> bool:
     """Tell whether a network's structure contradicts the text more than the alignment does."""
-    wrong = conflicts(told)
-    if told.grid.column_count > aligned.grid.column_count:
-        return wrong > measures.CONFLICTS_SHARE / 2
-    return wrong > max(measures.CONFLICTS_SHARE, conflicts(aligned))
+    has_more = told.grid.column_count > aligned.grid.column_count
+    return conflicts(told) > (0 if has_more else conflicts(aligned))
 
 
 def _told(sheet: _Sheet, region: Region) -> FilledGrid | None:

@@ -12,9 +12,8 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 def is_wordy(text: str) -> bool:
     """Tell whether a piece is long enough to be a line of running text."""
     letters = sum(character.isalpha() for character in text)
-    return (
-        len(text.split()) >= measures.PROSE_WORDS or len(text) > measures.PROSE_CHARACTERS
-    ) and (letters > 0.5 * len(text.replace(" ", "")))
+    is_long = len(text.split()) >= measures.PROSE_WORDS
+    return is_long and letters > 0.5 * len(text.replace(" ", ""))
 
 
 def is_label(text: str) -> bool:

@@ -32,11 +32,6 @@ LEAST_TEXT_PIXELS, UNKNOWN_TEXT_PIXELS = 4.0, 20.0
 LINES_A_CHECK = 50
 """Lines that are cut between two looks at the deadline."""
 
-# Rows: pieces that stand side by side.
-
-SAME_ROW_SHARE = 0.35
-"""Of the lower height: pieces that share this much are in one row."""
-
 # Rules: long straight edges.
 
 MIN_CONTRAST = 7
@@ -106,9 +101,9 @@ LATER_ROW_TIMES = 2.0
 """Most white between two later rows, as a multiple of the usual one."""
 TOUCHING_ROW_EMS = 1.2
 """White that never ends a table."""
-NEAR_ROW_EMS, NEAR_ROW_SHARE = 0.3, 0.7
-"""A row without columns goes on with the last one when the white above it is no more than this
-above the usual one, and no more than this share of it."""
+NEAR_ROW_SHARE = 0.7
+"""A row without columns goes on with the last one when the white above it is less than this share
+of the usual one."""
 PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
 """A gutter between two tables is this many times wider than the next one, and this wide."""
 MOST_PENDING_ROWS = 3
@@ -126,8 +121,6 @@ PROSE_SHARE = 0.6
 
 FEWEST_HEADERS = 3
 """Two words beside each other are as often two addresses or signatures."""
-HEADER_WORDS = 4
-"""Words of a header at the most."""
 MOST_HEADERS = 60
 """Headers side by side on one page; more are a pattern."""
 HEADER_TRIES = 4
@@ -144,15 +137,11 @@ BELOW_HEADER_ROW_TIMES = 1.7
 """White between later rows at the most, as a multiple of the usual one."""
 WRAPPED_BELOW_HEADER_SHARE = 0.75
 """White between lines of one cell at the most, as a share of that between rows."""
-BEFORE_COLUMN_EMS = 0.2
-"""How far before a column's edge a piece that reaches over several columns is cut."""
-WRAPPED_WORD_EMS = 0.3
-"""Room for a space before a word that did not fit into a line."""
 
 # Heads: rows of header cells.
 
-PROSE_WORDS, PROSE_CHARACTERS = 6, 38
-"""Words, or characters, from which on a piece is as long as a line of running text."""
+PROSE_WORDS = 6
+"""Words from which on a piece is as long as a line of running text."""
 NUMERIC_SHARE = 0.5
 """Share of a column's filled cells that are numbers when the column is numeric, and of the
 columns when the body is."""
@@ -166,9 +155,8 @@ FILLED_SHARE = 0.5
 RULED_FILLED_SHARE = 0.4
 """The same between rules."""
 EVIDENCE_SHARE, FEWEST_EVIDENCE = 0.5, 3
-"""Share of the rows that have text in two columns and more, and their number at the least."""
-FEWEST_ROWS, FEWEST_CELLS = 3, 5
-"""Rows, and filled places, of a table that only alignment tells."""
+"""Share of the rows that have text in two columns and more, and their number at the least, of a
+table that only alignment tells."""
 CHART_WHITE_EMS = 6.0
 """White between rows of text; charts have more."""
 CROWDED_ROWS = 4
@@ -185,11 +173,8 @@ LABELS_SHARE = 0.4
 """Share of the rows with a cell that ends in a colon, in a list of keys and values."""
 PAIRS_SHARE = 0.5
 """Share of the cells that hold a key and its value, in a list of such pairs."""
-NUMBERS_SHARE = 0.6
-"""Share of numbers below a header that make a table of two rows one."""
-SPARSE_SHARE, COARSE_TIMES = 0.4, 1.5
-"""A network's structure is not trusted when fewer of its places have text, or when it has so many
-times as many rows as the text."""
+SPARSE_SHARE = 0.4
+"""A network's structure is not trusted when fewer of its places have text."""
 
 # Places whose text was overlooked.
 
@@ -223,5 +208,3 @@ NETWORK_CERTAINTY = 0.65
 ALIGNED_CERTAINTY = 0.6
 MOST_NETWORK_PLACES = 600
 """Most places of a table that the network is asked about: it has no tokens for more."""
-CONFLICTS_SHARE = 0.04
-"""Share of pieces that a network's structure may contradict."""

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
-from chalicelib.engines.ocr.tables import measures
 
 Span = tuple[float, float]
 """From where to where, along one direction, in pixels."""
@@ -18,13 +17,12 @@ Span = tuple[float, float]
 def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
     """Group pieces into rows from the top; each row from the left.
 
-    A piece is in a row when it shares at least a third of its height with the row's mean top
-    and bottom, and its middle lies between them.
+    A piece is in a row when its middle lies between the row's mean top and bottom.
     """
     rows: list[list[TextLine]] = []
     top = bottom = 0.0
     for piece in sorted(pieces, key=lambda piece: piece.box.center[1]):
-        if rows and _shares((top, bottom), piece.box):
+        if rows and top <= piece.box.center[1] <= bottom:
             rows[-1].append(piece)
             share = 1 / len(rows[-1])
             top += share * (piece.box.min_y - top)
@@ -33,14 +31,6 @@ def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
             rows.append([piece])
             top, bottom = piece.box.min_y, piece.box.max_y
     return [sorted(row, key=lambda piece: piece.box.min_x) for row in rows]
-
-
-def _shares(span: Span, box: Rect) -> bool:
-    """Tell whether a box lies at the height of a row."""
-    shared = min(span[1], box.max_y) - max(span[0], box.min_y)
-    return shared >= measures.SAME_ROW_SHARE * min(span[1] - span[0], box.height) and (
-        span[0] <= box.center[1] <= span[1]
-    )
 
 
 def row_box(row: Sequence[TextLine]) -> Rect:

@@ -33,9 +33,9 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
         filled: its places and text.
         is_ruled: whether rules stand above and below, which speaks for a table.
     """
-    grid = filled.grid
-    rows, columns = grid.row_count, grid.column_count
-    if columns < 2 or rows < measures.FEWEST_ROWS or filled.filled < measures.FEWEST_CELLS:
+    rows, columns = filled.grid.row_count, filled.grid.column_count
+    evidence = _row_evidence(filled)
+    if evidence < max(measures.FEWEST_EVIDENCE, measures.EVIDENCE_SHARE * rows):
         return False
     if _wordy_share(filled) > measures.WORDY_SHARE or not _is_dense(filled):
         return False
@@ -44,9 +44,6 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     if _label_share(filled) > measures.LABELS_SHARE or _pair_share(filled) >= measures.PAIRS_SHARE:
         return False
     if not is_ruled and not _has_values(filled):
-        return False
-    evidence = _row_evidence(filled)
-    if evidence < max(measures.FEWEST_EVIDENCE, measures.EVIDENCE_SHARE * rows):
         return False
     return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
 
@@ -80,15 +77,13 @@ def _is_dense(filled: FilledGrid) -> bool:
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """Tell whether two columns are a table and no list of keys and values, nor two addresses.
 
-    Without rules it takes numbers below a head that is none: totals of a receipt have no head.
+    Without rules it takes a head that is no number: totals of a receipt have none.
     """
     first = _column_texts(filled, 0)
     second = _column_texts(filled, 1)
     if is_ruled:
         return min(len(first), len(second)) > 1
-    numbers = sum(map(is_numeric, second))
-    has_head = bool(second) and not is_numeric(second[0])
-    return has_head and len(second) > 3 and numbers >= measures.NUMBERS_SHARE * len(second)
+    return len(second) > 3 and not is_numeric(second[0])
 
 
 def _label_share(filled: FilledGrid) -> float:
@@ -178,15 +173,9 @@ def _wordy_share(filled: FilledGrid) -> float:
 
 
 def is_absurd(filled: FilledGrid) -> bool:
-    """Tell whether a network's structure cannot be that of its text.
-
-    Too many rows, mostly empty, or too few rows or columns for the text.
-    """
+    """Tell whether a network's structure cannot be that of its text: without rows, or empty."""
     grid = filled.grid
-    rows = len(group_rows(filled.lines()))
-    if grid.row_count < 1 or grid.row_count > measures.COARSE_TIMES * rows + 1:
-        return True
-    return filled.filled < measures.SPARSE_SHARE * len(grid.slots)
+    return grid.row_count < 1 or filled.filled < measures.SPARSE_SHARE * len(grid.slots)
 
 
 def conflicts(filled: FilledGrid) -> float:

@@ -88,10 +88,7 @@ class Growing:
         usual = median(self.whites) if self.whites else 0.0
         for row in self.pending if self.rows else ():
             last = self.rows[-1]
-            near = _white(last, row) < min(
-                usual + measures.NEAR_ROW_EMS * self.text_height,
-                measures.NEAR_ROW_SHARE * usual + 4,
-            )
+            near = _white(last, row) < measures.NEAR_ROW_SHARE * usual + 4
             if not near or not all(self._is_below(piece, last) for piece in row):
                 return
             self.rows.append(row)

@@ -120,11 +120,7 @@ class HeadedTable:
                 for side in (self._lanes[lane][0], self._headers[lane][0])
             )
         ]
-        return (
-            cut(piece, [mark - measures.BEFORE_COLUMN_EMS * self.height for mark in marks])
-            if marks
-            else [piece]
-        )
+        return cut(piece, marks) if marks else [piece]
 
     def _assigned(self, row: Row) -> list[int] | None:
         """Return the column of each piece of a row; None when one has none or several."""
@@ -273,10 +269,7 @@ class HeadedTable:
             if lane == line.lanes[0]
         ]
         room = self._lanes[line.lanes[0]][1]
-        return (
-            bool(same)
-            and same[-1].box.max_x + word + measures.WRAPPED_WORD_EMS * self.height > room
-        )
+        return bool(same) and same[-1].box.max_x + word > room
 
     def _grid(self, numbers: Sequence[int]) -> FilledGrid:
         """Put header and rows into places."""
@@ -353,6 +346,5 @@ def _is_header(row: Sequence[TextLine], least: int) -> bool:
         (is_numeric(piece.text) and piece.text != "#")
         or is_wordy(piece.text)
         or is_label(piece.text)
-        or len(piece.text.split()) > measures.HEADER_WORDS
         for piece in row
     )
