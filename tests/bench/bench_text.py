@@ -17,6 +17,7 @@ from chalicelib.engines.text.encoding.encoders import is_installed
 from tests.bench.report import Report
 from tests.bench.text_data import BUILD, LANGUAGES, PROFILES, ROOT, Embedder
 from tests.bench.text_data_report import bench_data_report
+from tests.bench.text_default import bench_default
 from tests.bench.text_intents import bench_intents
 from tests.bench.text_languages import bench_languages
 from tests.bench.text_prebuilt import bench_prebuilt
@@ -31,6 +32,7 @@ PARTS: Mapping[str, Part] = {
     "languages": bench_languages,
     "prebuilt": bench_prebuilt,
     "data-report": bench_data_report,
+    "default": bench_default,
 }
 
 

@@ -126,12 +126,14 @@ def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
     inside = embedder.read("clinc150_full_test", PROFILES[profile])
     published = ("USE+ConveRT, published", 0.972)
     _judge(report, f"CLINC150 full, {profile}", trained, inside, (CLINC_BARS[profile], published))
-    _out_of_scope(report, embedder, profile, trained[0])
+    judge_out_of_scope(report, embedder, profile, trained[0])
 
 
-def _out_of_scope(report: Report, embedder: Embedder, profile: str, model: TrainedText) -> None:
+def judge_out_of_scope(
+    report: Report, embedder: Embedder, profile: str, model: TrainedText
+) -> None:
     """What the threshold taken from in-domain texts rejects."""
-    encoders = PROFILES[profile]
+    encoders = [use.name for use in model.encoders]
     inside = embedder.read("clinc150_full_test", encoders).blocks
     outside = embedder.read("clinc150_full_oos_test", encoders).blocks
     recall = share_of(model.rejects(outside).astype(float))
