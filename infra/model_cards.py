@@ -54,7 +54,16 @@ def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
     yield f"- Networks: {', '.join(names)}"
     if figures := list(_figures(card)):
         yield f"- Held out: {', '.join(figures)}"
+    if left := card.get("leftOut"):
+        yield f"- Learnt without a source, and asked it: {'; '.join(_left_out(left))}"
     yield f"- Limits: {card['limits']}\n"
+
+
+def _left_out(sources: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """Yield what is known of each source by a model that never saw it."""
+    for name, found in sources.items():
+        recall, error = found["macroRecall"], found["calibrationError"]
+        yield f"{name} mean recall {recall:.3f}, calibration error {error:.3f}"
 
 
 def _figures(card: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Words for signs that English encoders do not know, so that a tokeniser can read them.
 
 To these vocabularies every emoji is the same unknown sign. Source of the choice: what the signs
-are called, and what people mean by them. Called by infra/model_files/tuned_encoder.py.
+are called, and what people mean by them. Called by infra/model_files/sentiment_head.py.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ _BUILDS: dict[str, Build] = {
     "slanet": _lazily("conversion.ocr_models"),
     "OCRModel": _lazily("prebuilt.ocr_cards"),
     "tabulatev2": _lazily("prebuilt.ocr_cards"),
-    "minilm-sentiment": _lazily("prebuilt.sentiment_model", "build_encoder"),
+    "bge-sentiment": _lazily("prebuilt.sentiment_model", "build_encoder"),
     "CommunitySentiment": _lazily("prebuilt.sentiment_model"),
     "GlobalIntentModel": _lazily("prebuilt.intent_model"),
     "GeneralImageClassifier": _lazily("prebuilt.vision_prebuilt"),

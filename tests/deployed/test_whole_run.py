@@ -86,7 +86,7 @@ def test_models_were_brought_from_the_bucket(stage: Deployment):
 
     # What each loads as it starts, and what its calls have asked for besides.
     assert {"ppocr", "slanet"} <= brought["APIHandler"]
-    assert {"bge", "minilm-sentiment"} <= brought["Texts"]
+    assert {"bge", "bge-sentiment"} <= brought["Texts"]
     assert {"lite2", "nanodet"} <= brought["Pictures"]
     assert "Records" not in brought
 

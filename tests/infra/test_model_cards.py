@@ -35,17 +35,19 @@ def test_figures_and_networks_of_a_card():
         "engine": {"encoders": [{"name": "net", "licence": "Apache-2.0"}]},
         "metrics": {"testAccuracy": {"value": 0.5, "low": 0.25, "high": 0.75}},
         "calibrationError": 0.0125,
+        "leftOut": {"tweets": {"macroRecall": 0.6, "calibrationError": 0.05}},
         "limits": "Few.",
     }
     bare = {**card, "metrics": {}}
-    del bare["calibrationError"]
+    del bare["calibrationError"], bare["leftOut"]
 
     page = model_cards.page({"CommunitySentiment": card, "GlobalIntentModel": bare})
 
     assert "- Data: here; 1,200 examples; 3 labels" in page
     assert "- Networks: net (Apache-2.0)" in page
     assert "accuracy 0.500 (0.250 to 0.750), calibration error 0.013" in page
-    assert page.count("Held out") == 1
+    assert "asked it: tweets mean recall 0.600, calibration error 0.050\n" in page
+    assert page.count("Held out") == page.count("Learnt without") == 1
 
 
 def test_command_writes_the_page_or_says_what_is_missing(tmp_path, monkeypatch, capsys):

@@ -1,61 +1,118 @@
 """Reads the human ratings published with VADER and turns them into labelled sentences.
 
-Tweets, movie, product and editorial snippets, each with the mean of twenty people's ratings from -4
-to 4. Source: Hutto and Gilbert, VADER, ICWSM 2014.
+Tweets, movie, product and editorial snippets, each rated by about twenty people from -4 to 4.
+Source: Hutto and Gilbert, VADER, ICWSM 2014.
 """
 
 from __future__ import annotations
 
 import html
+import math
 import tarfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 LABELS = ("positive", "negative", "neutral")
+NEUTRAL = 0.8
+"""Ratings up to this far from 0 are neutral: the middle fifth of the scale."""
 _FOLDER = "hutto_ICWSM_2014"
 _MOVIES = "movieReviewSnippets"
 _FILES = ("tweets", _MOVIES, "amazonReviewSnippets", "nytEditorialSnippets")
-_LEAST_RATING = 0.7
-_NEUTRAL_RATING = 0.4
+_RATERS = 3
+_LEAST_SPREAD = 0.5
 # The movie snippets stand in the order of the Stanford Sentiment Treebank. These numbers are its
 # development and test sentences: left out, the treebank's test set stays a fair test.
 _TREEBANK_TESTS = (range(1, 1518), range(6603, 8132))
 
 
-def label_index(rating: float) -> int | None:
-    """Return the place in `LABELS` that a mean rating stands for, None between two labels."""
-    if rating >= _LEAST_RATING:
+@dataclass(frozen=True)
+class RatedSentence:
+    """A sentence with what people thought of it."""
+
+    text: str
+    """The sentence."""
+    source: str
+    """Where it was written: the name of its file."""
+    mean: float
+    """Mean rating, -4 to 4."""
+    spread: float
+    """Standard deviation of the ratings."""
+
+    @property
+    def label(self) -> int:
+        """Return the place in `LABELS` that the mean rating stands for."""
+        return label_index(self.mean)
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Return how often the mean of three of its raters stands for each of `LABELS`.
+
+        A sentence that people disagree on thus teaches doubt. The normal distribution stands for
+        that of the mean.
+        """
+        deviation = max(self.spread, _LEAST_SPREAD) / math.sqrt(_RATERS)
+        positive = _above((NEUTRAL - self.mean) / deviation)
+        negative = _above((NEUTRAL + self.mean) / deviation)
+        return positive, negative, 1.0 - positive - negative
+
+
+def _above(score: float) -> float:
+    """Return the share of a normal distribution above a score."""
+    return 0.5 * math.erfc(score / math.sqrt(2.0))
+
+
+def label_index(rating: float) -> int:
+    """Return the place in `LABELS` that a mean rating stands for."""
+    if rating > NEUTRAL:
         return 0
-    if rating <= -_LEAST_RATING:
-        return 1
-    return 2 if abs(rating) <= _NEUTRAL_RATING else None
+    return 1 if rating < -NEUTRAL else 2
 
 
-def read_sentences(archive: Path) -> list[tuple[str, int]]:
-    """Return sentences with the place of their label in `LABELS`, no sentence twice.
+def read_sentences(archive: Path) -> list[RatedSentence]:
+    """Return the rated sentences, none twice.
 
     Args:
         archive: `hutto_ICWSM_2014.tar.gz`.
+
+    Raises:
+        KeyError: it lacks a file.
     """
-    labels: dict[str, int] = {}
+    found: dict[str, RatedSentence] = {}
     with tarfile.open(archive, "r:gz") as packed:
         for name in _FILES:
-            file = packed.extractfile(f"{_FOLDER}/{name}_GroundTruth.txt")
-            if file is None:
-                raise KeyError(name)
-            for text, label in _read_lines(file.read().decode("utf-8"), name == _MOVIES):
-                labels.setdefault(text, label)
-    return list(labels.items())
+            spreads = dict(_read_spreads(_lines(packed, f"{name}_anonDataRatings.txt")))
+            for number, mean, text in _read_ratings(_lines(packed, f"{name}_GroundTruth.txt")):
+                is_test = name == _MOVIES and any(int(number) in some for some in _TREEBANK_TESTS)
+                if not is_test:
+                    sentence = RatedSentence(text, name, mean, spreads.get(number, 0.0))
+                    found.setdefault(text, sentence)
+    return list(found.values())
 
 
-def _read_lines(content: str, are_movies: bool) -> Iterator[tuple[str, int]]:
-    """Yield the usable sentences of one file: number, rating and text between tabs."""
-    for line in content.splitlines():
+def _lines(packed: tarfile.TarFile, name: str) -> list[str]:
+    """Return the lines of a file.
+
+    Raises:
+        KeyError: it is missing.
+    """
+    file = packed.extractfile(f"{_FOLDER}/{name}")
+    if file is None:
+        raise KeyError(name)
+    return file.read().decode("utf-8-sig").splitlines()
+
+
+def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
+    """Yield number and standard deviation: number, mean, deviation and ratings between tabs."""
+    for line in lines:
         parts = line.split("\t")
-        if len(parts) != 3:
-            continue
-        number, rating, text = parts
-        label = label_index(float(rating))
-        is_test = are_movies and any(int(number) in numbers for numbers in _TREEBANK_TESTS)
-        if label is not None and not is_test:
-            yield html.unescape(text).strip(), label
+        if len(parts) == 4:
+            yield parts[0], float(parts[2])
+
+
+def _read_ratings(lines: list[str]) -> Iterator[tuple[str, float, str]]:
+    """Yield number, mean rating and text of the usable lines, which have tabs between them."""
+    for line in lines:
+        parts = line.split("\t")
+        if len(parts) == 3:
+            yield parts[0], float(parts[1]), html.unescape(parts[2]).strip()

@@ -1,6 +1,6 @@
-"""Builds the prebuilt model CommunitySentiment: a fine-tuned encoder of its own, and its head.
+"""Builds the prebuilt model CommunitySentiment: an encoder that reads emoji, and a head.
 
-Nothing is learnt here: layers, head and figures come with the project.
+Nothing is learnt here: head and figures come with the project.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS, InstallableModel, Progress
 from infra.model_files.prebuilt import text_cards
 from infra.model_files.prebuilt.sentiment_data import LABELS
+from infra.model_files.sentiment_head import (
+    SentimentHead,
+    read_figures,
+    read_head,
+    write_encoder,
+)
 from infra.model_files.sources import packages
-from infra.model_files.tuned_encoder import TunedLayers, compose, read_figures, read_layers
 
 TOLERANCE = 0.05
 """Greatest difference of a probability from its reference: what 8-bit sums differ by between
@@ -33,55 +38,53 @@ _LIMITS = (
     "longer text is cut after 128 tokens, and mixed opinions get one label. Learnt from tweets, "
     "movie and product reviews and newspaper editorials of about 2010 to 2014 and from plain "
     "sentences written for this project; irony and the jargon of other fields are often "
-    "misjudged, and neutral is the label it finds least surely. The most common emoji are read as "
-    "words, others are not understood. The metrics are of held-out sentences of the same sources, "
-    "and were taken when the layers were tuned, not on this machine."
+    "misjudged, and neutral, which people agree on least, is the label it finds least surely. The "
+    "most common emoji are read as words, others are not understood. The metrics are of held-out "
+    "sentences of the same sources, leftOut has those of sources that a head did not learn from; "
+    "they were taken when the head was fitted, not on this machine."
 )
 
 
-def build_encoder(
-    model: InstallableModel, directory: Path, result: Path, progress: Progress
-) -> None:
-    """Write the encoder's `model.onnx`, `tokenizer.json` and `encoder.json`, and try them.
-
-    Raises:
-        BrokenFile: the project's files or the installed encoder are not those that were tuned.
-        WrongOutputs: it answers otherwise than the references.
-    """
-    layers = read_layers()
-    compose(directory / MODELS[model.needs[0]].folder, layers, result)
+def build_encoder(model: InstallableModel, directory: Path, result: Path) -> None:
+    """Write the encoder's `model.onnx`, `tokenizer.json` and `encoder.json`."""
+    write_encoder(directory / MODELS[model.needs[0]].folder, result)
     text_encoders.write_encoder_facts(model, result)
-    progress(f"{model.name}: checking against the reference answers")
-    encoder = text_encoders.load(result)
-    check_answers(trained(layers, encoder, read_figures()), encoder, read_figures())
 
 
-def build(model: InstallableModel, directory: Path, result: Path) -> None:
+def build(model: InstallableModel, directory: Path, result: Path, progress: Progress) -> None:
     """Write `artifact.npz`, `card.json` and `metrics.json`.
 
     Args:
         model: the manifest's entry.
-        directory: the model directory, with the tuned encoder installed.
+        directory: the model directory, with its encoder installed.
         result: existing folder to write to.
+        progress: takes lines for the user.
+
+    Raises:
+        BrokenFile: the project's files are damaged.
+        WrongOutputs: the encoder answers otherwise than the references.
     """
     figures = read_figures()
     encoder = text_encoders.load(directory / MODELS[model.needs[0]].folder)
-    content = classifier.dump(trained(read_layers(), encoder, figures))
+    made = trained(read_head(), encoder, figures)
+    progress(f"{model.name}: checking against the reference answers")
+    check_answers(made, encoder, figures)
+    content = classifier.dump(made)
     (result / "artifact.npz").write_bytes(content)
     card = make_card(model, encoder, figures, content)
     write_json(result / "card.json", card)
     write_json(result / "metrics.json", text_cards.metrics_record(card, figures["metrics"]))
 
 
-def trained(layers: TunedLayers, encoder: Encoder, figures: Mapping[str, Any]) -> TrainedText:
-    """Return the head as a model of the text engine on the tuned encoder."""
+def trained(head: SentimentHead, encoder: Encoder, figures: Mapping[str, Any]) -> TrainedText:
+    """Return the head as a model of the text engine."""
     use = EncoderUse(encoder.name, encoder.sha256, encoder.dimensions)
     return TrainedText(
         TextParameters(
             labels=LABELS,
             encoders=(use,),
-            weights=layers.head.astype(np.float16),
-            biases=layers.biases,
+            weights=head.weights.astype(np.float16),
+            biases=head.biases,
             means=np.zeros(encoder.dimensions, np.float32),
             norms=(1.0,),
             temperature=float(figures["temperature"]),
@@ -101,7 +104,7 @@ def check_answers(model: TrainedText, encoder: Encoder, figures: Mapping[str, An
     worst = float(np.abs(found - np.array(wanted["probabilities"])).max())
     if not worst <= TOLERANCE:
         raise WrongOutputs(
-            f"The fine-tuned encoder {encoder.name} answers otherwise than it should (off by "
+            f"The encoder {encoder.name} answers otherwise than it should (off by "
             f"{worst:.4f}). Check that the packages installed are those of requirements.txt and "
             "requirements-dev.txt."
         )
@@ -133,15 +136,15 @@ def make_card(
             "name": classifier.KIND,
             "version": classifier.VERSION,
             "encoders": [text_cards.describe_encoder(encoder)],
-            "finetunedLayers": figures["layers"],
-            "finetunedSha256": figures["sha256"],
-            "recipe": figures["recipe"],
+            "headSha256": figures["sha256"],
+            "recipe": {"penaltyInverse": figures["penaltyInverse"]},
         },
         "artifactSha256": hashlib.sha256(content).hexdigest(),
         "metrics": {"testAccuracy": figures["testAccuracy"]},
         "macroRecall": figures["macroRecall"],
         "calibrationError": figures["calibrationError"],
         "brierScore": figures["brierScore"],
+        "leftOut": figures["leftOut"],
         "limits": _LIMITS,
         "object": "card",
     }

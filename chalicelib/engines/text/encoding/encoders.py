@@ -17,10 +17,9 @@ FACTS_FILE = "encoder.json"
 """Written by the installation, last of an encoder's files."""
 FAST, ACCURATE = "fast", "accurate"
 """Profiles: the encoders that every installation has, and one more that costs ten times as much."""
-_PREFIXES = {"bge": "", "mpnet": "", "e5": "query: "}
-"""What stands before every text, as the makers of these encoders trained them."""
-_MINILM = ("minilm", "minilm-sentiment")
-"""The encoder, and the one fine-tuned for CommunitySentiment, which no training takes."""
+_PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
+"""What stands before every text, as the makers of these encoders trained them. `bge-sentiment` is
+bge that reads emoji as words, for CommunitySentiment; no training takes it."""
 
 
 class EncoderNotInstalled(FileNotFoundError):
@@ -95,7 +94,7 @@ def load_encoder(directory: Path, name: str) -> Encoder:
 
     Args:
         directory: the model directory, with one folder for each encoder.
-        name: `bge`, `use`, `minilm`, `minilm-sentiment`, `mpnet` or `e5`.
+        name: `bge`, `use`, `bge-sentiment`, `minilm`, `mpnet` or `e5`.
 
     Raises:
         EncoderNotInstalled: its files are missing, or no encoder has this name.
@@ -127,7 +126,7 @@ def _open(folder: Path, known: EncoderFacts) -> Encoder:
         from chalicelib.engines.text.encoding.onnx_encoders import UseEncoder
 
         return UseEncoder(folder, known)
-    if name in _MINILM:
+    if name == "minilm":
         from chalicelib.engines.text.encoding.onnx_encoders import MiniLmEncoder
 
         return MiniLmEncoder(folder, known)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from infra.model_files.prebuilt.sentiment_data import read_sentences
+from infra.model_files.prebuilt.sentiment_data import RatedSentence, read_sentences
 
 POSITIVE, NEGATIVE, NEUTRAL = 0, 1, 2
 """Places of the labels, as in infra/model_files/prebuilt/sentiment_data.py."""
@@ -30,6 +30,14 @@ _BLAME = (
     "I am disappointed by {}", "{} does not work", "what a waste of money {} was",
     "I can't recommend {} to anyone", "{} isn't worth the price", "{} keeps failing",
     "I would not choose {} again", "nobody was happy with {}",
+)  # fmt: skip
+_COMPLAINTS = (
+    "still waiting for {}", "{} is three hours late", "nobody answers my messages about {}",
+    "we have been on hold for forty minutes because of {}", "{} was cancelled and no one told us",
+    "I was charged twice for {}", "{} never arrived", "third time that I ask about {}",
+    "{} came with a part missing", "they sent me the wrong thing in place of {}",
+    "standing in line for {} for over an hour", "I want a refund for {}",
+    "you promised a call about {} and nothing happened", "{} stopped after two days",
 )  # fmt: skip
 _PLAIN = (
     "where can I find {}?", "I have a question about {}", "{} arrives on Monday",
@@ -59,6 +67,9 @@ _SHORT_BLAME = (
     "avoid", "not good", "not happy", "ruined my day", "disgusting", "what a joke", "useless",
     "I'm so angry", "couldn't be worse", "still broken", "no help at all",
 )  # fmt: skip
+_PATTERNS = (
+    (_PRAISE, POSITIVE), (_BLAME, NEGATIVE), (_COMPLAINTS, NEGATIVE), (_PLAIN, NEUTRAL)
+)  # fmt: skip
 _EACH = 7
 """Things that each pattern is filled with."""
 
@@ -66,7 +77,7 @@ _EACH = 7
 def own_sentences() -> list[tuple[str, int]]:
     """Return sentences with the place of their label, none twice."""
     found: dict[str, int] = {}
-    for patterns, label in ((_PRAISE, POSITIVE), (_BLAME, NEGATIVE), (_PLAIN, NEUTRAL)):
+    for patterns, label in _PATTERNS:
         found.update((text, label) for text in _filled(patterns))
     for texts, label in ((_SHORT_PRAISE, POSITIVE), (_SHORT_BLAME, NEGATIVE), (_FACTS, NEUTRAL)):
         found.update((text, label) for text in texts)
@@ -88,12 +99,14 @@ _HELD_OF_256 = 26
 
 @dataclass(frozen=True)
 class Sentences:
-    """Texts with the place of their label."""
+    """What is learnt from and what is held out."""
 
-    training: list[tuple[str, int]]
-    """Learnt from: ratings and sentences of the project's own."""
-    held: list[tuple[str, int]]
-    """Ratings alone; temperature and metrics come from them."""
+    training: list[RatedSentence]
+    """Ratings that are learnt from."""
+    held: list[RatedSentence]
+    """Ratings that metrics come from."""
+    own: list[tuple[str, int]]
+    """Sentences of the project with the place of their label, which are learnt from, too."""
 
 
 def split_sentences(ratings: Path) -> Sentences:
@@ -103,9 +116,9 @@ def split_sentences(ratings: Path) -> Sentences:
         ratings: the archive of the published ratings.
     """
     rated = read_sentences(ratings)
-    held = [pair for pair in rated if _is_held(pair[0])]
-    training = [pair for pair in rated if not _is_held(pair[0])]
-    return Sentences(training + own_sentences(), held)
+    held = [sentence for sentence in rated if _is_held(sentence.text)]
+    training = [sentence for sentence in rated if not _is_held(sentence.text)]
+    return Sentences(training, held, own_sentences())
 
 
 def _is_held(text: str) -> bool:

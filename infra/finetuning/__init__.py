@@ -1,1 +1,0 @@
-"""Fine-tunes the last layers of an encoder: a maintainer's command, no part of an installation."""

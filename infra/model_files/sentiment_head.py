@@ -1,0 +1,94 @@
+"""The head of CommunitySentiment, which lies in the project, and the encoder that it stands on.
+
+The head is what `python -m infra.sentiment` writes. The encoder is an installed one whose tokeniser
+reads emoji as words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chalicelib.domain.common.arrays import Singles
+from chalicelib.engines import artifact
+from chalicelib.engines.artifact import ArtifactError
+from infra.model_files.emoji import reading_emoji
+from infra.model_files.errors import BrokenFile
+
+FOLDER = Path(__file__).with_name("fitted")
+FIGURES_FILE = FOLDER / "sentiment.json"
+"""Digest, figures and reference answers of the head; also decides when to install anew."""
+HEAD_FILE = FOLDER / "sentiment.npz"
+KIND, VERSION = "sentiment-head", 1
+
+
+@dataclass(frozen=True)
+class SentimentHead:
+    """What was learnt."""
+
+    weights: Singles
+    """For vectors of length 1, float32, shape (dimensions, labels)."""
+    biases: Singles
+    """Float32, shape (labels,)."""
+
+
+def dump_head(head: SentimentHead) -> bytes:
+    """Write a head; the same head gives the same bytes."""
+    arrays = {"weights": head.weights, "biases": head.biases}
+    return artifact.dump({"kind": KIND, "version": VERSION}, arrays)
+
+
+def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
+    """Return what is known of the head.
+
+    Raises:
+        BrokenFile: the file is missing or damaged.
+    """
+    try:
+        figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BrokenFile(f"{path} cannot be read: {error}. Check the project out again.") from error
+    return figures
+
+
+def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> SentimentHead:
+    """Read the head and compare its digest.
+
+    Raises:
+        BrokenFile: a file is missing, damaged or not the one whose figures are known.
+    """
+    wanted = read_figures(figures)["sha256"]
+    try:
+        content = path.read_bytes()
+        arrays = artifact.load(content, KIND, VERSION).arrays
+    except (OSError, ArtifactError) as error:
+        raise BrokenFile(f"{path} cannot be read: {error}. Check the project out again.") from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != wanted:
+        raise BrokenFile(
+            f"{path} has the sha256 {found}, not {wanted}. Check the project out again."
+        )
+    return SentimentHead(*(arrays[name].astype(np.float32) for name in ("weights", "biases")))
+
+
+def write_encoder(base: Path, result: Path) -> None:
+    """Write `model.onnx`, the very file of the encoder where the disk allows, and `tokenizer.json`.
+
+    Args:
+        base: folder of the installed encoder.
+        result: existing folder to write to.
+    """
+    try:
+        os.link(base / "model.onnx", result / "model.onnx")
+    except OSError:
+        shutil.copyfile(base / "model.onnx", result / "model.onnx")
+    tokenizer = json.loads((base / "tokenizer.json").read_text(encoding="utf-8"))
+    text = json.dumps(reading_emoji(tokenizer), ensure_ascii=False)
+    (result / "tokenizer.json").write_text(text, encoding="utf-8")

@@ -1,0 +1,49 @@
+"""Fits the head of CommunitySentiment on rated sentences.
+
+A maintainer's command, `python -m infra.sentiment`: it writes infra/model_files/fitted/, which an
+installation puts to use. Takes some three minutes of one processor. The sums of two processors
+differ, so what comes out is alike, not equal byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from infra.model_files.errors import InstallError
+from infra.model_files.install import install
+from infra.model_files.sentiment_head import FOLDER
+from infra.model_files.sources import packages
+from infra.model_files.sources.fetch import extract, fetch
+from infra.models import default_directory
+from infra.sentiment import run
+
+_BUILD = Path(__file__).parents[2] / "build" / "sentiment"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m infra.sentiment", description=__doc__)
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write to")
+    options = parser.parse_args(arguments)
+    try:
+        install(default_directory(), (run.BASE,), _say)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            extract(packages.VADER, fetch(packages.VADER, _BUILD, _say), folder)
+            run.run(run.Folders(default_directory(), folder, options.out), _say)
+    except InstallError as error:
+        _say(f"error: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

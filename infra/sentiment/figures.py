@@ -1,0 +1,156 @@
+"""Measures the head as it is served, on sentences that were held out and on sources left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from chalicelib.domain.common.arrays import Ints, Singles
+from chalicelib.engines import metrics
+from chalicelib.engines.calibration import fit_temperature, probabilities
+from chalicelib.engines.interface import TextMetrics
+from chalicelib.engines.text.encoding.interface import Encoder
+from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresholds
+from chalicelib.engines.text.report.json_documents import metrics_data
+from infra.model_files.prebuilt.sentiment_data import LABELS
+from infra.model_files.prebuilt.text_cards import LEVEL
+from infra.model_files.sentiment_head import SentimentHead
+from infra.sentiment.fitting import TaughtTexts, fit
+
+REFERENCES = (
+    "I love this",
+    "This is terrible!",
+    "The package arrived on Tuesday.",
+    "not good at all",
+    "I can't say that I was disappointed, it was lovely.",
+    "\N{SMILING FACE WITH HEART-SHAPED EYES}",
+    "ok",
+    "",
+    "Der Zug hatte leider wieder Verspätung.",
+    "A slow and strangely moving film that forgets its plot, but not its people. " * 8,
+)
+"""What an installation asks the encoder: plain, negated, a sign, nothing, another language."""
+
+
+@dataclass(frozen=True)
+class ScoredTexts:
+    """Scores and the labels that are right."""
+
+    logits: Singles
+    """Float32, shape (texts, labels)."""
+    truth: Ints
+    """Places of the labels, int, shape (texts,)."""
+
+    def at(self, chosen: np.ndarray) -> ScoredTexts:
+        """Return chosen texts, bool, shape (texts,)."""
+        return ScoredTexts(self.logits[chosen], self.truth[chosen])
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What heads answer to the source that they never saw."""
+
+    temperature: float
+    """That suits all of them best."""
+    sources: dict[str, dict[str, float]]
+    """By source: accuracy, macro recall and calibration error, at the temperature of the others."""
+
+
+def logits(head: SentimentHead, vectors: Singles) -> Singles:
+    """Return the head's scores, float32, shapes (texts, dimensions) to (texts, labels)."""
+    return np.asarray(vectors @ head.weights + head.biases, np.float32)
+
+
+def leave_sources_out(texts: TaughtTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
+    """Fit a head without each source, and ask it that source.
+
+    Args:
+        texts: all that is learnt from.
+        truth: places of the labels, int, shape (texts,).
+        rated: the sources that are left out in turn.
+    """
+    names = np.array(texts.sources)
+    parts: dict[str, ScoredTexts] = {}
+    for source in rated:
+        chosen = names == source
+        head = fit(texts.at(~chosen))
+        asked = texts.vectors[chosen].astype(np.float32)
+        parts[source] = ScoredTexts(logits(head, asked), truth[chosen])
+    found = {}
+    for source, part in parts.items():
+        others = _joined([other for name, other in parts.items() if name != source])
+        temperature = fit_temperature(others.logits, others.truth)
+        found[source] = _scores(probabilities(part.logits, temperature), part.truth)
+    every = _joined(list(parts.values()))
+    return LeftOut(fit_temperature(every.logits, every.truth), found)
+
+
+def _joined(parts: Sequence[ScoredTexts]) -> ScoredTexts:
+    return ScoredTexts(
+        np.concatenate([part.logits for part in parts]),
+        np.concatenate([part.truth for part in parts]),
+    )
+
+
+def _scores(shares: Singles, truth: Ints) -> dict[str, float]:
+    """Return accuracy, macro recall and calibration error of probabilities, (texts, labels)."""
+    answers = shares.argmax(axis=1)
+    matrix = metrics.confusion_matrix(truth, answers, len(LABELS))
+    recall = metrics.label_scores(matrix, len(LABELS)).recall
+    return {
+        "accuracy": round(float((answers == truth).mean()), 6),
+        "macroRecall": round(float(np.mean(recall)), 6),
+        "calibrationError": round(metrics.calibration_error(shares, truth), 6),
+    }
+
+
+def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict[str, Any]:
+    """Return metrics of both sides at a temperature."""
+    shares = probabilities(held.logits, temperature)
+    told = _text_metrics(trained, held, temperature)
+    hits = int(np.trace(np.array(told.confusion_matrix)))
+    interval = metrics.wilson_interval(hits, len(held.truth))
+    thresholds = label_thresholds(shares, held.truth, LABELS)
+    curve = asdict(held_out_curve(shares, held.truth))
+    found = _scores(shares, held.truth)
+    return {
+        "testAccuracy": {**asdict(interval), "level": LEVEL},
+        "macroRecall": found["macroRecall"],
+        "calibrationError": found["calibrationError"],
+        "brierScore": round(metrics.brier_score(shares, held.truth), 6),
+        "metrics": {**metrics_data(told), "threshold": thresholds, "precisionRecallCurve": curve},
+    }
+
+
+def references(encoder: Encoder, head: SentimentHead, temperature: float) -> dict[str, Any]:
+    """Return the answers that an installation compares its own with."""
+    answers = probabilities(logits(head, encoder.encode(REFERENCES)), temperature)
+    return {
+        "texts": list(REFERENCES),
+        "probabilities": [metrics.rounded(row, 4) for row in answers],
+    }
+
+
+def _text_metrics(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> TextMetrics:
+    """Return the quality on both sides."""
+    sides = [(probabilities(one.logits, temperature), one.truth) for one in (trained, held)]
+    accuracies = [float((shares.argmax(axis=1) == truth).mean()) for shares, truth in sides]
+    losses = [metrics.log_loss(shares, truth) for shares, truth in sides]
+    shares, truth = sides[1]
+    matrix = metrics.confusion_matrix(truth, shares.argmax(axis=1), len(LABELS))
+    scores = metrics.label_scores(matrix, len(LABELS))
+    return TextMetrics(
+        labels=list(LABELS),
+        f1=metrics.rounded(scores.f1),
+        precision=metrics.rounded(scores.precision),
+        recall=metrics.rounded(scores.recall),
+        macro_f1=round(metrics.macro_f1(matrix, len(LABELS)), 6),
+        test_accuracy=round(accuracies[1], 6),
+        training_accuracy=round(accuracies[0], 6),
+        test_loss=round(losses[1], 6),
+        training_loss=round(losses[0], 6),
+        confusion_matrix=matrix.tolist(),
+    )
