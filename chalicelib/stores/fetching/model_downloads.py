@@ -1,7 +1,8 @@
 """Brings folders of model files from the bucket to a function's disk, at their first use.
 
 A large file comes in ranges side by side, and so do folders that are asked for at the same time:
-one connection to the bucket is slower than a function's network.
+one connection to the bucket is slower than a function's network. A file that stands in two folders
+comes once, and lies on the disk once.
 
 The catalogue lists each folder's files with size and digest; it and the files are named by their
 digests, so that functions of two deployments never see each other's. infra/deploying/artifacts.py
@@ -19,6 +20,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -82,6 +84,9 @@ class ModelDownloads:
         self._bringing: defaultdict[str, Lock] = defaultdict(Lock)
         self._catalogue: Catalogue | None = None
         self._brought: set[str] = set()
+        self._fetching: defaultdict[str, Lock] = defaultdict(Lock)
+        # Where files lie that came, by digest: aside, and where their folder is used.
+        self._fetched: dict[str, tuple[Path, Path]] = {}
         self._connections = ThreadPoolExecutor(CONNECTIONS, "models")
 
     def offers(self, folder: str) -> bool:
@@ -125,7 +130,7 @@ class ModelDownloads:
                 whole = Path(aside) / "whole"
                 whole.mkdir()
                 for name, file in files.items():
-                    self._fetch(file, whole / name)
+                    self._bring(file, whole / name, target / name)
                 _put_in_place(whole, target, files)
         except Exception as error:
             journal.model_not_brought(folder, error)
@@ -134,6 +139,19 @@ class ModelDownloads:
             raise
         size = sum(file.size for file in files.values())
         journal.model_brought(folder, size, time.monotonic() - began)
+
+    def _bring(self, file: ModelFile, path: Path, final: Path) -> None:
+        """Put a file at a path: the one that came for another folder, or download it."""
+        with self._lock:
+            fetching = self._fetching[file.sha256]
+        with fetching:
+            # A folder that is put in place leaves the first of these for the second at one stroke.
+            for place in self._fetched.get(file.sha256, ()):
+                with suppress(OSError):
+                    os.link(place, path)
+                    return
+            self._fetch(file, path)
+            self._fetched[file.sha256] = path, final
 
     def _fetch(self, file: ModelFile, path: Path) -> None:
         """Download one file; its digest is made while further ranges are on their way."""

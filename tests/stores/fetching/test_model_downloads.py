@@ -227,6 +227,33 @@ def test_folders_come_side_by_side(cloud: Settings, clients: Clients) -> None:
     assert len(on_disk(cloud)) == 4
 
 
+def test_a_file_of_two_folders_comes_once(cloud: Settings, clients: Clients) -> None:
+    """Folders that share a file download it once, one after the other or at the same time."""
+    catalogue = {
+        "minilm": {"model.onnx": described(b"weights")},
+        "mood": {"graph.onnx": described(b"weights"), "encoder.json": described(b"{}")},
+    }
+    key, content = write_catalogue(catalogue)
+    clients.s3.put_object(Bucket=cloud.bucket, Key=key, Body=content)
+    asked: list[str] = []
+    clients.s3.meta.events.register(
+        "before-call.s3.GetObject", lambda params, **_: asked.append(params["url_path"])
+    )
+    for number, workers in enumerate((1, 2)):
+        disk = f"{cloud.model_dir}-{number}"
+        settings = replace(cloud, models_from_bucket=key, model_dir=disk)
+        source = ModelDownloads(settings, clients)
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(source.ensure, catalogue))
+
+        assert on_disk(settings) == {
+            "minilm/model.onnx": b"weights",
+            "mood/graph.onnx": b"weights",
+            "mood/encoder.json": b"{}",
+        }
+        assert sum(url.endswith(described(b"weights").key) for url in asked) == number + 1
+
+
 def test_what_is_not_offered_is_not_brought(cloud: Settings, clients: Clients) -> None:
     """A folder that the catalogue does not name is simply not there."""
     source = ModelDownloads(cloud, clients)
