@@ -278,6 +278,8 @@ def bench_draws(
             _, model, _ = boxes.trained(data, seed, has_named_epochs=has_named_epochs)
             found, truths = boxes.asked(model)
             scores.append(mean_precision(found, truths, boxes.train.labels, 1)[0])
+            way = ", named epochs" if has_named_epochs else ""
+            say(f"draw {seed}{way}: {scores[-1]:.3f}")
     title = f"{boxes.name}, {count} pictures: AP50"
     report.add(title, float(np.mean(mine)), "", bar, None, spread(mine))
     if gain is not None:
