@@ -16,13 +16,9 @@ from waitress.task import ThreadedTaskDispatcher
 
 CROWD_SECONDS = 1.0
 """Others are about while their latest call is no older than this."""
-PAUSE = 3.0
-"""How long a caller's next short call waits, as a multiple of the time that the former took.
-
-So a call of somebody else meets one of them, and not the next as well.
-"""
 MOST_PAUSE_SECONDS = 0.05
-"""The longest such pause: after a correction of seconds it would help nobody."""
+"""A caller's next short call waits as often as long as the former took as calls wait behind it, but
+no longer than this: a few go on at once, and of a flood most calls of others meet none."""
 
 
 class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
@@ -67,9 +63,8 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
             seconds: it took.
         """
         with self._turns_lock:
-            is_crowded = self._waiting[caller] and self._has_others(caller)
-        if is_crowded:
-            time.sleep(min(PAUSE * seconds, MOST_PAUSE_SECONDS))
+            crowd = len(self._waiting[caller]) if self._has_others(caller) else 0
+        time.sleep(min(crowd * seconds, MOST_PAUSE_SECONDS))
         with self._turns_lock:
             if not self._waiting[caller]:
                 del self._waiting[caller]

@@ -77,7 +77,7 @@ def test_flood_is_answered_one_by_one_while_others_call(dispatcher, seen):
 
 
 def test_long_call_of_records_is_followed_by_no_long_pause(dispatcher, seen):
-    """After a correction of seconds the caller's next call waits a moment, not three times that."""
+    """After a correction of seconds the caller's next call waits a moment, not as long again."""
     dispatcher.add_task(Connection("b", "/long", seen))
     dispatcher.add_task(Connection("a", "/short", seen, taken=0.5))
     dispatcher.add_task(Connection("a", "/short", seen))
@@ -86,6 +86,21 @@ def test_long_call_of_records_is_followed_by_no_long_pause(dispatcher, seen):
 
     (first, second) = [when for kind, when in seen.ended if kind == "a /short"]
     assert second - first < 0.5
+
+
+def test_the_more_calls_wait_the_longer_is_the_pause(dispatcher, seen, monkeypatch):
+    """A flood steps back as long as a call may, though its calls are short; the last not at all."""
+    pauses = []
+    clock = SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic)
+    monkeypatch.setattr("infra.local.http.dispatcher.time", clock)
+    dispatcher.add_task(Connection("b", "/long", seen))
+    for _ in range(12):
+        dispatcher.add_task(Connection("a", "/short", seen, taken=0.01))
+
+    wait_for(seen, 13)
+
+    assert pauses[0] == MOST_PAUSE_SECONDS
+    assert pauses[11:] in ([], [0.0])
 
 
 def test_caller_who_is_alone_has_all_threads(dispatcher, seen):
