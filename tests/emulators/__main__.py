@@ -26,6 +26,7 @@ from tests.local_stack import ENDPOINT
 _FAILED = 1
 _SIGNALLED = 128
 _STOP_SECONDS = 20.0
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(Exception):
@@ -39,18 +40,25 @@ def run(command: Sequence[str], port: int = 0) -> int:
         EmulatorError: LocalStack cannot be had, or a test made it listen for other machines.
     """
     with LocalStackServer(port) as server:
-        child = subprocess.Popen(
-            command,
-            env={**os.environ, **server.environment, ENDPOINT: server.url},
-            # Ctrl-C reaches the whole group of a terminal; the command gets it from us, once.
-            start_new_session=True,
-            preexec_fn=_become_child,
-        )
+        # A signal that comes while the command starts waits until it can be handed on.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        child = None
         try:
+            child = subprocess.Popen(
+                command,
+                env={**os.environ, **server.environment, ENDPOINT: server.url},
+                # Ctrl-C reaches the whole group of a terminal; the command gets it from us, once.
+                start_new_session=True,
+                preexec_fn=_become_child,
+            )
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
             status = child.wait()
         except BaseException:
-            _stop(child)
+            if child is not None:
+                _stop(child)
             raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         server.check_addresses()
     return status if status >= 0 else _SIGNALLED - status
 
@@ -59,6 +67,7 @@ def _become_child() -> None:
     """Make a command end with this one, and hear Ctrl-C even when this one runs in background."""
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:

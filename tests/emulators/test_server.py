@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,9 +108,17 @@ def test_a_missing_emulator_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys)
     assert capsys.readouterr().err == "error: install it like this\n"
 
 
+class LatePopen(subprocess.Popen[bytes]):
+    """Comes back a while after the command has begun, as on a busy machine."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        time.sleep(0.5)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_stops_everything(tmp_path: Path, number: int):
-    """The command inside may end by itself, and the emulator is stopped after it."""
+    """The command inside may end by itself, even one that only starts, then the emulator stops."""
     inside = tmp_path / "inside.py"
     inside.write_text(
         "import time\nfrom pathlib import Path\n"
@@ -119,8 +128,9 @@ def test_an_interrupted_run_stops_everything(tmp_path: Path, number: int):
     )
     code = (
         "import sys\nfrom tests.emulators import __main__ as command\n"
-        "from tests.emulators.test_server import Fake\n"
+        "from tests.emulators.test_server import Fake, LatePopen\n"
         "command.LocalStackServer = Fake\n"
+        "command.subprocess.Popen = LatePopen\n"
         f"status = command.main(['run', sys.executable, {str(inside)!r}])\n"
         "print(status, Fake.stopped)\n"
     )
