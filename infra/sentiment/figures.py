@@ -44,10 +44,6 @@ class ScoredTexts:
     truth: Ints
     """Places of the labels, int, shape (texts,)."""
 
-    def at(self, chosen: np.ndarray) -> ScoredTexts:
-        """Return chosen texts, bool, shape (texts,)."""
-        return ScoredTexts(self.logits[chosen], self.truth[chosen])
-
 
 @dataclass(frozen=True)
 class LeftOut:

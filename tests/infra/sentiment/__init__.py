@@ -1,1 +1,1 @@
-"""Tests of the maintainer's command that fine-tunes layers."""
+"""Tests of the maintainer's command that fits the head of CommunitySentiment."""
