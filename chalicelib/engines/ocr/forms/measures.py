@@ -17,18 +17,12 @@ SAME_SIZE = 0.65
 keys of one row."""
 SAME_MIDDLE_HEIGHTS = 0.6
 """By how much the middles of centred lines, of one column's numbers or of one row's keys differ."""
-COLUMN_GAP_HEIGHTS = 1.5
-"""Blank between two words above which they belong to two columns."""
-FEWEST_COLUMN_PLACES = 3
-"""Lines that have the blank of a column at the same place, at the least."""
 ABOVE_COLUMNS_HEIGHTS = 1.0
 """Blank between the captions of columns and the line below them at the most."""
 COLUMN_CAPTION_WORDS = 2
 """Words of a caption of a column at the most."""
 LEAST_TILT_RADIANS = 0.002
 """A page that is turned by less counts as level."""
-SAME_PRINT_HEIGHTS = 0.3
-"""By how much lines of one print differ."""
 OVERLAP_HEIGHTS = 0.6
 """By how much boxes of a line and the next one of the same text may overlap."""
 BEFORE_END_HEIGHTS = 0.5
@@ -115,7 +109,8 @@ MOST_INSTRUCTIONS = 200
 FEWEST_NUMBERED_CAPTIONS = 4
 """Numbered captions that make a form of them."""
 STREET_CERTAINTY = 0.8
-"""How sure a house number and a street are to be some, behind the number of a caption."""
+"""How sure a street, or part of an address that goes on, is to be one: behind the number of a
+caption, in a value, and above a town."""
 DATED_WORD_CHARACTERS = 40
 """Characters of a word with its date at the most."""
 PRINTED_PLACE_SHARE = 0.5
@@ -158,14 +153,10 @@ OUT_OF_LINE, BEHIND_KEY = 0.8, 0.65
 """Factors of a value below or above that is not in line with its key, and begins behind its end."""
 ADJOINING_HEIGHTS = 2.5
 """Blank up to which a text behind a colon is its value whatever the rest of the form does."""
-LABELLED_FACTOR = 0.6
-"""Factor of a text with a colon in it right behind a key's colon."""
 CAPTION_FACTOR = 0.4
 """Factor of a text beside a key that has a number below it, as the key has."""
 RIGHT_BELOW_HEIGHTS = 0.8
 """From a caption to what stands right below it at the most."""
-PART_OF_CAPTION_FACTOR = 0.5
-"""Factor of a number in the row of a longer label of which the key is one word."""
 PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 """Weight of a place, and factor of a text of words that forms print, in any direction that
 values/candidates.py does not name."""
@@ -175,8 +166,6 @@ values/candidates.py does not name."""
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
 """Room that a box has below its key at the least when a value is to be written there, and at the
 most."""
-BLOCK_LINES = 2
-"""Lines of a block in a tall box at the least."""
 FEWEST_BOXED, OTHER_BOX_FACTOR = 4, 0.5
 """Values in boxes of their own that make a form of boxes, and its factor for one in another box."""
 WIDE_BOX_TIMES = 4.0
@@ -226,21 +215,13 @@ MOST_MISREAD = 2.0
 
 VALUE_LINES, VALUE_PIECES = 20, 50
 """Lines of a value, and pieces of one line that are put together, at the most."""
-WHOLE_LINE_SHARE = 0.9
-"""Share of a line that is of a kind when the line is nothing else."""
 ADDRESS_CHARACTERS = 120
 """Characters of a line that are looked at for an address."""
-ADDRESS_LINE_CERTAINTY = 0.5
-"""How sure a line is to be a street, or part of an address that goes on."""
-SENTENCE_WORDS = 3
-"""Words of a line above which small letters below it are the rest of its sentence."""
 HIGHER_UP_HEIGHTS = 4.0
 """By how much a text of the same line may begin higher up."""
 WORD_GAP_HEIGHTS = 1.25
 """Blank between two parts of a key or value in one line at the most: a word space is a third of it,
 typewriters have one of two thirds."""
-CLOSED_GAP_HEIGHTS = 0.75
-"""The same behind a whole number, date or amount."""
 COMB_GAP_HEIGHTS = 3.0
 """The same between characters in single boxes, also from one digit to the next."""
 OFF_LEVEL_HEIGHTS, LARGER_TIMES = 0.3, 1.2
@@ -249,21 +230,13 @@ when it is a text of its own."""
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 """Values of one key in several columns stand closer together than key and value: this far, and at
 this share of that blank, at the most."""
-LINE_GAP_HEIGHTS, FULL_LINE_GAP_HEIGHTS = 0.75, 1.0
-"""Blank between two lines of a value at the most, and below one that is full, between lines of a
-key, and in a block of a name and an address."""
+LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0
+"""Blank between two lines of a value at the most, and of a key or of a name and an address."""
 CLEAR_CHARACTER = 0.85
 """Probability of a single character that is surely one."""
-SAME_PITCH_SHARE, FORM_COLUMN_HEIGHTS = 0.15, 4.0
-"""By how much rows of a form differ in their distance, and their labels in where they begin."""
-LABEL_ASIDE_HEIGHTS, LABEL_IN_VALUE_HEIGHTS = 1.5, 0.3
-"""By how much texts below a key differ from where it begins when they are labels of their lines,
-and by how much such a label may reach into the line's value."""
 FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
 """Where a line ends at the least that goes on below its key: as a share of the page's text, and
 from the beginning of the key."""
-WIDE_LINE_HEIGHTS = 10.0
-"""Width of a line at the least which ended because it was full."""
 
 UNUSED_BEHIND_HEIGHTS, UNUSED_BELOW_HEIGHTS = 8.0, 0.5
 """From the end of a value to a text that is nobody's, and may have been the rest of it."""

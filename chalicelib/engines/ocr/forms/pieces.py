@@ -178,7 +178,6 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
     return (
         -measures.OVERLAP_HEIGHTS <= gap <= measures.SENTENCE_GAP_HEIGHTS
         and abs(lower.rect.min_x - upper.rect.min_x) < upper.height / 2
-        and abs(lower.height - upper.height) < measures.SAME_PRINT_HEIGHTS * upper.height
         and not upper.text.rstrip().endswith((".", ")"))
     )
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around_points, between
@@ -112,7 +111,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
     Returns:
         Segments, in the order of the lines.
     """
-    segments = [segment for line in lines for segment in _divide(line, _level(line, angle))]
+    segments = [LineSegment(line, 0, len(line.text), _level(line, angle)) for line in lines]
     by_bottom = sorted((each for each in segments if _is_header(each)), key=_bottom)
     bottoms = [_bottom(each) for each in by_bottom]
     divided: list[LineSegment] = []
@@ -147,16 +146,6 @@ def _level(line: TextLine, angle: float) -> Rect:
         return line.box
     cosine, sine = math.cos(angle), math.sin(angle)
     return around_points((x * cosine + y * sine, y * cosine - x * sine) for x, y in line.corners)
-
-
-def _divide(line: TextLine, rect: Rect) -> Iterator[LineSegment]:
-    """Yield the parts of a line between wide blanks."""
-    whole = LineSegment(line, 0, len(line.text), rect)
-    begin = 0
-    for at in _wide_blanks(line, rect):
-        yield whole.part(begin, at)
-        begin = at + 1
-    yield whole.part(begin, len(line.text)) if begin else whole
 
 
 def _bottom(segment: LineSegment) -> float:
@@ -201,17 +190,3 @@ def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[
 def _overlaps(rect: Rect, header: Rect) -> bool:
     """Return whether a word stands below a caption."""
     return min(rect.max_x, header.max_x) > max(rect.min_x, header.min_x)
-
-
-def _wide_blanks(line: TextLine, rect: Rect) -> Iterator[int]:
-    """Yield the spaces of a line that are as wide as the gap between columns."""
-    places = line.places
-    if len(places) != len(line.text) or len(places) < measures.FEWEST_COLUMN_PLACES:
-        return
-    steps = [after - before for before, after in pairwise(places)]
-    pitch = median(steps)
-    for at, character in enumerate(line.text[1:-1], start=1):
-        if character == " ":
-            blank = (places[at + 1] - places[at - 1] - pitch) * rect.width
-            if blank > measures.COLUMN_GAP_HEIGHTS * rect.height:
-                yield at

@@ -102,7 +102,7 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
         gap
         if is_alike
         and is_stacked
-        and -measures.OVERLAP_HEIGHTS < gap < measures.FULL_LINE_GAP_HEIGHTS
+        and -measures.OVERLAP_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
         else None
     )
 

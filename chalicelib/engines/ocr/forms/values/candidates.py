@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isinf
@@ -170,7 +169,6 @@ CROSSED = "crossed"
 """In the key's row of a statement, in the column of what the key asks for."""
 
 _BASE = {INLINE: 1.0, NUMBERED: 1.0, BELOW: 0.9, ABOVE: 0.75}
-_WORD_BEHIND = re.compile(r"[ -][A-Za-z]{2}")
 _LABEL_LIKE = {RIGHT: 0.3, BELOW: 0.5}
 """Factor for a text of words that forms print."""
 _RULED = {RIGHT: 0.45, BELOW: 0.4, ABOVE: 1.0}
@@ -247,7 +245,7 @@ class Neighbourhood:
             if line_number is not None:
                 places = list(self._behind(line_number.rect))
             elif is_row:
-                places = [] if own is None else [(CROSSED, own, _share_of_caption(key))]
+                places = [] if own is None else [(CROSSED, own, 1.0)]
             elif (first := self._columns.below_header(key.rect)) is not None:
                 places = [(CROSSED, first, 1.0)]
             else:
@@ -366,11 +364,7 @@ class Neighbourhood:
             if last is not None and last[1] - self._rects[number, 3] > last[3] - last[1]:
                 break
             block.insert(0, int(number))
-        is_single = (
-            len(block) < measures.BLOCK_LINES
-            and rect.min_y - box.min_y > measures.TALLEST_BOX_HEIGHTS * height
-        )
-        return [] if is_single else block
+        return block
 
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
         """Return the piece of a box that is nearest to its key."""
@@ -389,11 +383,7 @@ class Neighbourhood:
             return
         near = nearness_right(gap)
         if key.has_colon and gap < measures.ADJOINING_HEIGHTS:
-            yield (
-                INLINE,
-                piece,
-                near * (measures.LABELLED_FACTOR if self._is_labelled[piece] else 1.0),
-            )
+            yield INLINE, piece, near
         elif not self._is_labelled[piece]:
             place = self.pieces[piece].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
@@ -434,16 +424,6 @@ class Neighbourhood:
         if is_below and place.min_x > rect.max_x:
             is_ruled = is_ruled or self._rulings.between_columns(key.segments[-1].rect, place)
         yield relation, piece, near * _weigh(relation, is_ruled)
-
-
-def _share_of_caption(key: FoundKey) -> float:
-    """Return a factor: less when a key is one word of the longer label of its row.
-
-    `Tax` in "State tax 12.00" may be meant, and `FICA` in "FICA medical tax" may not.
-    """
-    last = key.segments[-1]
-    is_part = _WORD_BEHIND.match(last.line.text, last.end)
-    return measures.PART_OF_CAPTION_FACTOR if is_part else 1.0
 
 
 def _is_inside(rects: Rects, box: Rect | None) -> Bools:

@@ -40,7 +40,7 @@ def is_closed(text: str) -> bool:
     """Return whether a line is one number, date, amount, telephone number or mail address."""
     if len(text) > measures.ADDRESS_CHARACTERS:
         return False
-    length = measures.WHOLE_LINE_SHARE * len(text.strip(" .;"))
+    length = len(text.strip(" .;"))
     return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
 
 
@@ -58,8 +58,6 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
     words = text.split()
     if words and words[-1].lower() in _OPEN_WORDS:
         return True
-    if below[:1].islower() and len(words) > measures.SENTENCE_WORDS:
-        return True
     if "ADDRESS" in types:
         return True
     return (
@@ -67,7 +65,7 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
             address_confidence(line[: measures.ADDRESS_CHARACTERS]),
             address_confidence(below[: measures.ADDRESS_CHARACTERS]),
         )
-        >= measures.ADDRESS_LINE_CERTAINTY
+        >= measures.STREET_CERTAINTY
     )
 
 
@@ -132,7 +130,7 @@ class Continuation:
             below = self._next_line(key, chosen, lines[-1], types)
             if below is None or (
                 has_address
-                and address_confidence(self._segment(below).text) >= measures.ADDRESS_LINE_CERTAINTY
+                and address_confidence(self._segment(below).text) >= measures.STREET_CERTAINTY
             ):
                 break
             self._used.add(below)
@@ -205,9 +203,7 @@ class Continuation:
         """Return the piece right behind another one, None when something lies between."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
-        word_gap = (
-            measures.CLOSED_GAP_HEIGHTS if is_closed(segment.text) else measures.WORD_GAP_HEIGHTS
-        ) * height
+        word_gap = measures.WORD_GAP_HEIGHTS * height
         near = [
             (self._rect(other).min_x, other)
             for other in self._between(rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y)
@@ -237,13 +233,12 @@ class Continuation:
         if chosen.relation in {INLINE, RIGHT}:
             begins.append((key.rect.min_x, True))
         is_full = self._is_full(line, min(key.rect.min_x, last.rect.min_x))
-        farthest = measures.FULL_LINE_GAP_HEIGHTS if is_full else measures.LINE_GAP_HEIGHTS
         near = [
             (self._rect(other).min_y, other, hangs)
             for other in self._between(last.rect.min_y, last.rect.max_y + 2 * last.height)
             if other not in line
             for begin, hangs in begins
-            if _follows(last, self._segment(other), begin, farthest)
+            if _follows(last, self._segment(other), begin)
             or _is_centred(key.rect, last, self._segment(other), chosen.relation)
         ]
         if not near:
@@ -253,9 +248,7 @@ class Continuation:
         is_address = normalized_address(", ".join(texts)) is not None
         is_centred = _is_centred(key.rect, last, self._segment(other), chosen.relation)
         must_be_full = not (is_address or is_centred) and (
-            hangs
-            or self._is_row_of_form(key, last, self._segment(other))
-            or not (continues(*texts, types) or self._is_wide(line) or self._is_block(line, other))
+            hangs or not (continues(*texts, types) or self._is_block(line, other))
         )
         is_end = (
             not self._is_free(other)
@@ -275,25 +268,12 @@ class Continuation:
                 for other in self._between(
                     rect.min_y - measures.HIGHER_UP_HEIGHTS * key.height, rect.max_y
                 )
-                if other != number
-                and is_level(rect, self._rect(other))
-                and abs(self._rect(other).min_x - key.rect.min_x)
-                < measures.LABEL_ASIDE_HEIGHTS * key.height
+                if other != number and is_level(rect, self._rect(other))
             ]
         return any(
-            label.max_x <= rect.min_x + measures.LABEL_IN_VALUE_HEIGHTS * key.height
+            label.max_x <= rect.min_x + measures.BEFORE_END_HEIGHTS * key.height
             and label.max_x > key.rect.min_x
             for label in left
-        )
-
-    def _is_row_of_form(self, key: FoundKey, upper: LineSegment, lower: LineSegment) -> bool:
-        """Return whether a line is as far below another as the form's rows are apart."""
-        pitch = lower.rect.center[1] - upper.rect.center[1]
-        return any(
-            abs(abs(label.center[1] - key.rect.center[1]) - pitch)
-            < measures.SAME_PITCH_SHARE * pitch
-            and abs(label.min_x - key.rect.min_x) < measures.FORM_COLUMN_HEIGHTS * key.height
-            for label in self._labels
         )
 
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
@@ -316,32 +296,8 @@ class Continuation:
         above = self._between(upper.rect.min_y - 2 * height, upper.rect.min_y)
         below = self._between(lower.rect.min_y, lower.rect.max_y + 2 * height)
         return any(
-            piece not in line
-            and _follows(self._segment(piece), upper, begin, measures.LINE_GAP_HEIGHTS)
-            for piece in above
-        ) or any(
-            piece != other
-            and _follows(lower, self._segment(piece), begin, measures.LINE_GAP_HEIGHTS)
-            for piece in below
-        )
-
-    def _is_wide(self, line: Sequence[int]) -> bool:
-        """Return whether a line of many letters ends near what stands right of it, or the edge."""
-        first, last = self._rect(line[0]), self._rect(line[-1])
-        height = last.height
-        right = [
-            rect.min_x
-            for rect in (
-                *self._level_labels(last),
-                *(self._rect(piece) for piece in self._between(last.min_y - height, last.max_y)),
-            )
-            if rect.min_x > last.max_x and is_level(last, rect)
-        ]
-        edge = min(right, default=self._right_edge)
-        width = last.max_x - first.min_x
-        return width > measures.WIDE_LINE_HEIGHTS * height and width > measures.FULL_LINE_SHARE * (
-            edge - first.min_x
-        )
+            piece not in line and _follows(self._segment(piece), upper, begin) for piece in above
+        ) or any(piece != other and _follows(lower, self._segment(piece), begin) for piece in below)
 
     def _between(self, low: float, high: float) -> list[int]:
         """Return the pieces whose tops are between two heights of the page."""
@@ -417,10 +373,10 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
     return blank < max(nearest, reach) and not is_other_print
 
 
-def _follows(upper: LineSegment, lower: LineSegment, begin: float, farthest: float) -> bool:
+def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:
     """Return whether a segment is the next line of a text that begins at a place."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = min(height, lower.height) >= measures.SAME_SIZE * max(height, lower.height)
     starts = abs(lower.rect.min_x - begin) < height
-    return is_alike and starts and -measures.OVERLAP_HEIGHTS < gap < farthest
+    return is_alike and starts and -measures.OVERLAP_HEIGHTS < gap < measures.LINE_GAP_HEIGHTS

@@ -95,7 +95,7 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
-        -measures.BEFORE_END_HEIGHTS < gap < measures.FULL_LINE_GAP_HEIGHTS
+        -measures.BEFORE_END_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
         and abs(upper.rect.min_x - lower.rect.min_x) < measures.HOLDER_ASIDE_HEIGHTS * height
     )
 
@@ -113,7 +113,7 @@ def _is_of_address(text: str) -> bool:
     return (
         bool(_DIGITS.search(text))
         or text.rstrip().endswith(",")
-        or address_confidence(text) >= measures.ADDRESS_LINE_CERTAINTY
+        or address_confidence(text) >= measures.STREET_CERTAINTY
     )
 
 
