@@ -18,7 +18,7 @@ from chalicelib.engines.text.head.domain import scores
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.common.arrays import Bools, Floats, Halves, Singles
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Halves, Singles
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.head.rejector import Rejector
 
@@ -116,7 +116,7 @@ class TrainedText:
         shares = _shares(logits)
         rejector, threshold = self.parameters.rejector, self.parameters.threshold
         if rejector is not None:
-            witnesses = rejector.witnesses(_energies(logits), self._features(vectors))
+            witnesses = self._witnesses(rejector, vectors, logits)
             cautious = rejector.scale.cautious(shares, witnesses)
             return TextAnswers(cautious, rejector.rejects(witnesses))
         if math.isinf(threshold):
@@ -141,11 +141,16 @@ class TrainedText:
             Float, shape (texts,); high for texts like the training data.
         """
         vectors = self._vectors(blocks)
-        found = _energies(self._tempered_logits(vectors))
+        logits = self._tempered_logits(vectors)
         rejector = self.parameters.rejector
         if rejector is None:
-            return found
-        return scores(rejector.witnesses(found, self._features(vectors)))
+            return _energies(logits)
+        return scores(self._witnesses(rejector, vectors, logits))
+
+    def _witnesses(self, rejector: Rejector, vectors: Singles, logits: Singles) -> Doubles:
+        """Hear what speaks for texts, float32, (texts, all dims) and (texts, labels)."""
+        support = _energies(logits) if rejector.hears_energy else logits.max(axis=1)
+        return rejector.witnesses(support, self._features(vectors), logits.argmax(axis=1))
 
     def features(self, blocks: Blocks) -> Singles:
         """Scale raw vectors by encoder as those of the training were.
@@ -328,4 +333,4 @@ def _check_shapes(parameters: TextParameters) -> None:
     if not all(np.isfinite(array).all() for array in arrays):
         raise ArtifactError("The artifact holds numbers that are not finite.")
     if parameters.rejector is not None:
-        stored_rejectors.check(parameters.rejector, dims)
+        stored_rejectors.check(parameters.rejector, dims, labels)

@@ -125,9 +125,15 @@ REJECTOR = Rejector(
 )
 
 
-def test_round_trip_of_a_rejector() -> None:
+USUAL = dataclasses.replace(
+    REJECTOR, scale=dataclasses.replace(REJECTOR.scale, usual=np.array([0.5, -0.25], np.float32))
+)
+
+
+@pytest.mark.parametrize("rejector", [REJECTOR, USUAL], ids=["older", "usual"])
+def test_round_trip_of_a_rejector(rejector: Rejector) -> None:
     """It comes back as it was; what reads no rejectors finds a model that never rejects."""
-    trained = TrainedText(dataclasses.replace(_parameters(), rejector=REJECTOR))
+    trained = TrainedText(dataclasses.replace(_parameters(), rejector=rejector))
     vectors = _vectors((3, 9, 0), (9, 0, 0), (0, -4, 1))
 
     data = dump(trained)
@@ -139,6 +145,22 @@ def test_round_trip_of_a_rejector() -> None:
     np.testing.assert_array_equal(again.rejects(vectors), trained.rejects(vectors))
     np.testing.assert_array_equal(again.domain_scores(vectors), trained.domain_scores(vectors))
     assert again.bytes > load(dump(TrainedText(_parameters()))).bytes
+
+
+def test_a_rejector_of_an_older_model_goes_on_hearing_the_energy() -> None:
+    """A model of before scores texts by all logits, a new one by that of its answer."""
+    parameters = _parameters()
+    vectors = _vectors((3, 9, 0), (0, -4, 1))
+    older = TrainedText(dataclasses.replace(parameters, rejector=REJECTOR)).domain_scores(vectors)
+    plain = dataclasses.replace(
+        REJECTOR, scale=dataclasses.replace(REJECTOR.scale, usual=np.zeros(2, np.float32))
+    )
+    newer = TrainedText(dataclasses.replace(parameters, rejector=plain)).domain_scores(vectors)
+
+    shares = TrainedText(parameters).predict(vectors).max(axis=1)
+
+    # Energy is the top logit less the logarithm of its share.
+    np.testing.assert_allclose(older - newer, -np.log(shares), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +177,15 @@ def test_round_trip_of_a_rejector() -> None:
             REJECTOR, scale=dataclasses.replace(REJECTOR.scale, deviations=(1.0, 0.0, 1.0))
         ),
         dataclasses.replace(REJECTOR, scale=dataclasses.replace(REJECTOR.scale, trust=(1.0,))),
+        dataclasses.replace(
+            REJECTOR, scale=dataclasses.replace(REJECTOR.scale, usual=np.zeros(3, np.float32))
+        ),
+        dataclasses.replace(
+            REJECTOR,
+            scale=dataclasses.replace(REJECTOR.scale, usual=np.array([0, np.nan], np.float32)),
+        ),
     ],
-    ids=["threshold", "centre", "anchors", "deviations", "trust"],
+    ids=["threshold", "centre", "anchors", "deviations", "trust", "labels", "usual"],
 )
 def test_a_damaged_rejector_is_refused(rejector: Rejector) -> None:
     """A model whose rejector cannot judge answers nothing at all."""

@@ -1,4 +1,4 @@
-"""What tells texts of a model's domain from others, beside the energy of its logits.
+"""What tells texts of a model's domain from others, beside the logit of its answer.
 
 Two more witnesses, both seen from the middle of the background texts: how near the nearest training
 text is, and on which side of a line between the training texts and the background texts a text
@@ -28,7 +28,9 @@ MOST_ANCHORS = 5_000
 ANCHOR_STEPS = 512.0
 """Anchors are multiples of its inverse, which artifacts keep in a byte a number."""
 WITNESSES = 3
-"""Energy, nearness, line."""
+"""Logit of the answer, nearness, line."""
+_SHARED_TEXTS = 5
+"""A label's texts are taken for as near as all texts, until it has many more than so many."""
 _LINE_WEIGHT, _LINE_CEILING = 2.0, -1.0
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4
@@ -67,6 +69,11 @@ class Domain:
             found[first : first + _CHUNK_ROWS, 0] = near / ANCHOR_STEPS
             found[first : first + _CHUNK_ROWS, 1] = units @ self.direction + self.offset
         return found
+
+
+def answer_support(logits: Floats, temperature: float) -> Doubles:
+    """Logit of each answer over the temperature, float, (texts, labels) to float64, (texts,)."""
+    return np.asarray(logits.max(axis=1).astype(np.float64) / temperature)
 
 
 def middle(features: Floats) -> Doubles:
@@ -134,18 +141,23 @@ class DomainScale:
     """The same, standard deviations."""
     trust: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     """Log-odds of the domain: a weight for each scaled witness, and an offset."""
+    usual: Singles | None = None
+    """By label, how much nearer than all texts those are that get it, float32, shape (labels,);
+    None in older models, which hear the energy of the logits in place of the answer's."""
 
-    def scaled(self, energies: Doubles, evidence: Doubles) -> Doubles:
+    def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:
         """Put the witnesses on one scale.
 
         Args:
-            energies: of the logits, float64, shape (texts,).
+            support: logit of each answer over the temperature, float64, shape (texts,).
             evidence: nearness and line, float64, shape (texts, 2).
+            answers: label indexes, int, shape (texts,).
 
         Returns:
             Float64, shape (texts, 3): 0 is usual for training texts, low speaks against a text.
         """
-        found = (np.column_stack([energies, evidence]) - self.means) / np.array(self.deviations)
+        heard = _heard(support, evidence, answers, self.usual)
+        found = (heard - self.means) / np.array(self.deviations)
         return np.asarray(np.clip(found, -_FARTHEST, _FARTHEST))
 
     def cautious(self, shares: Singles, witnesses: Doubles) -> Singles:
@@ -176,13 +188,38 @@ def scores(witnesses: Doubles) -> Doubles:
     return np.asarray(witnesses[:, 0] + witnesses[:, 1] + _LINE_WEIGHT * lines)
 
 
-def fit_scale(energies: Doubles, evidence: Doubles) -> DomainScale:
-    """Measure the witnesses on training texts, float64, shapes (texts,) and (texts, 2)."""
-    witnesses = np.column_stack([energies, evidence])
+def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -> DomainScale:
+    """Measure the witnesses on training texts.
+
+    Args:
+        support: logit of each answer over the temperature, float64, shape (texts,).
+        evidence: nearness and line, float64, shape (texts, 2).
+        answers: label indexes, int, shape (texts,).
+        labels: number of labels.
+    """
+    usual = _usual_nearness(evidence[:, 0], answers, labels)
+    witnesses = _heard(support, evidence, answers, usual)
     means = np.add.reduce(witnesses, axis=0) / len(witnesses)
     spread = witnesses - means
     deviations = np.sqrt(np.add.reduce(spread * spread, axis=0) / len(witnesses))
-    return DomainScale(tuple(means.tolist()), tuple(np.maximum(deviations, 1e-6).tolist()))
+    deviations = np.maximum(deviations, 1e-6)
+    return DomainScale(tuple(means.tolist()), tuple(deviations.tolist()), usual=usual)
+
+
+def _usual_nearness(nearness: Doubles, answers: Ints, labels: int) -> Singles:
+    """How much nearer than all texts those of each label are, float32, shape (labels,)."""
+    mean = nearness.mean()
+    counts = np.bincount(answers, minlength=labels) + _SHARED_TEXTS
+    sums = np.bincount(answers, nearness - mean, minlength=labels)
+    return np.asarray(sums / counts, np.float32)
+
+
+def _heard(support: Doubles, evidence: Doubles, answers: Ints, usual: Singles | None) -> Doubles:
+    """Put the witnesses side by side, nearness beside what is usual for the answer."""
+    witnesses = np.column_stack([support, evidence])
+    if usual is not None:
+        witnesses[:, 1] -= usual[answers]
+    return witnesses
 
 
 def fit_trust(inside: Doubles, outside: Doubles) -> tuple[float, ...]:

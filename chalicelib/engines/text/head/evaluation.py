@@ -11,6 +11,7 @@ import numpy as np
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
+from chalicelib.engines.text.head.domain import answer_support
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
@@ -95,10 +96,10 @@ class SplitEvaluator:
         shares = probabilities(logits, self.temperature)
         if not self.may_reject:
             return shares, np.zeros(len(logits), bool)
-        found = energies(logits, self.temperature)
         if self.rejector is None or evidence is None:
-            return shares, found < self.threshold
-        witnesses = self.rejector.scale.scaled(found, evidence)
+            return shares, energies(logits, self.temperature) < self.threshold
+        support = answer_support(logits, self.temperature)
+        witnesses = self.rejector.scale.scaled(support, evidence, logits.argmax(axis=1))
         cautious = self.rejector.scale.cautious(shares, witnesses)
         return cautious, self.rejector.rejects(witnesses)
 

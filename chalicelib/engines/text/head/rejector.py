@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chalicelib.engines.calibration import energies
 from chalicelib.engines.text.head.domain import (
     Domain,
     DomainScale,
     anchor_rows,
+    answer_support,
     fit_domain,
     fit_scale,
     fit_trust,
@@ -24,14 +24,14 @@ from chalicelib.engines.text.head.out_of_domain import score_threshold
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Singles
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
     from chalicelib.engines.text.head.cross_validation import CrossValidation
     from chalicelib.engines.text.head.layout import Layout, Outside, RowRange
 
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Judges texts by energy, nearness and line."""
+    """Judges texts by the logit of their answer, nearness and line."""
 
     domain: Domain
     """Where the training texts lie."""
@@ -40,17 +40,24 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
 
-    def witnesses(self, energies: Floats, features: Floats) -> Doubles:
+    @property
+    def hears_energy(self) -> bool:
+        """Whether it is of an older model, which hears the energy of all logits."""
+        return self.scale.usual is None
+
+    def witnesses(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
         """Hear the witnesses.
 
         Args:
-            energies: of the logits over the temperature, float, shape (texts,).
+            support: logit of each answer over the temperature, float, shape (texts,).
             features: scaled ones, float, shape (texts, dims).
+            answers: label indexes, int, shape (texts,).
 
         Returns:
             Scaled, float64, shape (texts, 3).
         """
-        return self.scale.scaled(energies.astype(np.float64), self.domain.evidence(features))
+        evidence = self.domain.evidence(features)
+        return self.scale.scaled(support.astype(np.float64), evidence, answers)
 
     def rejects(self, witnesses: Doubles) -> Bools:
         """Say which texts are rejected, float64, shape (texts, 3) to bool, (texts,)."""
@@ -145,14 +152,15 @@ def _rejector(
     rate: float,
 ) -> tuple[Rejector, _Evidence]:
     """Fit scale, trust and threshold to chosen examples, bool, (n,); and what is said of them."""
-
-    def energy(logits: Singles) -> Doubles:
-        return energies(logits, temperature)
-
-    inside, held = energy(chosen.logits[rows]), evidence.held[rows]
-    scale = fit_scale(inside, held)
+    inside, held, outside = chosen.logits[rows], evidence.held[rows], chosen.outside_logits
+    answers = inside.argmax(axis=1)
+    support = answer_support(inside, temperature)
+    scale = fit_scale(support, held, answers, inside.shape[1])
     heard = _Evidence(
-        scale.scaled(inside, held), scale.scaled(energy(chosen.outside_logits), evidence.outside)
+        scale.scaled(support, held, answers),
+        scale.scaled(
+            answer_support(outside, temperature), evidence.outside, outside.argmax(axis=1)
+        ),
     )
     scale = replace(scale, trust=fit_trust(heard.held, heard.outside))
     return Rejector(domain, scale, score_threshold(scores(heard.held), rate)), heard

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PREFIX = "rejector"
 """Stands before the names of its arrays."""
-_TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32}
+_TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32, "usual": np.float32}
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
@@ -34,12 +34,13 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
     """Return its arrays by name."""
-    domain = rejector.domain
-    return {
+    domain, usual = rejector.domain, rejector.scale.usual
+    found: dict[str, Array] = {
         "anchors": domain.anchors.astype(np.int8),
         "centre": domain.centre.astype(np.float32),
         "direction": domain.direction.astype(np.float32),
     }
+    return found if usual is None else found | {"usual": usual}
 
 
 def read(content: Artifact) -> Rejector:
@@ -51,8 +52,9 @@ def read(content: Artifact) -> Rejector:
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
     stored = strip_prefix(PREFIX, content.arrays)
+    older = {"usual"} - stored.keys()
     for name, wanted in _TYPES.items():
-        if stored[name].dtype != wanted:
+        if name not in older and stored[name].dtype != wanted:
             raise TypeError(f"{name} holds {stored[name].dtype}, not {np.dtype(wanted)}")
     return Rejector(
         domain=Domain(
@@ -65,17 +67,19 @@ def read(content: Artifact) -> Rejector:
             means=tuple(float(mean) for mean in numbers["means"]),
             deviations=tuple(float(deviation) for deviation in numbers["deviations"]),
             trust=tuple(float(number) for number in numbers["trust"]),
+            usual=stored.get("usual"),
         ),
         threshold=float(numbers["threshold"]),
     )
 
 
-def check(rejector: Rejector, dims: int) -> None:
+def check(rejector: Rejector, dims: int, labels: int) -> None:
     """Refuse parts that do not fit together.
 
     Args:
         rejector: as it was read.
         dims: length of the feature vectors.
+        labels: number of labels.
 
     Raises:
         ArtifactError: shapes disagree, or numbers are not finite.
@@ -85,8 +89,11 @@ def check(rejector: Rejector, dims: int) -> None:
     lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}
     if set(shapes) != {(dims,)} or lengths != {WITNESSES} or not len(domain.anchors):
         raise ArtifactError("The artifact's rejector and encoders do not fit together.")
+    usual = np.zeros(labels, np.float32) if scale.usual is None else scale.usual
+    if usual.shape != (labels,):
+        raise ArtifactError("The artifact's rejector and labels do not fit together.")
     numbers = [rejector.threshold, domain.offset, *scale.means, *scale.deviations, *scale.trust]
-    if not np.isfinite([*numbers, *domain.centre, *domain.direction]).all():
+    if not np.isfinite([*numbers, *domain.centre, *domain.direction, *usual]).all():
         raise ArtifactError("The artifact's rejector holds numbers that are not finite.")
     if min(scale.deviations) <= 0:
         raise ArtifactError("The artifact's rejector has scales that are not positive.")

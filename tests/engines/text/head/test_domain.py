@@ -23,10 +23,34 @@ def test_evidence_by_hand() -> None:
 
 def test_witnesses_are_scaled_and_the_line_speaks_only_against() -> None:
     """One deviation below the mean of nearness; a line far on the good side counts as its limit."""
-    witnesses = SCALE.scaled(np.array([2.0, 2.0]), np.array([[0.25, 9.0], [0.25, -9.0]]))
+    evidence = np.array([[0.25, 9.0], [0.25, -9.0]])
+
+    witnesses = SCALE.scaled(np.array([2.0, 2.0]), evidence, np.array([0, 1]))
 
     np.testing.assert_allclose(witnesses, [[2.0, -1.0, 4.0], [2.0, -1.0, -5.0]])
     np.testing.assert_allclose(domain.scores(witnesses), [2 - 1 - 2, 2 - 1 - 10])
+
+
+def test_nearness_counts_beside_what_is_usual_for_the_answer() -> None:
+    """Texts of a scattered label and of a dense one stand alike where each lies as usual."""
+    answers = np.repeat([0, 1], 200)
+    nearness = np.repeat([0.4, 0.9], 200)
+    evidence = np.column_stack([nearness, np.zeros(400)])
+
+    scale = domain.fit_scale(np.zeros(400), evidence, answers, 3)
+    witnesses = scale.scaled(np.zeros(3), np.array([[0.4, 0], [0.9, 0], [0.65, 0]]), np.arange(3))
+
+    np.testing.assert_allclose(witnesses[0, 1], -witnesses[1, 1], atol=1e-4)
+    assert scale.usual is not None
+    # Five texts of every label are taken for as near as all texts, which lie at .65.
+    np.testing.assert_allclose(scale.usual, [-0.25 * 200 / 205, 0.25 * 200 / 205, 0], atol=1e-6)
+
+
+def test_the_answer_alone_speaks_for_a_text() -> None:
+    """Logits of other labels do not make a text more of the domain."""
+    logits = np.array([[3.0, 2.9, 2.9], [3.0, -9.0, -9.0]], np.float32)
+
+    np.testing.assert_allclose(domain.answer_support(logits, 2.0), [1.5, 1.5])
 
 
 def test_probabilities_are_evened_out_by_doubt() -> None:
