@@ -26,11 +26,15 @@ def test_number_in_single_boxes_is_one_number(text: str, closed: str) -> None:
 
 def test_points_between_thousands_are_misread_commas() -> None:
     """Where a page's amounts have commas, a point before three digits is one; cents stay."""
-    assert has_commas(["1,204", "Total 33,100", "2.345"])
+    assert has_commas(["1,204", "33.100", "2.345"])
     assert not has_commas(["1.204", "33.100"])
-    assert [with_commas(text) for text in ("110.656", "$ 1.234.567", "12.50", "1.2345")] == [
+    assert not has_commas(["1.204,50", "3,100", "12,00"])
+    assert [
+        with_commas(text) for text in ("110.656", "$ 1.234.567", "210 794", "12.50", "1.2345")
+    ] == [
         "110,656",
         "$ 1,234,567",
+        "210,794",
         "12.50",
         "1.2345",
     ]
