@@ -46,8 +46,6 @@ RULE_THICKNESS_EMS = 0.45
 """Edges this near are those of one rule."""
 RULE_PART_EMS = 0.7
 """Part of a rule at the least: strokes of letters are shorter."""
-RULE_LEAN = 0.03
-"""Of its length: by how much one edge may lean."""
 TEXT_MARGIN_HEIGHTS = 0.06
 """Edges this far inside a text are those of letters."""
 MAX_RUNS = 12_000

@@ -104,11 +104,9 @@ def _find_direction(
     for mask in (steps > contrast, steps < -contrast):
         runs = _long_runs(mask, least, text_height)
         pieces = [Ruling(float(row), float(start), float(end), 1.0) for row, start, end in runs]
-        edges += [
-            edge for edge in _merge(pieces, 2.0, measures.RULE_LEAN) if not _is_stroke(edge, text)
-        ]
+        edges += [edge for edge in _merge(pieces, 2.0) if not _is_stroke(edge, text)]
     edges.sort(key=lambda edge: edge.position)
-    rulings = _merge(edges, max(3.0, measures.RULE_THICKNESS_EMS * text_height), 0.0)
+    rulings = _merge(edges, max(3.0, measures.RULE_THICKNESS_EMS * text_height))
     longest = sorted(rulings, key=lambda ruling: -ruling.length)[: measures.MAX_RULINGS]
     return tuple(sorted(longest, key=lambda ruling: (ruling.position, ruling.start)))
 
@@ -166,14 +164,13 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
     return row[first], starts[first], ends[last]
 
 
-def _merge(pieces: Sequence[Ruling], reach: float, lean: float) -> list[Ruling]:
+def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
     """Merge pieces that lie side by side, swept by position.
 
     Args:
         pieces: by position.
-        reach: a piece belongs to another when it is at most this far from its last position.
-        lean: by how much of its length a merged piece may drift; across, it may not become
-            thicker than one and a half times the reach otherwise.
+        reach: a piece belongs to another when it is at most this far from its last position; what
+            is merged becomes at most one and a half times as thick.
     """
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []
@@ -183,7 +180,7 @@ def _merge(pieces: Sequence[Ruling], reach: float, lean: float) -> list[Ruling]:
         for other, top, bottom in active:
             if piece.position - bottom > reach:
                 done.append(other)
-            elif _touch(other, grown) and last - top <= 1.5 * reach + lean * other.length:
+            elif _touch(other, grown) and last - top <= 1.5 * reach:
                 first, grown = min(first, top), _union(other, grown)
             else:
                 still.append((other, top, bottom))
