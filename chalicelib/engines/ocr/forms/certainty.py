@@ -33,7 +33,8 @@ class Surroundings:
     """Whether text that is nobody's follows right below it."""
     bound: float = 1.0
     """Above which no probability goes where an engine read: below 1 for characters in single boxes,
-    of which some are often not read, and too few were there to fit anything."""
+    of which some are often not read, and for amounts that are not written as the others are; of
+    both too few were there to fit anything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Entity types: contract section 6.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from chalicelib.engines.ocr.addresses import normalized_address
@@ -26,13 +26,9 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 }
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
-_COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-_CENTS = re.compile(r"\d,\d\d(?!\d)")
 _LOOSE = re.compile(r"\d{1,3} \d{4,6}")
 """An amount in whole dollars whose narrow 1 was read with a blank behind it."""
 _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
-_BROKEN = re.compile(r"[-(]?\$? ?\d{1,3}(?:[. ]\d{3})+\)?")
-_BREAK = re.compile(r"(?<=\d)[. ](?=\d{3})")
 
 
 def fitness(types: Sequence[str], text: str) -> float:
@@ -98,21 +94,6 @@ def tightened(text: str) -> str:
 def with_pounds(text: str) -> str:
     """Return a weight whose unit was read with a capital I with the letter that stands there."""
     return _POUNDS.sub("lb", text)
-
-
-def with_commas(text: str) -> str:
-    """Return an amount whose points or blanks stand between thousands with commas instead."""
-    return _BREAK.sub(",", text) if _BROKEN.fullmatch(text) else text
-
-
-def has_commas(texts: Iterable[str]) -> bool:
-    """Return whether amounts of a page have commas between thousands.
-
-    Blurred commas are read as points, hardly ever the other way round, so one counts for more than
-    any number of points; commas before two digits, as cents have them elsewhere, count against it.
-    """
-    counts = [(len(_COMMAS.findall(text)), len(_CENTS.findall(text))) for text in texts]
-    return sum(commas - cents for commas, cents in counts) > 0
 
 
 def has_span(types: Sequence[str], text: str) -> bool:

@@ -13,6 +13,7 @@ from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.amounts import AmountStyle
 from chalicelib.engines.ocr.forms.certainty import (
     Evidence,
     Weigh,
@@ -23,9 +24,7 @@ from chalicelib.engines.ocr.forms.certainty import (
 )
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
-    has_commas,
     tightened,
-    with_commas,
     with_pounds,
 )
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
@@ -49,8 +48,8 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 class _FormPage:
     """What all fields of a page have in common."""
 
-    is_mended: bool
-    """Whether points between thousands are misread commas."""
+    amounts: AmountStyle
+    """How amounts are written; nothing of it in a text layer, which misreads none."""
     blur: float
     """See `Evidence`."""
     preparation: float
@@ -100,8 +99,8 @@ def _find_printed(
     values = find_values(found, keys, remains, rules, numbered, columns)
     check()
     meant = _choose_places(keys, found, values)
-    is_mended = not page.is_exact and has_commas(line.text for line in page.lines)
-    sheet = _FormPage(is_mended, blur(page.lines), preparation(keys), weigh)
+    amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
+    sheet = _FormPage(amounts, blur(page.lines), preparation(keys), weigh)
     fields = {
         number: _field(keys[number], found[place], values[place], sheet)
         for number, place in meant.items()
@@ -199,11 +198,13 @@ def _choose_places(
 
 
 def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage) -> FormField:
-    """Describe a printed key with its value, an amount with commas if they are to be mended."""
+    """Describe a printed key with its value: an amount mended, and doubted when it is odd."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
-    if "CURRENCY" in template.types:
-        text = tightened(with_commas(text) if sheet.is_mended else text)
+    if "CURRENCY" in template.types or "$" in text:
+        text = tightened(sheet.amounts.mended(text))
+        if sheet.amounts.is_odd(text):
+            value = value.doubted(measures.ODD_AMOUNT_CERTAINTY)
     return FormField(
         template.entity,
         key.text,

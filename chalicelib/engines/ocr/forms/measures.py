@@ -208,6 +208,11 @@ LEAST_LINE_PROBABILITY = 0.01
 """Below it a line's probability counts as this."""
 CLEAR_PAGE_BLUR = 0.002
 """Share of characters that is misread on a page as clear as drawn ones are."""
+FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
+"""Amounts with cents, or without, that tell how a page writes them, and how many times as many they
+are as the others."""
+ODD_AMOUNT_CERTAINTY = 0.2
+"""How sure an amount is at the most that is not written so: of 20 on worn forms 3 were right."""
 MOST_MISREAD = 2.0
 """Characters misread, above which a value gets no worse."""
 

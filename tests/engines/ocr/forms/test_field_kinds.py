@@ -8,10 +8,8 @@ from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
     fitness,
-    has_commas,
     span_of,
     tightened,
-    with_commas,
 )
 
 
@@ -22,22 +20,6 @@ from chalicelib.engines.ocr.forms.field_kinds import (
 def test_number_in_single_boxes_is_one_number(text: str, closed: str) -> None:
     """Digits that stand apart belong together; words and few letters do not."""
     assert closed_up(text) == closed
-
-
-def test_points_between_thousands_are_misread_commas() -> None:
-    """Where a page's amounts have commas, a point before three digits is one; cents stay."""
-    assert has_commas(["1,204", "33.100", "2.345"])
-    assert not has_commas(["1.204", "33.100"])
-    assert not has_commas(["1.204,50", "3,100", "12,00"])
-    assert [
-        with_commas(text) for text in ("110.656", "$ 1.234.567", "210 794", "12.50", "1.2345")
-    ] == [
-        "110,656",
-        "$ 1,234,567",
-        "210,794",
-        "12.50",
-        "1.2345",
-    ]
 
 
 def test_value_ends_where_the_first_of_its_type_ends() -> None:

@@ -125,6 +125,11 @@ class Value:
     surroundings: Surroundings = field(default_factory=Surroundings)
     """What else stands there."""
 
+    def doubted(self, bound: float) -> Value:
+        """Return it with a probability of no more than a bound where an engine read it."""
+        around = self.surroundings
+        return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
+
 
 def find_values(
     keys: Sequence[FoundKey],

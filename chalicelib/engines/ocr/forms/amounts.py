@@ -1,0 +1,58 @@
+"""How the amounts of a page are written, which tells what was misread in one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from chalicelib.engines.ocr.forms import measures
+
+_COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_CENTS_BEHIND_COMMA = re.compile(r"\d,\d\d(?!\d)")
+_BROKEN = re.compile(r"[-(]?\$? ?\d{1,3}(?:[., ]\d{3})+(?:\.\d\d)?\)?")
+_BREAK = re.compile(r"(?<=\d)[. ](?=\d{3}(?!\d))")
+_WITH_CENTS = re.compile(r"(?:\d{1,3}(?:[.,]\d{3})+|\d+)\.\d\d")
+_WITHOUT_CENTS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_CENTS = re.compile(r"[.,]\d\d$")
+_MARKS = "$ ()-*"
+
+
+@dataclass(frozen=True, slots=True)
+class AmountStyle:
+    """What the amounts of a page have in common."""
+
+    has_commas: bool = False
+    """Whether they have commas between thousands."""
+    has_cents: bool | None = None
+    """Whether nearly all of them have cents behind a point, or none; None when it is not known."""
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> AmountStyle:
+        """Tell how the amounts of a page are written.
+
+        Blurred commas are read as points, hardly ever the other way round, so one counts for more
+        than any number of points; commas before two digits, as cents have them elsewhere, count
+        against it.
+
+        Args:
+            texts: of its lines, as an engine read them.
+        """
+        lines = list(texts)
+        commas = sum(len(_COMMAS.findall(text)) for text in lines)
+        elsewhere = sum(len(_CENTS_BEHIND_COMMA.findall(text)) for text in lines)
+        words = [word.strip(_MARKS) for text in lines for word in text.split()]
+        count = sum(bool(_WITH_CENTS.fullmatch(word)) for word in words)
+        others = sum(bool(_WITHOUT_CENTS.fullmatch(word)) for word in words)
+        fewer, more = sorted((count, others))
+        is_known = more >= max(measures.FEWEST_AMOUNTS, measures.USUAL_AMOUNT_TIMES * fewer)
+        return cls(commas > elsewhere, count > others if is_known else None)
+
+    def mended(self, text: str) -> str:
+        """Return an amount with commas in place of points or blanks between its thousands."""
+        return _BREAK.sub(",", text) if self.has_commas and _BROKEN.fullmatch(text) else text
+
+    def is_odd(self, text: str) -> bool:
+        """Return whether an amount has cents where the others have none, or the other way round."""
+        has_cents = bool(_CENTS.search(text.strip(_MARKS)))
+        return self.has_cents is not None and has_cents != self.has_cents
