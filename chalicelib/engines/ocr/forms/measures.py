@@ -229,9 +229,8 @@ WORD_GAP_HEIGHTS = 1.25
 typewriters have one of two thirds."""
 COMB_GAP_HEIGHTS = 3.0
 """The same between characters in single boxes, also from one digit to the next."""
-OFF_LEVEL_HEIGHTS, LARGER_TIMES = 0.3, 1.2
-"""By how much larger print stands off the line of a text, and how much larger it is at the least,
-when it is a text of its own."""
+OFF_LEVEL_HEIGHTS = 0.3
+"""By how much larger print stands off the line of a text when it is a text of its own."""
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 """Values of one key in several columns stand closer together than key and value: this far, and at
 this share of that blank, at the most."""
@@ -263,8 +262,8 @@ MOST_STATEMENT_HEADERS, MOST_STATEMENT_LABELS = 60, 20
 
 MOST_TOWNS = 40
 """Lines that end with a postcode, above which a page is a list of addresses."""
-HOLDER_LINES, HOLDER_NAME_LINES = 6, 2
-"""Lines of a block, and of the name in it, at the most."""
+HOLDER_NAME_LINES = 2
+"""Lines of the name in a block at the most."""
 HOLDER_ASIDE_HEIGHTS = 1.0
 """By how much lines of a block begin beside each other."""
 FIRM_CERTAINTY = 0.5

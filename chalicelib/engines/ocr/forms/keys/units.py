@@ -1,11 +1,10 @@
-"""Places where a key may stand: a line, or lines below or beside one another."""
+"""Places where a key may stand: a line, or lines below one another."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -36,7 +35,7 @@ class Unit:
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
-    """Return every single segment, then those that may be lines or parts of one key.
+    """Return every single segment, then those that may be lines of one key.
 
     Args:
         segments: of one page.
@@ -47,9 +46,7 @@ def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
     words = [tokens(segment.text) for segment in segments]
     inked = [number for number, each in enumerate(words) if each]
     below = _neighbours_below(segments, inked)
-    beside = _neighbours_beside(segments, inked)
     chains: list[tuple[int, ...]] = [(number,) for number in inked]
-    chains += [(number, beside[number]) for number in inked if number in beside]
     for number in inked:
         chain: tuple[int, ...] = (number,)
         while len(chain) < measures.KEY_LINES and chain[-1] in below:
@@ -104,54 +101,4 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
         and is_stacked
         and -measures.OVERLAP_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
         else None
-    )
-
-
-def _neighbours_beside(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Return for each segment the one that continues it on the same line."""
-    size = median(segments[number].height for number in inked) if inked else 1.0
-    rows: dict[int, list[tuple[float, int]]] = {}
-    for number in sorted(inked, key=lambda number: segments[number].rect.min_x):
-        rect = segments[number].rect
-        rows.setdefault(int(rect.center[1] // size), []).append((rect.min_x, number))
-    found = {}
-    for number in inked:
-        row = int(segments[number].rect.center[1] // size)
-        near = [
-            begin
-            for each in (row - 1, row, row + 1)
-            for begin in _nearest(segments, number, rows.get(each, ()))
-        ]
-        if near:
-            found[number] = min(near)[1]
-    return found
-
-
-def _nearest(
-    segments: Sequence[LineSegment], number: int, row: Sequence[tuple[float, int]]
-) -> list[tuple[float, int]]:
-    """Return the left side and number of the first segment of a row that continues another one.
-
-    Args:
-        segments: of one page.
-        number: the segment.
-        row: left side and number of the segments of a row, from left to right.
-    """
-    segment = segments[number]
-    begin = max(segment.rect.min_x, segment.rect.max_x - 0.5 * segment.height)
-    first = bisect_right(row, (begin, -1))
-    near = row[first : first + measures.KEY_REACH]
-    return next(([each] for each in near if _continues(segment, segments[each[1]])), [])
-
-
-def _continues(left: LineSegment, right: LineSegment) -> bool:
-    """Return whether a segment begins right behind another in the same line."""
-    height = min(left.height, right.height)
-    is_level = left.rect.min_y < right.rect.center[1] < left.rect.max_y
-    gap = right.rect.min_x - left.rect.max_x
-    is_behind = right.rect.min_x > left.rect.min_x
-    return (
-        is_level
-        and is_behind
-        and -measures.BEFORE_END_HEIGHTS * height < gap <= measures.WORD_GAP_HEIGHTS * left.height
     )

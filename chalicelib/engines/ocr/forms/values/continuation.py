@@ -367,9 +367,7 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
     # Parts of one line were divided where columns meet.
     nearest = 0.0 if left.line is right.line else word_gap
     off = abs(left.rect.center[1] - right.rect.center[1])
-    is_other_print = (
-        off > measures.OFF_LEVEL_HEIGHTS * height and right.height > measures.LARGER_TIMES * height
-    )
+    is_other_print = off > measures.OFF_LEVEL_HEIGHTS * height and right.height > height
     return blank < max(nearest, reach) and not is_other_print
 
 

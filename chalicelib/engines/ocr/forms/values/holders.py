@@ -79,7 +79,7 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
     """Return the block that ends with a town."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
-        if len(lines) < measures.HOLDER_LINES and _is_next(segment, lines[0]):
+        if _is_next(segment, lines[0]):
             lines.insert(0, segment)
     street = _street(lines)
     names = [
