@@ -3,9 +3,10 @@
 Run with `python -m tests.bench.fit_forms [--data FOLDER]`, some minutes. What is learned from:
 scanned forms (FUNSD) with a template of each form's questions, once more with the types that their
 values have, and the forms that tests draw, as they are and worn: small, noisy and turned, faxed.
-The issuers' documents of the section `documents` are never looked at. Prints how well each source
-is calibrated when its own page, or layout, is left out of the fit. The same files give the same
-weights.
+The issuers' documents of the section `documents` are never learned from. Prints how well each
+source is calibrated when its own page, or layout, is left out of the fit. The same files give the
+same weights. Last come the issuers' documents as nobody should send them: at 75 to 100 dots an
+inch, faxed, blurred or noisy, with the probabilities that the service gives.
 """
 
 from __future__ import annotations
@@ -14,23 +15,36 @@ import argparse
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageFilter
 
+from chalicelib.domain.common.limits import MAX_OCR_PAGES
+from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.ocr import FORM, Finding, OcrRequest, best_fields
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.forms.certainty import Evidence
 from chalicelib.engines.ocr.forms.field_kinds import has_span, span_of
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.tasks import Tools, find_items
+from chalicelib.formats.documents import open_document
 from chalicelib.formats.templates.form_template import standard_template
 from tests.bench.bench_ocr import open_reader
-from tests.bench.ocr_document_metrics import SURE, ScoredField, calibration_error, sure_shares
+from tests.bench.ocr_document_metrics import (
+    SURE,
+    ScoredField,
+    calibration_error,
+    read_returns,
+    read_specimens,
+    score,
+    sure_shares,
+)
 from tests.bench.ocr_form_metrics import read_rendered_forms, read_scanned_forms
-from tests.bench.ocr_reading import Reader
+from tests.bench.ocr_reading import Reader, go_on
 from tests.bench.vision_data import ROOT
 from tests.engines.ocr.forms.layouts import LAYOUTS
 from tests.engines.ocr.forms.official import DRAWN
@@ -93,6 +107,58 @@ WEARS: Mapping[str, Wear] = {
     "photographed": _photographed,
     "faxed": _faxed,
 }
+
+
+def _scaled(image: Image.Image, width: int) -> Image.Image:
+    """Return a picture of a width; one of 850 pixels is a letter of 100 dots an inch."""
+    size = (width, round(image.height * width / image.width))
+    is_small = 2 * width < image.width
+    return image.resize(size, Image.Resampling.BOX if is_small else Image.Resampling.BILINEAR)
+
+
+def _blurred(image: Image.Image, chance: np.random.Generator) -> Image.Image:
+    stream = io.BytesIO()
+    softened = _scaled(image, 640).filter(ImageFilter.GaussianBlur(0.7))
+    _noisy(softened, chance, 10).save(stream, "JPEG", quality=40)
+    return Image.open(stream).convert("L")
+
+
+HARD: Mapping[str, Wear] = {
+    "faxed at 100": lambda image, chance: _noisy(_scaled(image, 850), chance, 35).point(
+        lambda value: 255 * (value > 150)
+    ),
+    "faxed at 75": lambda image, chance: _noisy(_scaled(image, 660), chance, 18).point(
+        lambda value: 255 * (value > 160)
+    ),
+    "blurred at 75": _blurred,
+    "noisy at 90": lambda image, chance: _noisy(_scaled(image, 760), chance, 45),
+}
+"""Wear of issuers' documents, by how many dots an inch are left."""
+
+
+def worn_documents(reader: Reader, data: Path) -> Iterator[tuple[str, ScoredField]]:
+    """Yield what the service answers to worn documents of issuers, with the wear's name."""
+    tools = Tools(reader.engine, reader.structure)
+    for way, (name, wear) in enumerate(HARD.items()):
+        for place, sample in enumerate((*read_specimens(data), *read_returns(data, "200 dpi"))):
+            request = OcrRequest(FORM, sample.template)
+            found: list[Finding] = []
+            for number, picture in enumerate(_pictures(sample.content), start=1):
+                page = _read(reader, wear(picture, _chance(place, way)))
+                page = replace(page, page=replace(page.page, number=number))
+                items = find_items(page, request, tools, go_on)
+                found += [Finding(page, position, item) for position, item in enumerate(items)]
+            items = [each.item for each in best_fields(found)]
+            fields = [item for item in items if isinstance(item, FormField)]
+            answers = {field.entity: (field.value_text, field.probability) for field in fields}
+            yield from ((name, field) for field in score(sample, answers) if field.read)
+
+
+def _pictures(content: bytes) -> list[Image.Image]:
+    """Return the pages of a document, in grey."""
+    with open_document(content, MAX_OCR_PAGES[FORM]) as document:
+        pages = [document.page(number, True) for number in range(1, document.page_count + 1)]
+        return [Image.fromarray(page.pixels).convert("L") for page in pages]
 
 
 def scanned_cases(reader: Reader, data: Path) -> Iterator[Case]:
@@ -229,6 +295,12 @@ def main() -> int:
         return 2
     cases = [*scanned_cases(reader, arguments.data), *drawn_cases(reader, arguments.data)]
     for line in report(left_out(cases)):
+        print(line)
+    worn: dict[str, list[ScoredField]] = {}
+    for way, field in worn_documents(reader, arguments.data):
+        for source in (f"documents {way}", "documents, all worn"):
+            worn.setdefault(source, []).append(field)
+    for line in report(worn):
         print(line)
     bias, weights = fit(cases)
     print(f"VALUE_BIAS = {bias:.2f}")

@@ -114,6 +114,51 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
+# Parts places over several rows that have a line of text for each of them.
+
+
+def part_by_rows(filled: FilledGrid) -> FilledGrid:
+    """Part each place over several rows whose lines stand one in each, level with the row's text.
+
+    Forms rule the column of amounts and leave out the rules between their labels. A text that goes
+    on from line to line has its lines closer together than rows are.
+    """
+    middles = _middles(filled)
+    parts: list[tuple[Slot, tuple[TextLine, ...]]] = []
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        rows = group_rows(lines)
+        if slot.row_span == 1 or not _is_level(rows, [middles.get(row) for row in slot.rows]):
+            parts.append((slot, lines))
+            continue
+        for number, row in zip(slot.rows, rows, strict=True):
+            box = around(line.box for line in row)
+            part = replace(slot, row=number, row_span=1, box=replace(slot.box, min_y=box.min_y))
+            parts.append((replace(part, box=replace(part.box, max_y=box.max_y)), tuple(row)))
+    parts.sort(key=lambda part: (part[0].row, part[0].column))
+    grid = replace(filled.grid, slots=tuple(slot for slot, _ in parts))
+    return FilledGrid(grid, tuple(lines for _, lines in parts))
+
+
+def _middles(filled: FilledGrid) -> dict[int, float]:
+    """Return the height at which the text of each row stands, in places of that row alone."""
+    middles: dict[int, float] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if slot.row_span == 1 and lines and len(group_rows(lines)) == 1:
+            middles.setdefault(slot.row, around(line.box for line in lines).center[1])
+    return middles
+
+
+def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
+    """Tell whether there is one row of text for each of several rows, level with it."""
+    if len(rows) != len(middles):
+        return False
+    boxes = [around(line.box for line in row) for row in rows]
+    return all(
+        middle is not None and abs(box.center[1] - middle) < measures.LEVEL_HEIGHTS * box.height
+        for box, middle in zip(boxes, middles, strict=True)
+    )
+
+
 # Joins rows that a network made of the second lines of cells.
 
 

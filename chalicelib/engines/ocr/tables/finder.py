@@ -19,7 +19,7 @@ from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
 from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.blanks import read_blanks
-from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped, part_by_rows
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
@@ -160,7 +160,7 @@ def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> It
         grid = lattice_grid(lattice, inside)
         if grid is None:
             continue
-        filled = fill(grid, _inside(pieces, grid.box))
+        filled = part_by_rows(fill(grid, _inside(pieces, grid.box)))
         if is_ruled_table(filled):
             yield _sure(_with_open_rows(filled, rulings, height), measures.RULED_CERTAINTY)
 

@@ -61,6 +61,8 @@ SAME_RULE_EMS = 0.4
 """Rulings this near are one boundary."""
 BORDER_SHARE = 0.5
 """Share of a place's side that is drawn when there is a border."""
+LEVEL_HEIGHTS = 0.3
+"""By how much the middles of texts of one row differ."""
 ACROSS_RULE_HEIGHTS = 0.2
 """By how much a text may reach over the boundary of its place."""
 MAX_PLACES = 12_000
