@@ -29,8 +29,9 @@ ANCHOR_STEPS = 512.0
 """Anchors are multiples of its inverse, which artifacts keep in a byte a number."""
 WITNESSES = 3
 """Logit of the answer, nearness, line."""
-_SHARED_TEXTS = 5
-"""A label's texts are taken for as near as all texts, until it has many more than so many."""
+_SHARED_TEXTS = 50
+"""A label's texts are taken for as near as all texts, until it has more than so many: what is usual
+for a label of fifteen texts is a guess, and would let foreign questions pass."""
 _LINE_WEIGHT, _LINE_CEILING = 2.0, -1.0
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4

@@ -42,8 +42,8 @@ def test_nearness_counts_beside_what_is_usual_for_the_answer() -> None:
 
     np.testing.assert_allclose(witnesses[0, 1], -witnesses[1, 1], atol=1e-4)
     assert scale.usual is not None
-    # Five texts of every label are taken for as near as all texts, which lie at .65.
-    np.testing.assert_allclose(scale.usual, [-0.25 * 200 / 205, 0.25 * 200 / 205, 0], atol=1e-6)
+    # Fifty texts of every label are taken for as near as all texts, which lie at .65.
+    np.testing.assert_allclose(scale.usual, [-0.25 * 0.8, 0.25 * 0.8, 0], atol=1e-6)
 
 
 def test_the_answer_alone_speaks_for_a_text() -> None:
