@@ -217,11 +217,17 @@ class _Judge:
         """Return the score of an organisation in several lines; 0 when one of them is enough.
 
         They belong together when only all of them fit the domain, when the last one is the legal
-        form, or when they are capitalised lines of the same large letters, as a logo has them.
+        form, or when they are capitalised lines of the same large letters, as a logo has them;
+        a key with its value, as a bill has its date, is no line of theirs.
         """
         text = _text(group)
-        if len(text) > measures.LONGEST_ORGANISATION or any(
-            _stands_alone(piece) for piece in group[:-1]
+        is_labelled = any(
+            _is_printed(piece.text) and not has_legal_form(piece.text) for piece in group
+        )
+        if (
+            len(text) > measures.LONGEST_ORGANISATION
+            or is_labelled
+            or any(_stands_alone(piece) for piece in group[:-1])
         ):
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)

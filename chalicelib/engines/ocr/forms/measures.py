@@ -188,6 +188,9 @@ CROSSED_CERTAINTY = 0.9
 """How sure a number is that a row and a column name together."""
 UNCAPTIONED_CERTAINTY = 0.85
 """How sure a name or an address is that no caption names."""
+GLUED_CHARACTERS = 2
+"""Characters behind a key's own text, without a blank, that are its value, at the most; digits may
+be more."""
 DOUBTFUL = 0.4
 """Below it, what a block says is likelier than a caption's value."""
 # Shares of the empty answers that were right, one more of each kind counted, on FUNSD, drawn forms

@@ -19,7 +19,8 @@ _WORDS = word_set(
     remark notes note comments comment details information method mode status due paid issued
     issue expiry expires registration reg account simplified original copy duplicate rm usd eur
     sr zr zrl to from of for the by and or & your our incl excl inclusive exclusive included
-    served table counter terminal phone telephone fax email mail website
+    served table counter terminal phone telephone fax email mail website f.o.b fob point shipped via
+    terms requisitioner
     """
 )
 _ENDS = word_set("number numbers name names date amount total subtotal signature summary address")

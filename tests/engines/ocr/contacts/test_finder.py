@@ -224,7 +224,7 @@ def test_check_ends_the_search():
     [
         "Tax Invoice", "GST Summary", "Cashier: Tom Ames", "Promotional Period:", "Total 1,000.00",
         "Thank You and Please Come Again", "Invoice Number", "CS00018751", "12-01-19 21:13",
-        "19.00 19.00", "Site : 2188", "RM 5.30", "To be deducted from 1998 Budget",
+        "19.00 19.00", "Site : 2188", "RM 5.30", "To be deducted from 1998 Budget", "F.O.B. POINT",
     ],
 )  # fmt: skip
 def test_words_of_bills_are_nobody(line):
@@ -240,6 +240,16 @@ def test_page_of_many_lines_needs_better_names():
     name = text_line("Dana Reyes", 60, 2000)
     assert {tag for tag, _ in answer(page_of([head, *lines]))} == {"OTHER"}
     assert ("PERSON", "Dana Reyes") in answer(page_of([head, *lines, name]))
+
+
+def test_dates_above_a_firm_are_not_of_its_name():
+    """A key with its value is no line of a name, though the line below has a legal form."""
+    rows = ("DATE: 11/15/2019", "DUE DATE: 12/15/2019", "CUSTOMER NAME: ORCHID CORPORATION")
+    at_left = [text_line(row, 0, 100 + 40 * place) for place, row in enumerate(rows)]
+    right = max(line.box.max_x for line in at_left)
+    lines = [text_line(each.text, right - each.box.max_x, each.box.min_y) for each in at_left]
+    found = answer(page_of(lines))
+    assert [text for tag, text in found if tag == "ORG"] == ["ORCHID CORPORATION"]
 
 
 def test_keys_of_names_are_cut():

@@ -176,15 +176,14 @@ def find_values(
             *continuation.unused_around(pieces[-1]),
         )
         segments = [remains.pieces[piece].segment for piece in pieces]
-        types = templates[keys[number].number].types
-        values[number] = _value(chosen[number], segments, types, around)
+        values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
     return values
 
 
 def _value(
     chosen: Candidate,
     segments: Sequence[LineSegment],
-    types: Sequence[str],
+    template: TemplateKey,
     around: Surroundings,
 ) -> Value:
     """Return a value of some texts, of which the first was chosen."""
@@ -192,7 +191,7 @@ def _value(
     if _is_comb(segments):
         certainty *= measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
         around = replace(around, bound=certainty)
-    return Value(_cut(segments, types), certainty, around)
+    return Value(_cut(_without_key(segments, template), template.types), certainty, around)
 
 
 class _Rivals:
@@ -266,6 +265,21 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
             chosen[each.key] = each
             used.add(each.piece)
     return chosen
+
+
+def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequence[LineSegment]:
+    """Take a key off a value that was read as one word with it: SEXM."""
+    text = segments[0].text
+    for key in template.variations:
+        rest = text.removeprefix(key)
+        if (
+            len(key) >= measures.EXACT_KEY_CHARACTERS
+            and 0 < len(rest) < len(text)
+            and rest[0].isalnum()
+            and (rest[0].isdecimal() or len(rest) <= measures.GLUED_CHARACTERS)
+        ):
+            return (segments[0].part(len(key), len(text)), *segments[1:])
+    return segments
 
 
 def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
