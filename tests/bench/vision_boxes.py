@@ -19,10 +19,11 @@ from PIL import Image
 
 from chalicelib.domain.documents.picture import Picture
 from chalicelib.domain.models.prediction import Detection
+from chalicelib.domain.models.training_pictures import default_copies
 from chalicelib.engines.vision.backbone.pool import BackbonePool
+from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.interface import FittedVision, TrainedVision, VisionData
 from chalicelib.engines.vision.registry import extractor_for
-from chalicelib.services.training.vision_learner import MOST_AUGMENTED
 from tests.bench.bench_http import ceiling
 from tests.bench.report import Bar, Report, say
 from tests.bench.vision_data import (
@@ -195,22 +196,27 @@ class Boxes:
     data: VisionData
     backbones: BackbonePool
 
-    def drawn(self, count: int, seed: int, *, augment: bool) -> VisionData:
-        """Some of the pictures to learn from, drawn by chance; all for 0."""
-        if not count:
-            return self.data
+    def drawn(self, count: int, seed: int) -> VisionData:
+        """Some of the pictures to learn from, drawn by chance."""
         whole = self.data.pictures.pictures
         rng = np.random.default_rng(seed)
         chosen = [whole[place] for place in rng.permutation(len(whole))[:count]]
         digests = [picture.digest for picture in chosen]
         features = self.data.features
         assert isinstance(features, CachedFeatures)
-        plain = features.of(digests)
         return VisionData(
             replace(self.data.pictures, pictures=chosen),
-            plain.augmented() if augment else plain,
+            features.of(digests),
             lambda at, side: self.train.open(digests[at], side),
         )
+
+    def copied(self, data: VisionData) -> VisionData:
+        """The same with the altered copies that a training learns from by default."""
+        assert isinstance(data.features, CachedFeatures)
+        copies = default_copies(len(data.pictures.pictures))
+        if rules_of(self.algorithm).is_tiled or not copies:
+            return data
+        return replace(data, features=data.features.copied(copies))
 
     def trained(
         self, data: VisionData, seed: int, *, has_named_epochs: bool = False
@@ -248,7 +254,10 @@ def read_boxes(data: Path, backbones: BackbonePool, name: str, algorithm: str) -
 
 def bench_detection(report: Report, boxes: Boxes, bar: Bar) -> TrainedVision:
     """AP50 of a detector trained on a whole archive, and F1 at the threshold of its card."""
-    fitted, model, seconds = boxes.trained(boxes.data, 0)
+    start = time.perf_counter()
+    data = boxes.copied(boxes.data)
+    fitted, model, _ = boxes.trained(data, 0)
+    seconds = time.perf_counter() - start
     found, truths = boxes.asked(model)
     score, interval = mean_precision(found, truths, boxes.train.labels)
     shipped = Shipped(boxes.backbones)
@@ -273,8 +282,8 @@ def bench_draws(
         for has_named_epochs, scores in ((False, mine), (True, before)):
             if has_named_epochs and gain is None:
                 continue
-            is_few = count <= MOST_AUGMENTED and not has_named_epochs
-            data = boxes.drawn(count, seed, augment=is_few)
+            data = boxes.drawn(count, seed)
+            data = data if has_named_epochs else boxes.copied(data)
             _, model, _ = boxes.trained(data, seed, has_named_epochs=has_named_epochs)
             found, truths = boxes.asked(model)
             scores.append(mean_precision(found, truths, boxes.train.labels, 1)[0])

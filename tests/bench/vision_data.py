@@ -20,12 +20,12 @@ from chalicelib.domain.models.training_pictures import (
     LabelledBox,
     LabelledPicture,
     TrainingPictures,
+    fitting_views,
 )
 from chalicelib.engines.vision.interface import Extractor
 from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
 from chalicelib.formats.pictures.reading import read_picture
 from tests.bench.report import say
-from tests.engines.vision.memory_features import MemoryFeatures
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "bench"
@@ -138,6 +138,7 @@ class CachedFeatures:
             self._sizes = kept["sizes"].tolist()
             order = [bytes(row) for row in kept["digests"]]
         self._places = {digest: place for place, digest in enumerate(order)}
+        self._copies: dict[bytes, list[np.ndarray]] = {}
 
     def of(self, digests: Sequence[bytes]) -> CachedFeatures:
         """The features of other pictures of the set."""
@@ -145,13 +146,22 @@ class CachedFeatures:
         other._digests = list(digests)
         return other
 
-    def augmented(self) -> MemoryFeatures:
-        """The features of the same pictures and of their altered copies."""
-        side = self._extractor.least_side
-        pictures = [self._source.open(digest, side) for digest in self._digests]
-        return MemoryFeatures(
-            self._extractor, pictures, self._digests, augment=True, threads=THREADS
-        )
+    def copied(self, most: int) -> CachedFeatures:
+        """The same with altered copies of each picture, at most so many of all together."""
+        count = len(self._digests)
+        wanted = self._extractor.views(*self.size(0), augment=True)
+        views = range(1, fitting_views([1] * count, [wanted] * count, count + most)[0])
+
+        def copies_of(digest: bytes) -> list[np.ndarray]:
+            picture = self._source.open(digest, self._extractor.least_side)
+            return [self._extractor.extract(picture, digest, view) for view in views]
+
+        other = copy(self)
+        start, digests = time.perf_counter(), list(dict.fromkeys(self._digests))
+        with ThreadPoolExecutor(THREADS) as pool:
+            other._copies = dict(zip(digests, pool.map(copies_of, digests), strict=True))
+        say(f"{len(views)} copies of {len(digests)} pictures, {time.perf_counter() - start:.1f} s")
+        return other
 
     def size(self, place: int) -> tuple[int, int]:
         """Width and height of a picture, in pixels."""
@@ -161,10 +171,14 @@ class CachedFeatures:
     def views(self, place: int) -> int:
         """How many views are there."""
         known = self._places[self._digests[place]]
-        return int(self._first[known + 1] - self._first[known])
+        copies = len(self._copies.get(self._digests[place], ()))
+        return int(self._first[known + 1] - self._first[known]) + copies
 
     def row(self, place: int, view: int = 0) -> np.ndarray:
         """Features of one view."""
+        copies = self._copies.get(self._digests[place])
+        if copies and view:
+            return copies[view - 1]
         return self._rows[self._first[self._places[self._digests[place]]] + view]
 
     def _compute(self, path: Path) -> None:

@@ -140,3 +140,26 @@ def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -
         extra -= 1
         views = [min(w, p + extra) for w, p in zip(wanted, plain, strict=True)]
     return views
+
+
+_FEW_PICTURES = 60
+_COPIES_OF_FEW = 3
+_MANY_PICTURES = 200
+
+
+def default_copies(pictures: int) -> int:
+    """Altered copies that a training of boxes learns from where its caller says nothing.
+
+    Every copy costs a run of the networks. Few pictures are gone over time and again, so copies
+    keep them from being learnt by heart; of many, there are steps enough to learn from the mirror
+    images, too. In between neither holds.
+
+    Args:
+        pictures: how many there are.
+
+    Returns:
+        Three of each of up to 60 pictures, one of each of more than 200, the mirror image.
+    """
+    if pictures <= _FEW_PICTURES:
+        return _COPIES_OF_FEW * pictures
+    return pictures if pictures > _MANY_PICTURES else 0

@@ -111,7 +111,7 @@ class FeatureService:
         pictures: Sequence[LabelledPicture],
         extractor: Extractor,
         *,
-        augment: bool,
+        copies: int,
         is_default: bool,
         check: Check,
         give_away: GiveAway = lambda stage, works, shares: None,
@@ -121,7 +121,8 @@ class FeatureService:
         Args:
             pictures: of one or more datasets.
             extractor: turns them into features.
-            augment: whether views other than the pictures themselves are wanted.
+            copies: views other than the pictures themselves that are wanted at most, of all
+                together; 0 for none.
             is_default: whether the ingest uses this extractor for these pictures, too; its
                 waiting parts are done then.
             check: told how far it has come; raises to stop.
@@ -139,7 +140,7 @@ class FeatureService:
             maker = _Maker(self._stores, extractor, settings.threads)
             gathering = _Gathering(self._stores, maker, rows, check, give_away)
             found = gathering.run(
-                pictures, settings.feature_bytes, augment=augment, is_default=is_default
+                pictures, settings.feature_bytes, copies=copies, is_default=is_default
             )
         except BaseException:
             rows.close()
@@ -302,7 +303,7 @@ class _Gathering:
         pictures: Sequence[LabelledPicture],
         most_bytes: int,
         *,
-        augment: bool,
+        copies: int,
         is_default: bool,
     ) -> StoredFeatures:
         """Collect the pictures as they are, then their other views as far as there is space."""
@@ -312,10 +313,14 @@ class _Gathering:
         self._pictures = list(dict.fromkeys(keys))
         self._numbers = {key: number for number, key in enumerate(self._pictures)}
         self._views = [1] * len(self._pictures)
-        self._total = len(self._pictures) * self._extractor.views(1024, 1024, augment=augment)
+        plain, wanted = (
+            len(self._pictures) * self._extractor.views(1024, 1024, augment=asked)
+            for asked in (False, copies > 0)
+        )
+        self._total = min(wanted, plain + copies)
         self._is_default = is_default
         self._complete(0)
-        self._count_views(most_bytes, augment=augment)
+        self._count_views(most_bytes, copies)
         if self._total > len(self._pictures) - len(self._broken):
             self._complete(1)
         if self._made:
@@ -451,13 +456,14 @@ class _Gathering:
             self._rows.add(row_key(number, entry.view), (key, start), row)
             self._sizes[number] = entry.size
 
-    def _count_views(self, most_bytes: int, *, augment: bool) -> None:
+    def _count_views(self, most_bytes: int, copies: int) -> None:
         """Decide how many views each picture has; those that cannot be read have none."""
         sizes = [self._sizes.get(number) for number in range(len(self._pictures))]
         plain, wanted = (
             [self._extractor.views(*size, augment=asked) if size else 0 for size in sizes]
-            for asked in (False, augment)
+            for asked in (False, copies > 0)
         )
+        wanted = fitting_views(plain, wanted, sum(plain) + copies)
         self._views = fitting_views(plain, wanted, most_bytes // self._extractor.row_bytes)
         self._total = sum(self._views)
         if self._total < sum(wanted):

@@ -26,7 +26,11 @@ from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.learning import GivenAway, LearnedModel, RunControl
 from chalicelib.domain.models.model import ALGORITHMS, Model
 from chalicelib.domain.models.training import shown_epochs
-from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
+from chalicelib.domain.models.training_pictures import (
+    LabelledPicture,
+    TrainingPictures,
+    default_copies,
+)
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision import registry
 from chalicelib.engines.vision.backbone.pool import BackbonePool
@@ -53,9 +57,7 @@ SAVE_EPOCH_SECONDS = 2.0
 """An epoch that ends so long after the last saving is saved, in seconds."""
 SAVE_SECONDS = 20.0
 """Longest time between two savings, also inside an epoch, in seconds."""
-MOST_AUGMENTED = 60
-"""Up to so many pictures with boxes are learnt from as altered copies, too, unless the caller says
-otherwise; every copy costs a run of the networks."""
+_ALL_COPIES = 10**9
 SEED = 0
 """Every training draws from this seed; equal data gives equal models."""
 _FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
@@ -69,7 +71,7 @@ class Features(Protocol):
         pictures: Sequence[LabelledPicture],
         extractor: Extractor,
         *,
-        augment: bool,
+        copies: int,
         is_default: bool,
         check: Callable[[int, int, int], None],
         give_away: Callable[[str, list[PartWork], tuple[float, float]], None],
@@ -137,9 +139,10 @@ class VisionLearner:
             PartsSent: other workers make the features.
         """
         begun_at, pictures = self._pictures(model, dataset, control)
-        options = _options(model, len(pictures.pictures), self._settings.threads)
+        copies = _copies(model, len(pictures.pictures))
+        options = _options(model, copies, self._settings.threads)
         try:
-            features = self._collect(model, pictures, options, control)
+            features = self._collect(model, pictures, copies, control)
         except LeaseLost:
             self._features.revert(dataset.account_id, dataset.family, dataset.dataset_id)
             raise
@@ -193,7 +196,7 @@ class VisionLearner:
         self,
         model: Model,
         pictures: TrainingPictures,
-        options: VisionOptions,
+        copies: int,
         control: RunControl,
     ) -> StoredFeatures:
         """Get the features, or stop in time."""
@@ -215,7 +218,7 @@ class VisionLearner:
         return self._features.collect(
             pictures.pictures,
             extractor,
-            augment=options.augment,
+            copies=copies,
             is_default=extractor.name == default.name,
             check=check,
             give_away=give_away,
@@ -295,7 +298,7 @@ class VisionLearner:
         return open_picture
 
 
-def _options(model: Model, pictures: int, threads: int) -> VisionOptions:
+def _options(model: Model, copies: int, threads: int) -> VisionOptions:
     """Read the choices out of the request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
@@ -304,18 +307,18 @@ def _options(model: Model, pictures: int, threads: int) -> VisionOptions:
         has_named_epochs=request.epochs is not None,
         learning_rate=request.learning_rate or DEFAULT_LEARNING_RATE,
         split_ratio=VISION_SPLIT_RATIO if ratio is None else float(str(ratio)),
-        augment=_augments(model, pictures),
+        augment=copies > 0,
         algorithm=request.algorithm or "",
         seed=SEED,
         threads=threads,
     )
 
 
-def _augments(model: Model, pictures: int) -> bool:
-    """Whether altered copies are learnt from, too: few pictures with boxes gain by them."""
+def _copies(model: Model, pictures: int) -> int:
+    """Altered copies to learn from, of all pictures together; as many as fit if asked for."""
     request = model.request
     asked = request.param("augmentData")
     if asked is not None:
-        return asked is True
+        return _ALL_COPIES if asked is True else 0
     is_whole = model.type == DETECTION and request.algorithm in (None, ALGORITHMS[DETECTION][0])
-    return is_whole and request.epochs is None and pictures <= MOST_AUGMENTED
+    return default_copies(pictures) if is_whole and request.epochs is None else 0

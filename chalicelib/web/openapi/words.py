@@ -217,7 +217,7 @@ WORDS: Mapping[str, str] = {
     "withFeedback": "Whether examples that came as feedback are learnt from, too.",
     "withGlobalDatasetId": "Id of a dataset of the service that is learnt from, too.",
     "augmentData": "Whether altered copies of the pictures are learnt from, too. Without it and "
-    "`epochs`, `object-detection` learns from those of up to 60 pictures.",
+    "`epochs`, `object-detection` learns from those of up to 60 pictures, and mirrors over 200.",
     "profile": "Which encoders see the texts: `fast`, or `accurate`.",
     "outOfDomainRate": "Share of fitting texts that an intent model may answer with no label.",
     "TrainStatsRecord.labels": "How many labels were learnt.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.models.training_pictures import fitting_views
+from chalicelib.domain.models.training_pictures import default_copies, fitting_views
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,13 @@ from chalicelib.domain.models.training_pictures import fitting_views
 def test_fitting_views(plain: list[int], wanted: list[int], most: int, views: list[int]) -> None:
     """As many augmented views as fit are used, the same number of each picture."""
     assert fitting_views(plain, wanted, most) == views
+
+
+@pytest.mark.parametrize(
+    ("pictures", "views"), [(1, 4), (60, 4), (61, 1), (200, 1), (201, 2), (5_000, 2)]
+)
+def test_few_pictures_are_altered_and_many_are_mirrored(pictures: int, views: int) -> None:
+    """Few pictures have three copies each, many one; those in between are learnt as they are."""
+    most = pictures + default_copies(pictures)
+
+    assert fitting_views([1] * pictures, [4] * pictures, most) == [views] * pictures

@@ -43,7 +43,7 @@ def _collect(
     view: DatasetView,
     extractor: TinyExtractor,
     *,
-    augment: bool = False,
+    copies: int = 0,
     check: Callable[[int, int, int], None] = lambda *_: None,
 ) -> StoredFeatures:
     """Collect the features of a dataset as a training does."""
@@ -53,7 +53,7 @@ def _collect(
     )  # fmt: skip
     pictures = world.stores.training_examples.pictures(model, [view.dataset])
     return world.container.features.collect(
-        pictures.pictures, extractor, augment=augment, is_default=True, check=check
+        pictures.pictures, extractor, copies=copies, is_default=True, check=check
     )
 
 
@@ -226,9 +226,9 @@ def test_training_begins_at_the_other_end(world: World, tiny: TinyVision) -> Non
 
 
 def test_views_are_made_and_kept(world: World, tiny: TinyVision) -> None:
-    """With augmentation every view is there; a later training without it reads none of them."""
+    """With room for copies every view is there; a later training without it reads none of them."""
     view, _ = _uploaded(world)
-    features = _collect(world, view, tiny.extractor, augment=True)
+    features = _collect(world, view, tiny.extractor, copies=1_000)
 
     assert {features.views(place) for place in range(10)} == {3}
     assert len({str(row) for rows in _rows(features) for row in rows}) == 30
@@ -236,7 +236,7 @@ def test_views_are_made_and_kept(world: World, tiny: TinyVision) -> None:
         {(digest, number) for digest, _ in tiny.extractor.calls for number in range(3)}
     )
     plain = _collect(world, view, tiny.extractor)
-    again = _collect(world, view, tiny.extractor, augment=True)
+    again = _collect(world, view, tiny.extractor, copies=1_000)
     assert len(tiny.extractor.calls) == 30
     assert [rows[:1] for rows in _rows(again)] == _rows(plain)
     assert _rows(again) == _rows(features)
@@ -251,11 +251,23 @@ def test_views_give_way_to_space_and_originals_do_not(world: World, tiny: TinyVi
     counts = []
     for rows in (30, 29, 20, 5):
         small = world.another(replace(world.settings, feature_bytes=rows * row))
-        features = _collect(small, view, tiny.extractor, augment=True)
+        features = _collect(small, view, tiny.extractor, copies=1_000)
         counts.append({features.views(place) for place in range(10)})
         features.close()
 
     assert counts == [{3}, {2}, {2}, {1}]
+
+
+def test_copies_are_as_many_as_are_wanted(world: World, tiny: TinyVision) -> None:
+    """Of ten pictures with two copies each, fewer are made where fewer are wanted, of all alike."""
+    view, _ = _uploaded(world)
+    counts = []
+    for copies in (0, 9, 10, 19, 20):
+        features = _collect(world, view, tiny.extractor, copies=copies)
+        counts.append({features.views(place) for place in range(10)})
+        features.close()
+
+    assert counts == [{1}, {1}, {2}, {2}, {3}]
 
 
 @pytest.mark.parametrize("kept", [0, 7, 1_000])
@@ -265,11 +277,11 @@ def test_rows_beyond_the_file_come_from_the_bucket(
     """A training whose features are larger than its file reads the same rows."""
     view, [message] = _uploaded(world)
     world.deliver(message)
-    whole = _collect(world, view, tiny.extractor, augment=True)
+    whole = _collect(world, view, tiny.extractor, copies=1_000)
     limit = kept * tiny.extractor.row_bytes
     small = world.another(replace(world.settings, feature_file_bytes=limit))
 
-    features = _collect(small, view, tiny.extractor, augment=True)
+    features = _collect(small, view, tiny.extractor, copies=1_000)
 
     assert _rows(features) == _rows(whole)
     assert len(tiny.extractor.calls) == 30
@@ -289,7 +301,7 @@ def test_what_was_made_before_a_stop_is_kept(world: World, tiny: TinyVision) -> 
     rounds = 0
     while True:
         try:
-            features = _collect(world, view, tiny.extractor, augment=True, check=stop)
+            features = _collect(world, view, tiny.extractor, copies=1_000, check=stop)
         except TimedOut:
             rounds += 1
         else:
