@@ -20,6 +20,7 @@ _FILLER = " \t:：_.…·•=|~¯—–-*"
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
+_GOES_ON = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _INSTRUCTION = re.compile(
     r"(?:\W?\d{1,2}[a-z]?\W? )?"
@@ -214,8 +215,8 @@ def _past_hint(text: str, start: int, stop: int) -> int:
 
     The key "Name" may stand in "Name of applicant: …", the key "Date" in "Date (MM/DD/YYYY)".
     """
-    if text[start:stop].lstrip().startswith("/"):
-        return _past_translation(text, start, stop)
+    if _GOES_ON.match(text, start, stop):
+        return _past_continuation(text, start, stop)
     label = _REST_OF_LABEL.match(text, start, stop)
     if label is not None and len(label.group().split()) <= measures.LABEL_WORDS:
         return label.end()
@@ -227,8 +228,8 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     return hint.end() if is_whole else start
 
 
-def _past_translation(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin behind a label in several languages: "Sex / Sexe: M"."""
+def _past_continuation(text: str, start: int, stop: int) -> int:
+    """Return where a value may begin behind a label that goes on: "Sex / Sexe: M", "City, ZIP"."""
     colon = text.find(":", start, stop)
     return colon + 1 if colon >= 0 else stop
 

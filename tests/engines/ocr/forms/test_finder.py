@@ -198,6 +198,17 @@ def test_unknown_labels_are_no_values() -> None:
     assert form.values == _values(form, form.read())
 
 
+def test_caption_that_goes_on_is_no_value() -> None:
+    """What a caption names beside a key of the template is not what somebody wrote there."""
+    form = DrawnForm()
+    form.write(66, 44, "City, town or post office, state, and ZIP code. See instructions.", 14)
+    form.write(66, 90, "Duluth, MN 55811")
+    form.expect("city", "Duluth, MN 55811", "City, town or post office")
+    form.expect("state", "", "State")
+
+    assert form.values == _values(form, form.read())
+
+
 def test_number_before_the_next_key_is_no_part_of_a_value() -> None:
     """Cards number their keys: "15 SEX M 16 HGT 5-08" holds two values."""
     form = DrawnForm()
