@@ -138,19 +138,21 @@ _TEXTS = (
         name="bge-sentiment",
         folder="bge-sentiment",
         title="bge-small-en-v1.5, reading emoji",
-        changes="the tokeniser reads common emoji as words",
-        # The graph is that of bge, which the disk holds once where it can.
+        changes="the tokeniser reads common emoji as words, and the graph averages the tokens of "
+        "the sixth and of the eighth of twelve layers and ends there; no weight is changed",
+        recipe=2,
+        # The weights are those of bge, which the disk holds once where it can.
         installed_bytes=35 * MEGABYTE,
         working_bytes=35 * MEGABYTE,
-        dimensions=384,
+        dimensions=768,
         needs=("bge",),
-        own=(_FILES / "emoji.py",),
+        own=(_FILES / "emoji.py", _FILES / "conversion" / "early_states.py"),
     ),
     _prebuilt(
         "CommunitySentiment",
         ("bge-sentiment",),
         "a classifier fitted on rated sentences; no sentence is installed",
-        recipe=3,
+        recipe=4,
         own=(_FILES / "fitted" / "sentiment.json",),
     ),
     _prebuilt(

@@ -1,15 +1,13 @@
 """The head of CommunitySentiment, which lies in the project, and the encoder that it stands on.
 
-The head is what `python -m infra.sentiment` writes. The encoder is an installed one whose tokeniser
-reads emoji as words.
+The head is what `python -m infra.sentiment` writes. The encoder is an installed one that ends at a
+middle layer, and whose tokeniser reads emoji as words.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import numpy as np
 from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
+from infra.model_files.conversion.early_states import write_early_states
 from infra.model_files.emoji import reading_emoji
 from infra.model_files.errors import BrokenFile
 
@@ -27,6 +26,11 @@ FIGURES_FILE = FOLDER / "sentiment.json"
 """Digest, figures and reference answers of the head; also decides when to install anew."""
 HEAD_FILE = FOLDER / "sentiment.npz"
 KIND, VERSION = "sentiment-head", 1
+LAYERS = (5, 7)
+"""Layers of bge, from 0 to 11, whose tokens are averaged. On sources that were left out, heads on
+one layer alone have a log-loss of .774 (4), .735 (6), .716 (7), .732 (8), .748 (9) and .770 (10),
+one on the vector of bge .763. On sentences that were held out two layers are better than one: .560
+in place of .570."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +83,13 @@ def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> Sentiment
 
 
 def write_encoder(base: Path, result: Path) -> None:
-    """Write `model.onnx`, the very file of the encoder where the disk allows, and `tokenizer.json`.
+    """Write `model.onnx` with the file of its weights, and `tokenizer.json`.
 
     Args:
         base: folder of the installed encoder.
         result: existing folder to write to.
     """
-    try:
-        os.link(base / "model.onnx", result / "model.onnx")
-    except OSError:
-        shutil.copyfile(base / "model.onnx", result / "model.onnx")
+    write_early_states(base, LAYERS, result)
     tokenizer = json.loads((base / "tokenizer.json").read_text(encoding="utf-8"))
     text = json.dumps(reading_emoji(tokenizer), ensure_ascii=False)
     (result / "tokenizer.json").write_text(text, encoding="utf-8")

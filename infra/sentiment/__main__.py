@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         install(default_directory(), (run.BASE,), _say)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            extract(packages.VADER, fetch(packages.VADER, _BUILD, _say), folder)
+            for source in (packages.VADER, packages.CLEAR_SENTENCES):
+                extract(source, fetch(source, _BUILD, _say), folder)
             run.run(run.Folders(default_directory(), folder, options.out), _say)
     except InstallError as error:
         _say(f"error: {error}")

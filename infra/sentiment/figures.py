@@ -19,6 +19,7 @@ from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.prebuilt.text_cards import LEVEL
 from infra.model_files.sentiment_head import SentimentHead
 from infra.sentiment.fitting import TaughtTexts, fit
+from infra.sentiment.sentences import ALIKE
 
 REFERENCES = (
     "I love this",
@@ -28,6 +29,7 @@ REFERENCES = (
     "I can't say that I was disappointed, it was lovely.",
     "\N{SMILING FACE WITH HEART-SHAPED EYES}",
     "ok",
+    "good",
     "",
     "Der Zug hatte leider wieder Verspätung.",
     "A slow and strangely moving film that forgets its plot, but not its people. " * 8,
@@ -61,7 +63,7 @@ def logits(head: SentimentHead, vectors: Singles) -> Singles:
 
 
 def leave_sources_out(texts: TaughtTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
-    """Fit a head without each source, and ask it that source.
+    """Fit a head without each source and what is like it, and ask it that source.
 
     Args:
         texts: all that is learnt from.
@@ -72,7 +74,7 @@ def leave_sources_out(texts: TaughtTexts, truth: Ints, rated: Sequence[str]) -> 
     parts: dict[str, ScoredTexts] = {}
     for source in rated:
         chosen = names == source
-        head = fit(texts.at(~chosen))
+        head = fit(texts.at(~chosen & (names != ALIKE.get(source, source))))
         asked = texts.vectors[chosen].astype(np.float32)
         parts[source] = ScoredTexts(logits(head, asked), truth[chosen])
     found = {}

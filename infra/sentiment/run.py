@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
 from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS
-from infra.model_files.prebuilt.sentiment_data import LABELS
+from infra.model_files.prebuilt.sentiment_data import RatedSentence
 from infra.model_files.sentiment_head import (
     FIGURES_FILE,
     HEAD_FILE,
@@ -31,8 +31,6 @@ BASE = "bge"
 """The encoder whose vectors the head reads."""
 READING = "bge-sentiment"
 """The same one, whose tokeniser reads emoji as words."""
-OWN = "own"
-"""Source of the project's own sentences."""
 _REPORT_TEXTS = 2_000
 
 Progress = Callable[[str], None]
@@ -45,26 +43,26 @@ class Folders:
     models: Path
     """The model directory, with the encoder installed."""
     work: Path
-    """The ratings; also room for what is made between."""
+    """Ratings and clear sentences; also room for what is made between."""
     target: Path
     """What a run writes to; made when it is missing."""
 
 
 def run(folders: Folders, progress: Progress) -> None:
     """Fit, measure and write; the served head learns from what was held out, too."""
-    sentences = split_sentences(folders.work / "ratings.tar.gz")
+    sentences = split_sentences(folders.work)
     encoder = _reading_encoder(folders)
 
     def read(some: list[str]) -> Singles:
         return _vectors(encoder, some, progress)
 
-    texts, truth = taught_texts(sentences, read)
+    texts, truth = taught_texts(sentences.taught, read)
     progress("leaving one source out after the other")
     rated = sorted({sentence.source for sentence in sentences.training})
     left = leave_sources_out(texts, truth, rated)
     for source, found in left.sources.items():
         progress(f"without {source}: {found}")
-    held, right = taught_texts(Sentences(sentences.held, [], []), read)
+    held, right = taught_texts(sentences.held, read)
     judged = fit(texts)
     asked = ScoredTexts(logits(judged, held.vectors.astype(np.float32)), right)
     known = ScoredTexts(logits(judged, texts.vectors.astype(np.float32)), truth)
@@ -78,19 +76,14 @@ def run(folders: Folders, progress: Progress) -> None:
 
 
 def taught_texts(
-    sentences: Sentences, encode: Callable[[list[str]], Singles]
+    sentences: Sequence[RatedSentence], encode: Callable[[list[str]], Singles]
 ) -> tuple[TaughtTexts, Ints]:
-    """Return what is learnt from, and the places of its labels, int, shape (texts,)."""
-    rated, own = sentences.training, sentences.own
-    vectors = encode([sentence.text for sentence in rated] + [text for text, _ in own])
-    shares = np.array([sentence.shares for sentence in rated])
-    if own:
-        certain = np.eye(len(LABELS))[[label for _, label in own]]
-        shares = np.concatenate([shares, certain])
-    sources = [sentence.source for sentence in rated] + [OWN] * len(own)
-    truth = [sentence.label for sentence in rated] + [label for _, label in own]
+    """Return sentences as they are learnt, and the places of their labels, int, shape (texts,)."""
+    vectors = encode([sentence.text for sentence in sentences])
+    shares = np.array([sentence.shares for sentence in sentences])
+    sources = [sentence.source for sentence in sentences]
     texts = TaughtTexts(vectors.astype(np.float64), shares, sources)
-    return texts, np.array(truth, np.int64)
+    return texts, np.array([sentence.label for sentence in sentences], np.int64)
 
 
 def _reading_encoder(folders: Folders) -> Encoder:
@@ -117,6 +110,7 @@ def describe(sentences: Sentences) -> dict[str, Any]:
         "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000"),
         "penaltyInverse": PENALTY_INVERSE,
         "ratedSentences": len(sentences.training),
+        "clearSentences": len(sentences.clear),
         "ownSentences": len(sentences.own),
         "heldOutSentences": len(sentences.held),
     }

@@ -8,10 +8,32 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from infra.model_files.prebuilt.sentiment_data import RatedSentence, read_sentences
+from infra.model_files.prebuilt.sentiment_data import (
+    USUAL_SPREAD,
+    RatedSentence,
+    read_clear_sentences,
+    read_own_sentences,
+    read_sentences,
+)
 
-POSITIVE, NEGATIVE, NEUTRAL = 0, 1, 2
-"""Places of the labels, as in infra/model_files/prebuilt/sentiment_data.py."""
+OWN = "own"
+"""Source of the project's own sentences."""
+CLEAR_SOURCES = {
+    "amazon.json": "productSentences",
+    "imdb.json": "filmSentences",
+    "yelp.json": "restaurantSentences",
+}
+"""Sources of sentences that are clearly positive or negative, by file."""
+ALIKE = {
+    "amazonReviewSnippets": "productSentences",
+    "movieReviewSnippets": "filmSentences",
+}
+"""Sources of the same kind of texts: who leaves one out leaves out the other."""
+_WRITTEN = Path(__file__).with_name("own_sentences.txt")
+POSITIVE, NEGATIVE, NEUTRAL = 2.0, -2.0, 0.0
+"""What people would rate the patterns below with."""
+_PLAIN_SPREAD = 0.6
+"""Deviation of the ratings of what is said without any feeling."""
 
 _THINGS = (
     "the room", "my order", "the new menu", "this jacket", "your website", "the delivery",
@@ -74,14 +96,19 @@ _EACH = 7
 """Things that each pattern is filled with."""
 
 
-def own_sentences() -> list[tuple[str, int]]:
-    """Return sentences with the place of their label, none twice."""
-    found: dict[str, int] = {}
-    for patterns, label in _PATTERNS:
-        found.update((text, label) for text in _filled(patterns))
-    for texts, label in ((_SHORT_PRAISE, POSITIVE), (_SHORT_BLAME, NEGATIVE), (_FACTS, NEUTRAL)):
-        found.update((text, label) for text in texts)
-    return list(found.items())
+def own_sentences() -> list[RatedSentence]:
+    """Return the project's sentences, patterns that were filled and written ones, none twice."""
+    found: dict[str, float] = {}
+    for patterns, mean in _PATTERNS:
+        found.update((text, mean) for text in _filled(patterns))
+    for texts, mean in ((_SHORT_PRAISE, POSITIVE), (_SHORT_BLAME, NEGATIVE), (_FACTS, NEUTRAL)):
+        found.update((text, mean) for text in texts)
+    made = [
+        RatedSentence(text, OWN, mean, USUAL_SPREAD if mean else _PLAIN_SPREAD)
+        for text, mean in found.items()
+    ]
+    written = read_own_sentences(_WRITTEN, OWN)
+    return [*made, *(each for each in written if each.text not in found)]
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
@@ -105,20 +132,34 @@ class Sentences:
     """Ratings that are learnt from."""
     held: list[RatedSentence]
     """Ratings that metrics come from."""
-    own: list[tuple[str, int]]
-    """Sentences of the project with the place of their label, which are learnt from, too."""
+    clear: list[RatedSentence]
+    """Sentences chosen because they are clear, which are learnt from, too."""
+    own: list[RatedSentence]
+    """Sentences of the project, which are learnt from, too."""
+
+    @property
+    def taught(self) -> list[RatedSentence]:
+        """Return all that are learnt from."""
+        return [*self.training, *self.clear, *self.own]
 
 
-def split_sentences(ratings: Path) -> Sentences:
+def split_sentences(folder: Path) -> Sentences:
     """Divide the ratings by their texts' digests, the same way each time.
 
     Args:
-        ratings: the archive of the published ratings.
+        folder: with the archive of the published ratings and the files of clear sentences.
     """
-    rated = read_sentences(ratings)
+    rated = read_sentences(folder / "ratings.tar.gz")
     held = [sentence for sentence in rated if _is_held(sentence.text)]
     training = [sentence for sentence in rated if not _is_held(sentence.text)]
-    return Sentences(training, held, own_sentences())
+    known = {sentence.text for sentence in rated}
+    clear = [
+        sentence
+        for name, source in CLEAR_SOURCES.items()
+        for sentence in read_clear_sentences(folder / name, source)
+        if sentence.text not in known
+    ]
+    return Sentences(training, held, clear, own_sentences())
 
 
 def _is_held(text: str) -> bool:

@@ -1,12 +1,16 @@
-"""Reads the human ratings published with VADER and turns them into labelled sentences.
+"""Reads what people said of sentences and turns it into shares of the labels.
 
 Tweets, movie, product and editorial snippets, each rated by about twenty people from -4 to 4.
-Source: Hutto and Gilbert, VADER, ICWSM 2014.
+Source: Hutto and Gilbert, VADER, ICWSM 2014. Sentences out of reviews of products, films and
+restaurants, chosen because they are clearly positive or negative. Source: Kotzias, Denil, De
+Freitas and Smyth, From Group to Individual Labels using Deep Features, KDD 2015. And sentences
+written for this project.
 """
 
 from __future__ import annotations
 
 import html
+import json
 import math
 import tarfile
 from collections.abc import Iterator
@@ -21,6 +25,10 @@ _MOVIES = "movieReviewSnippets"
 _FILES = ("tweets", _MOVIES, "amazonReviewSnippets", "nytEditorialSnippets")
 _RATERS = 3
 _LEAST_SPREAD = 0.5
+_CLEAR = 2.0
+"""Stands for the mean rating of a sentence that is clearly positive."""
+USUAL_SPREAD = 1.0
+"""Stands for the deviation of ratings where nobody counted them; it is that of the rated ones."""
 # The movie snippets stand in the order of the Stanford Sentiment Treebank. These numbers are its
 # development and test sentences: left out, the treebank's test set stays a fair test.
 _TREEBANK_TESTS = (range(1, 1518), range(6603, 8132))
@@ -88,6 +96,34 @@ def read_sentences(archive: Path) -> list[RatedSentence]:
                     sentence = RatedSentence(text, name, mean, spreads.get(number, 0.0))
                     found.setdefault(text, sentence)
     return list(found.values())
+
+
+def read_clear_sentences(path: Path, source: str) -> list[RatedSentence]:
+    """Return sentences that are clearly positive or negative.
+
+    Args:
+        path: JSON list of `text` and `class`, 1 for positive ones.
+        source: where they were written.
+    """
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    pairs = ((" ".join(row["text"].split()), row["class"]) for row in rows)
+    return [
+        RatedSentence(text, source, _CLEAR if is_positive else -_CLEAR, USUAL_SPREAD)
+        for text, is_positive in pairs
+        if text
+    ]
+
+
+def read_own_sentences(path: Path, source: str) -> list[RatedSentence]:
+    """Return the project's sentences: `#` begins notes, each line is a rating, a tab, a text.
+
+    Args:
+        path: text in UTF-8; lines in brackets name what the sentences below are.
+        source: a name for all of them.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if line and line[0] not in "#[")
+    return [RatedSentence(text, source, float(mean), USUAL_SPREAD) for mean, text in pairs]
 
 
 def _lines(packed: tarfile.TarFile, name: str) -> list[str]:

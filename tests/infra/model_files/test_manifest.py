@@ -15,7 +15,8 @@ NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())
 
 SOURCES = {source.package: source for model in MODELS.values() for source in model.sources}
 # Fetched by infra.sentiment alone, whose result is committed.
-SOURCES[packages.VADER.package] = packages.VADER
+for fetched in (packages.VADER, packages.CLEAR_SENTENCES):
+    SOURCES[fetched.package] = fetched
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)

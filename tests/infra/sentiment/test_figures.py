@@ -8,6 +8,7 @@ from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.sentiment_head import SentimentHead
 from infra.sentiment.figures import REFERENCES, ScoredTexts, leave_sources_out, measure, references
 from infra.sentiment.fitting import TaughtTexts
+from infra.sentiment.sentences import ALIKE
 
 HEAD = SentimentHead(4 * np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
 SIGNS = ("+", "-", "0")
@@ -65,3 +66,17 @@ def test_a_source_that_is_left_out_is_judged_by_heads_that_did_not_see_it():
     assert found.sources["odd"]["accuracy"] == 0.0
     assert set(found.sources) == {"one", "two", "odd"}
     assert found.temperature > 1.0
+
+
+def test_what_is_like_a_source_is_left_out_with_it(monkeypatch):
+    """Sentences out of the same kind of texts do not tell a head what a source means."""
+    monkeypatch.setitem(ALIKE, "odd", "like odd")
+    places = np.tile([0, 1, 2], 40)
+    truth = np.concatenate([places, places, *[(places + 1) % 3] * 6])
+    sources = [name for name in ("one", "two", "odd", *["like odd"] * 5) for _ in places]
+    vectors = np.tile(np.eye(3)[places], (8, 1))
+    texts = TaughtTexts(vectors, np.eye(3)[truth], sources)
+
+    found = leave_sources_out(texts, truth, ("one", "two", "odd"))
+
+    assert found.sources["odd"]["accuracy"] == 0.0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from infra.sentiment.fitting import TaughtTexts, fit, weigh
+from infra.sentiment.sentences import OWN
 
 
 def test_labels_of_a_source_count_the_same():
@@ -16,6 +17,18 @@ def test_labels_of_a_source_count_the_same():
     assert weights[4] == pytest.approx(weights[0] + weights[1])
     assert weights[5] == pytest.approx(weights[7])
     assert weights[:5].sum() / 5 == pytest.approx(weights[5:].sum() / 3)
+
+
+def test_own_sentences_count_double_and_a_source_may_lack_a_label():
+    """Sentences of two labels weigh as much as others, the project's own twice as much."""
+    shares = np.eye(3)[[0, 1, 2, 0, 1, 1, 0, 1, 2]]
+    sources = ["tweets"] * 3 + ["films"] * 3 + [OWN] * 3
+
+    weights = weigh(shares + 1e-6, sources)
+
+    assert np.isfinite(weights).all()
+    assert weights[:3].sum() == pytest.approx(weights[3:6].sum(), rel=1e-3)
+    assert weights[6:].sum() == pytest.approx(2 * weights[:3].sum(), rel=1e-3)
 
 
 def test_where_a_text_comes_from_says_nothing_of_its_label():

@@ -19,7 +19,7 @@ FAST, ACCURATE = "fast", "accurate"
 """Profiles: the encoders that every installation has, and one more that costs ten times as much."""
 _PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
 """What stands before every text, as the makers of these encoders trained them. `bge-sentiment` is
-bge that reads emoji as words, for CommunitySentiment; no training takes it."""
+the middle of bge, reading emoji as words, for CommunitySentiment; no training takes it."""
 
 
 class EncoderNotInstalled(FileNotFoundError):

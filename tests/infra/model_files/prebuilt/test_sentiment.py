@@ -20,11 +20,12 @@ from infra.model_files.prebuilt.sentiment_data import (
     LABELS,
     RatedSentence,
     label_index,
+    read_clear_sentences,
     read_sentences,
 )
-from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head, write_encoder
+from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
 from infra.models import default_directory
-from infra.sentiment.sentences import own_sentences, split_sentences
+from infra.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
 
 MODEL = MODELS["CommunitySentiment"]
 ENCODER = MODELS["bge-sentiment"]
@@ -129,49 +130,45 @@ def test_read_sentences_cleans_and_drops(tmp_path):
 
 def test_split_holds_out_a_tenth_of_the_ratings(tmp_path):
     """Which sentences are held out depends on them alone; none of them is learnt from."""
-    path = make_ratings(tmp_path, {"tweets": [f"{n}\t2.0\tgood {n}" for n in range(500)]})
+    make_ratings(tmp_path, {"tweets": [f"{n}\t2.0\tgood {n}" for n in range(500)]})
+    for name in CLEAR_SOURCES:
+        rows = [{"text": " so  bad ", "class": 0}, {"text": "", "class": None}]
+        (tmp_path / name).write_text(json.dumps([*rows, {"text": "good 7", "class": 1}]))
 
-    split = split_sentences(path)
+    split = split_sentences(tmp_path)
 
     assert len(split.training) + len(split.held) == 500
     assert split.own == own_sentences()
     assert 30 < len(split.held) < 80
     assert not set(split.training) & set(split.held)
-    assert split == split_sentences(path)
+    assert {sentence.text for sentence in split.clear} == {"so bad"}
+    assert {sentence.source for sentence in split.clear} == set(CLEAR_SOURCES.values())
+    assert split.taught == [*split.training, *split.clear, *split.own]
+    assert split == split_sentences(tmp_path)
+
+
+def test_clear_sentences_are_clear_and_of_two_kinds(tmp_path):
+    """Who called a sentence clearly positive leaves little to the other labels."""
+    path = tmp_path / "sentences.json"
+    path.write_text(json.dumps([{"text": "fine  food", "class": 1}, {"text": "bad", "class": 0}]))
+
+    found = read_clear_sentences(path, "restaurants")
+
+    assert [(each.text, each.label) for each in found] == [("fine food", 0), ("bad", 1)]
+    for place, each in enumerate(found):
+        assert 0.95 < each.shares[place] < 1.0
 
 
 def test_own_sentences_are_of_three_kinds_and_not_the_ones_tested_here():
     """Patterns are filled, no sentence stands twice, and no floor below was learnt by heart."""
-    texts = [text for text, _ in own_sentences()]
+    texts = [sentence.text for sentence in own_sentences()]
 
-    assert {label for _, label in own_sentences()} == {0, 1, 2}
+    assert {sentence.label for sentence in own_sentences()} == {0, 1, 2}
+    assert all(-4 <= sentence.mean <= 4 for sentence in own_sentences())
     assert len({text.casefold() for text in texts}) == len(texts)
-    assert not any("{" in text for text in texts)
+    assert not any("{" in text or text != text.strip() for text in texts)
     tested = {text for group in SENTENCES.values() for text in group}
     assert not tested & set(texts)
-
-
-def test_the_encoder_keeps_its_graph_and_reads_emoji(tmp_path, monkeypatch):
-    """The graph is the very one, linked or, where the disk cannot, copied."""
-    base = tmp_path / "base"
-    base.mkdir()
-    (base / "model.onnx").write_bytes(b"graph")
-    (base / "tokenizer.json").write_text('{"normalizer": null}')
-    for name in ("linked", "copied"):
-        (tmp_path / name).mkdir()
-    write_encoder(base, tmp_path / "linked")
-
-    def refuse(*paths):
-        raise OSError
-
-    monkeypatch.setattr(sentiment_head.os, "link", refuse)
-    write_encoder(base, tmp_path / "copied")
-
-    assert (tmp_path / "linked" / "model.onnx").samefile(base / "model.onnx")
-    assert not (tmp_path / "copied" / "model.onnx").samefile(base / "model.onnx")
-    assert (tmp_path / "copied" / "model.onnx").read_bytes() == b"graph"
-    for name in ("linked", "copied"):
-        assert "very funny" in (tmp_path / name / "tokenizer.json").read_text()
 
 
 def test_read_head_refuses_what_is_not_the_measured_file(tmp_path):
@@ -206,8 +203,8 @@ def test_committed_figures_of_sources_left_out_hold():
 
     assert set(left) == set(FILES)
     for source, found in left.items():
-        assert found["calibrationError"] <= 0.09, source
-        assert found["macroRecall"] >= 0.58, source
+        assert found["calibrationError"] <= 0.05, source
+        assert found["macroRecall"] >= 0.59, source
 
 
 def test_tokeniser_reads_emoji_as_words():
