@@ -166,6 +166,8 @@ values/candidates.py does not name."""
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
 """Room that a box has below its key at the least when a value is to be written there, and at the
 most."""
+FEWEST_HEADERS = 3
+"""Captions of one row, each alone in its box over a box with one text, that are headers."""
 FEWEST_BOXED, OTHER_BOX_FACTOR = 4, 0.5
 """Values in boxes of their own that make a form of boxes, and its factor for one in another box."""
 WIDE_BOX_TIMES = 4.0

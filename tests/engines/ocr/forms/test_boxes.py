@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import pytest
 
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
@@ -148,3 +149,34 @@ def test_odd_boxes_of_text_are_no_failure() -> None:
     page = ReadPage(Page(1, 100, 100, 1.0), 0, np.zeros((100, 100, 3), np.uint8), lines)
 
     assert find_fields(page, FormTemplate((TemplateKey("total", ("Total",), ("CURRENCY",)),)))
+
+
+def _ruled_rows(*rows: tuple[str, ...]) -> DrawnForm:
+    """Draw rows of ruled boxes, a text at the top of each."""
+    form = DrawnForm()
+    for row, texts in enumerate(rows):
+        for column, text in enumerate(texts):
+            left, top = 60 + 220 * column, 90 + 70 * row
+            form.box(left, top, left + 220, top + 70)
+            if text:
+                form.write(left + 8, top + 8, text)
+    return form
+
+
+HEADERS = ("Invoice Number", "Invoice Date", "Charges")
+HEADER_KEYS = tuple(TemplateKey(header, (header,)) for header in HEADERS)
+
+
+def test_values_stand_below_a_ruled_row_of_headers() -> None:
+    """Each caption fills a box of its own, and the box right below has its value."""
+    form = _ruled_rows(HEADERS, ("34278587", "6/18/2017", "$56,651.49"))
+
+    assert _read(form, *HEADER_KEYS) == dict(
+        zip(HEADERS, ("34278587", "6/18/2017", "$56,651.49"), strict=True)
+    )
+
+
+@pytest.mark.parametrize("below", [("Street", "Country", "Remarks"), ("34278587", "6/18/2017", "")])
+def test_empty_box_is_not_filled_from_the_box_below(below: tuple[str, ...]) -> None:
+    """Further captions, which the template does not know, are no values; nor are two texts."""
+    assert _read(_ruled_rows(HEADERS, below), *HEADER_KEYS) == dict.fromkeys(HEADERS, "")

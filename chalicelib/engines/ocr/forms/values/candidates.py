@@ -18,6 +18,7 @@ from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.spelling import tokens
+from chalicelib.engines.ocr.forms.values.header_boxes import values_below_headers
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
 
@@ -219,6 +220,7 @@ class Neighbourhood:
         self._key_rects = [segment.rect for key in keys for segment in key.segments]
         self.pieces = remains.pieces
         self._rulings = rulings
+        self._headed = values_below_headers(keys, remains, rulings)
         self._is_owned = np.array([piece.owner is not None for piece in self.pieces], dtype=bool)
         self._is_labelled = np.array([piece.is_labelled for piece in self.pieces], dtype=bool)
         self._has_digit = np.array(
@@ -248,6 +250,8 @@ class Neighbourhood:
                 places = [] if own is None else [(CROSSED, own, 1.0)]
             elif (first := self._columns.below_header(key.rect)) is not None:
                 places = [(CROSSED, first, 1.0)]
+            elif (headed := self._headed.get(number)) is not None:
+                places = [(BOXED, headed, 1.0)]
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.pieces) else []
