@@ -189,3 +189,18 @@ def test_key_that_was_read_as_one_word_with_its_value_is_taken_off() -> None:
     keys = (TemplateKey("class", ("9", "CLASS")), TemplateKey("sex", ("15", "SEX")))
 
     assert _read(form, *keys) == {"class": "D", "sex": "SEXTON"}
+
+
+def test_address_may_begin_with_a_name() -> None:
+    """The line below a caption is judged with the next one: a firm above its street."""
+    form = DrawnForm()
+    for row, text in enumerate(("Invoice: INV-100", "Order: 4711", "Customer: 815", "Page: 1")):
+        form.write(600, 60 + 30 * row, text)
+    for row, text in enumerate(("Bill to:", "Orchid Finance", "123 Bill St,", "Redmond WA, 98052")):
+        form.write(60, 300 + 30 * row, text)
+    others = (TemplateKey(name, (name,)) for name in ("Invoice", "Order", "Customer", "Page"))
+    key = TemplateKey("bill", ("Bill to",), ("ADDRESS",))
+
+    found = _read(form, key, *others)
+
+    assert found["bill"] == "Orchid Finance 123 Bill St, Redmond WA, 98052"

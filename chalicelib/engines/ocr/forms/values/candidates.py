@@ -257,13 +257,29 @@ class Neighbourhood:
                 places += self._around(key, types) if len(self.pieces) else []
             for relation, piece, near in places:
                 text = self.pieces[piece].segment.text
-                score = near * _BASE.get(relation, measures.PLACE_WEIGHT) * fitness(types, text)
+                fits = self._fitness(types, piece)
+                score = near * _BASE.get(relation, measures.PLACE_WEIGHT) * fits
                 is_own = self.pieces[piece].owner is not None
                 # In the key's own line stands its value, even in words that forms print.
                 if not is_own and looks_like_label(text):
                     score *= _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
                 found.append(Candidate(number, piece, relation, score))
         return self._kept_inside(found)
+
+    def _fitness(self, types: Sequence[str], number: int) -> float:
+        """Return how much a piece is of a key's types; an address may begin with a name."""
+        segment = self.pieces[number].segment
+        fits = fitness(types, segment.text)
+        if "ADDRESS" not in types or fits >= 1.0:
+            return fits
+        rect, height = segment.rect, segment.height
+        gaps = (self._rects[:, 1] - rect.max_y) / height
+        is_next = (gaps > -measures.OVERLAP_HEIGHTS) & (gaps < measures.PRINTED_LINE_GAP_HEIGHTS)
+        is_next &= np.abs(self._rects[:, 0] - rect.min_x) < height
+        if not is_next.any():
+            return fits
+        below = self.pieces[int(np.where(is_next, gaps, np.inf).argmin())].segment.text
+        return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Weigh what stands in other boxes less, where values stand below captions in their own.
