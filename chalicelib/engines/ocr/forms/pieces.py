@@ -98,6 +98,14 @@ def take_out_keys(
     return Remains(tuple(pieces), tuple(labels))
 
 
+def is_numbered_caption(text: str) -> bool:
+    """Return whether a text begins as numbered captions do, and with no house number."""
+    return (
+        _NUMBERED_CAPTION.match(text) is not None
+        and address_confidence(text) < measures.STREET_CERTAINTY
+    )
+
+
 def _is_label(text: str) -> bool:
     """Return whether a line is a label and nothing else."""
     return text.rstrip(_TRAILING).endswith((":", "："))
@@ -128,11 +136,7 @@ def _numbered_captions(
     )
     if count >= measures.FEWEST_NUMBERED_CAPTIONS:
         for number, segment in enumerate(segments):
-            line = segment.line.text
-            if (
-                _NUMBERED_CAPTION.match(line)
-                and address_confidence(line) < measures.STREET_CERTAINTY
-            ):
+            if is_numbered_caption(segment.line.text):
                 yield number
 
 

@@ -176,7 +176,14 @@ def test_values_stand_below_a_ruled_row_of_headers() -> None:
     )
 
 
-@pytest.mark.parametrize("below", [("Street", "Country", "Remarks"), ("34278587", "6/18/2017", "")])
+@pytest.mark.parametrize(
+    "below",
+    [
+        ("Street", "Country", "Remarks"),
+        ("34278587", "6/18/2017", ""),
+        ("3 Wages", "5 Medicare", "7 Tips"),
+    ],
+)
 def test_empty_box_is_not_filled_from_the_box_below(below: tuple[str, ...]) -> None:
     """Further captions, which the template does not know, are no values; nor are two texts."""
     assert _read(_ruled_rows(HEADERS, below), *HEADER_KEYS) == dict.fromkeys(HEADERS, "")

@@ -2,7 +2,8 @@
 
 A box that holds nothing but its caption is empty on most forms, and the box below it is another
 field. Where several captions stand in one row, each alone in its box with one text alone in the
-box right below, and most of these texts are no words alone, the captions are headers.
+box right below, and most of these texts are no words alone nor numbered captions themselves, the
+captions are headers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains
+from chalicelib.engines.ocr.forms.pieces import Remains, is_numbered_caption
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import is_level
 
@@ -80,7 +81,8 @@ def _are_headers(row: Sequence[tuple[int, int]], remains: Remains) -> bool:
     """Tell whether the texts below a row of captions are values: enough, and not words alone."""
     texts = [remains.pieces[value].segment.text for _, value in row]
     with_digits = sum(any(map(str.isdecimal, text)) for text in texts)
-    return len(texts) >= measures.FEWEST_HEADERS and 2 * with_digits >= len(texts)
+    are_values = 2 * with_digits >= len(texts) and not any(map(is_numbered_caption, texts))
+    return len(texts) >= measures.FEWEST_HEADERS and are_values
 
 
 def _is_next(box: Rect, cell: Rect, height: float) -> bool:
