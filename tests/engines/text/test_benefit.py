@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from chalicelib.engines.text.benefit import WORTH, Benefit, measure_benefit
 from tests.engines.text.clusters import a_training_set
@@ -47,3 +48,15 @@ def test_the_card_can_say_why() -> None:
     assert not Benefit(1_500, 0.4, 0.35).is_worth_it
     assert "1500 texts" in found.reason
     assert "from 0.400 to 0.340" in found.reason
+
+
+def test_a_cheaper_encoder_need_not_gain_as_much() -> None:
+    """A word costs e5 three sevenths of what it costs mpnet, so that share of the fall is asked."""
+    examples = a_training_set([40] * 4, dims=(12,), spread=1.2)
+    blocks = {"use": examples.blocks["encoder0"], "e5": examples.blocks["encoder0"]}
+
+    found = measure_benefit(replace(examples, blocks=blocks), ["use"], 1)
+
+    assert found.worth == pytest.approx(WORTH * 3 / 7)
+    assert Benefit(1_500, 0.4, 0.374, found.worth).is_worth_it
+    assert not Benefit(1_500, 0.4, 0.376, found.worth).is_worth_it

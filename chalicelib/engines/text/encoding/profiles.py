@@ -5,7 +5,7 @@ Measured by tests/bench/bench_text.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.datasets.texts import count_words
@@ -75,6 +75,12 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
     """Estimate what the large encoder of a profile costs, in seconds of one processor."""
     factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
     return factor * sum(_words(text, language) for text in texts)
+
+
+def cost_beside_mpnet(encoders: Iterable[str]) -> float:
+    """Tell what large encoders cost a word, as a share of what mpnet does; 1 when it is unknown."""
+    usual = _SECONDS_PER_WORD["mpnet"]
+    return sum(_SECONDS_PER_WORD.get(name, usual) for name in encoders) / usual
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
