@@ -22,15 +22,13 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from chalicelib.domain.common.limits import MAX_OCR_PAGES
-from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
-from chalicelib.domain.documents.ocr import FORM, Finding, OcrRequest, best_fields
+from chalicelib.domain.documents.ocr import FORM
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.forms.certainty import Evidence
 from chalicelib.engines.ocr.forms.field_kinds import has_span, span_of
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.interface import PPOCR
-from chalicelib.engines.ocr.tasks import Tools, find_items
 from chalicelib.formats.documents import open_document
 from chalicelib.formats.templates.form_template import standard_template
 from tests.bench.bench_ocr import open_reader
@@ -43,8 +41,9 @@ from tests.bench.ocr_document_metrics import (
     score,
     sure_shares,
 )
+from tests.bench.ocr_documents import answered_fields
 from tests.bench.ocr_form_metrics import read_rendered_forms, read_scanned_forms
-from tests.bench.ocr_reading import Reader, go_on
+from tests.bench.ocr_reading import Reader
 from tests.bench.vision_data import ROOT
 from tests.engines.ocr.forms.layouts import LAYOUTS
 from tests.engines.ocr.forms.official import DRAWN
@@ -138,18 +137,13 @@ HARD: Mapping[str, Wear] = {
 
 def worn_documents(reader: Reader, data: Path) -> Iterator[tuple[str, ScoredField]]:
     """Yield what the service answers to worn documents of issuers, with the wear's name."""
-    tools = Tools(reader.engine, reader.structure)
     for way, (name, wear) in enumerate(HARD.items()):
         for place, sample in enumerate((*read_specimens(data), *read_returns(data, "200 dpi"))):
-            request = OcrRequest(FORM, sample.template)
-            found: list[Finding] = []
+            pages = []
             for number, picture in enumerate(_pictures(sample.content), start=1):
                 page = _read(reader, wear(picture, _chance(place, way)))
-                page = replace(page, page=replace(page.page, number=number))
-                items = find_items(page, request, tools, go_on)
-                found += [Finding(page, position, item) for position, item in enumerate(items)]
-            items = [each.item for each in best_fields(found)]
-            fields = [item for item in items if isinstance(item, FormField)]
+                pages.append(replace(page, page=replace(page.page, number=number)))
+            fields = [field for _, field in answered_fields(reader, sample, pages)]
             answers = {field.entity: (field.value_text, field.probability) for field in fields}
             yield from ((name, field) for field in score(sample, answers) if field.read)
 

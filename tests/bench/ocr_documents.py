@@ -64,7 +64,7 @@ def _bench_set(bench: Bench, name: str, samples: Sequence[DocumentSample]) -> li
     for sample in samples:
         with cost.document():
             pages = _pages(bench.reader, sample)
-            found = _findings(bench.reader, sample, pages)
+            found = answered_fields(bench.reader, sample, pages)
         fields = score(sample, {e.entity: (e.value_text, e.probability) for _, e in found})
         say(f"{sample.name}: value F1 {value_f1(fields):.3f}")
         for field in fields:
@@ -87,7 +87,7 @@ def _pages(reader: Reader, sample: DocumentSample) -> list[ReadPage]:
         ]
 
 
-def _findings(
+def answered_fields(
     reader: Reader, sample: DocumentSample, pages: Iterable[ReadPage]
 ) -> list[tuple[int, FormField]]:
     """Return number of the page and field of what the service would answer."""
