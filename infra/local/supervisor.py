@@ -322,7 +322,7 @@ class Supervisor:
         with contextlib.suppress(BlockingIOError):
             os.read(self._signals, 4096)
         for pid, status in _ended():
-            if pid in self._tasks:
+            if self._tasks.get(pid, status) is None:  # an ended task's number may be used again
                 self._tasks[pid] = status
             elif not self._is_stopping:
                 self._replace(pid, status)

@@ -16,6 +16,7 @@ import urllib.request
 
 import pytest
 
+from infra.local import supervisor
 from infra.local.environment import ROOT
 from infra.local.options import parse
 from infra.local.process import fork
@@ -70,6 +71,22 @@ def test_killed_front_is_started_again_on_its_port(fresh):
 
     with urllib.request.urlopen(fresh.url + "/v2/nothing", timeout=10) as answer:
         assert answer.status == 200
+
+
+def test_number_of_an_ended_task_may_be_used_again(tmp_path, monkeypatch):
+    """A process whose number a task had before it is started again like any other."""
+    stack = supervisor.Supervisor(parse([], {"PRESAGE_STATE_DIR": str(tmp_path)}), {})
+    stack._signals, written = os.pipe()
+    os.write(written, b"x")
+    stack._tasks[7], replaced = 0, []
+    monkeypatch.setattr(supervisor, "_ended", lambda: [(7, signal.SIGKILL)])
+    monkeypatch.setattr(stack, "_replace", lambda *died: replaced.append(died))
+
+    stack._wait(0)
+    os.close(stack._signals)
+    os.close(written)
+
+    assert replaced == [(7, signal.SIGKILL)]
 
 
 def test_dead_data_plane_stops_the_stack(fresh):

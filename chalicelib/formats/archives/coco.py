@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
@@ -30,7 +31,7 @@ _MAX_SIDE = 100_000
 _MAX_OBJECTS = 3_000_000
 _MAX_OBJECT_BYTES = 2_000_000
 _COUNTED_BYTES = 1 << 20
-_Kind = TypeVar("_Kind")
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
 _Buffer = mmap.mmap | bytes
 
 
@@ -81,6 +82,7 @@ class _Member(msgspec.Struct, gc=False):
     """Any object of a list, to count them."""
 
 
+_DOCUMENT = msgspec.json.Decoder(_Document)
 _MEMBERS = msgspec.json.Decoder(list[_Member])
 _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -111,7 +113,7 @@ def read_coco(files: BoxFiles) -> Annotations:
 def _has_boxes(content: _Buffer) -> bool:
     """Tell whether a document has the three lists."""
     try:
-        found = msgspec.json.decode(_without_mark(content), type=_Document)
+        found = _DOCUMENT.decode(_without_mark(content))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
     lists = (found.images, found.annotations, found.categories)
@@ -149,7 +151,7 @@ class _CocoReader:
         if _count_objects(content) > _MAX_OBJECTS:
             raise self._refusal(f"it has more than {_MAX_OBJECTS:,} objects")
         try:
-            document = msgspec.json.decode(_without_mark(content), type=_Document)
+            document = _DOCUMENT.decode(_without_mark(content))
             pictures = self._pictures(self._list(document.images, "images"))
             labels = self._labels(self._list(document.categories, "categories"))
             annotations = self._list(document.annotations, "annotations")
@@ -247,6 +249,7 @@ def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
     """
     if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
         raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")
+    prepare(kind)
     return msgspec.json.decode(raw, type=kind)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.documents.page import Page, Point, Quad, Rect, TextLine
 from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Pixels
 
-Answer = TypeVar("Answer")
+Answer = TypeVar("Answer", bound=msgspec.Struct)
 
 _REFUSALS = {
     "password": (
@@ -127,6 +128,7 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
     Raises:
         ProcessFailed: it is not what the process says when it is well.
     """
+    prepare(type_)
     try:
         return msgspec.json.decode(body, type=type_)
     except msgspec.MsgspecError as error:

@@ -19,6 +19,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.repeats import (
     ANSWER_KEPT,
@@ -134,7 +135,10 @@ class KeptAnswerStore:
     def _opened(self, row: KeyRow) -> KeptAnswer | None:
         """Read the answer of a row; None when the key that sealed it was replaced."""
         text = self._seal.open(row.sealed, _place(row))
-        return None if text is None else msgspec.json.decode(zlib.decompress(text), type=KeptAnswer)
+        if text is None:
+            return None
+        prepare(KeptAnswer)
+        return msgspec.json.decode(zlib.decompress(text), type=KeptAnswer)
 
 
 def _read(account_id: str, key: str) -> KeyRow | None:

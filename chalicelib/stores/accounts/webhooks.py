@@ -15,6 +15,7 @@ import msgspec
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.common.repeats import mark
 from chalicelib.domain.jobs.webhook import (
     MAX_HOOKS,
@@ -183,4 +184,5 @@ def _dump(hook: Webhook) -> dict[str, Any]:
 
 def _load(account_id: str, row: AccountRow | None) -> list[Webhook]:
     members = (row.hooks if row else None) or []
+    prepare(Webhook)
     return [msgspec.convert({**one, "account_id": account_id}, Webhook) for one in members]

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
+from chalicelib.domain.common.decoding import prepare
 from chalicelib.errors import BadRequest, InvalidParameter, MissingParameter
 
 Form = TypeVar("Form", bound=msgspec.Struct)
@@ -94,6 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
             number = whole_number(values[name])
             # A text that no such field takes; the error shows what was sent.
             read[name] = "" if number is None else number
+    prepare(form)
     try:
         return msgspec.convert(read, form, strict=False)
     except msgspec.ValidationError as problem:

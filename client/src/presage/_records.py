@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
 
 T = TypeVar("T", bound="Record")
+_lock = threading.Lock()
 
 
 class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defaults=True):
@@ -25,6 +28,14 @@ def decode(members: dict[str, Any], kind: type[T]) -> T:
     Raises:
         msgspec.ValidationError: a member is missing or of another type.
     """
+    _prepare(kind)
     record = msgspec.convert(members, kind)
     record.__dict__["raw_members"] = members
     return record
+
+
+@cache
+def _prepare(kind: type[Record]) -> None:
+    """Have msgspec examine a record in one thread: two at a time end the process (0.22.0)."""
+    with _lock:
+        msgspec.json.Decoder(kind)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
 
 from presage import records
+from presage._records import decode
 
 
 class Prediction(records.Prediction):
@@ -27,14 +28,14 @@ class FormResult(records.FormResult):
     @property
     def fields(self) -> list[records.PairItem]:
         """Keys with their values."""
-        return msgspec.convert(self._items("key-value"), list[records.PairItem])
+        return [decode(item, records.PairItem) for item in self._items("key-value")]
 
     @property
     def tables(self) -> list[records.FormTableItem]:
         """Tables."""
-        return msgspec.convert(self._items("table"), list[records.FormTableItem])
+        return [decode(item, records.FormTableItem) for item in self._items("table")]
 
-    def _items(self, label: str) -> list[dict[str, object]]:
+    def _items(self, label: str) -> list[dict[str, Any]]:
         return [item for item in self.probabilities if item["label"] == label]
 
 
