@@ -37,6 +37,9 @@ class Rules:
     """Views of each picture that one epoch learns from."""
     has_crops: bool
     """Whether a second look at each crop may be switched on."""
+    has_mirror: bool
+    """Whether answering from the mirror image, too, may be switched on; tiles overlap, so what is
+    looked at in tiles is seen several times as it is."""
 
     def learnt_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
         """What a numbered view of a picture of this size shows."""
@@ -52,8 +55,8 @@ class Rules:
 RULES = {
     rules.algorithm: rules
     for rules in (
-        Rules("object-detection", False, 1.5, 0.4, 0.5, 0.3, 100, 1, True),
-        Rules("retail-execution", True, 1.0, 0.6, 0.6, 0.3, 500, 4, False),
+        Rules("object-detection", False, 1.5, 0.4, 0.5, 0.3, 100, 1, True, True),
+        Rules("retail-execution", True, 1.0, 0.6, 0.6, 0.3, 500, 4, False, False),
     )
 }
 """The algorithms by name."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chalicelib.domain.common.arrays import Singles
+    from chalicelib.engines.vision.detection.views.maps import Maps
 
     Result = TypeVar("Result")
 
@@ -35,9 +36,22 @@ class DetectionEvaluator:
         self._dataset = dataset
         self._decoders = [HeadDecoder(size, vector) for _ in range(max(1, threads))]
 
-    def candidates(self, places: Sequence[int]) -> list[Candidates]:
-        """What may be objects in each picture."""
-        return self._each(self._candidates, places)
+    def candidates(
+        self, places: Sequence[int], mirrored: Callable[[int], Maps | None] | None = None
+    ) -> list[Candidates]:
+        """What may be objects in each picture.
+
+        Args:
+            places: of the pictures.
+            mirrored: gives the maps of a picture's mirror image, or None for a picture that is
+                answered without it; None for none.
+        """
+        return self._each(
+            lambda decoder, place: self._candidates(
+                decoder, place, None if mirrored is None else mirrored(place)
+            ),
+            places,
+        )
 
     def found(self, places: Sequence[int]) -> list[DetectedObjects]:
         """Objects of each picture."""
@@ -56,7 +70,9 @@ class DetectionEvaluator:
         boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
         return evaluate(found, boxes, labels, self._dataset.labels)
 
-    def _candidates(self, decoder: HeadDecoder, place: int) -> Candidates:
+    def _candidates(
+        self, decoder: HeadDecoder, place: int, mirrored: Maps | None = None
+    ) -> Candidates:
         """What may be objects in one picture."""
         width, height = self._dataset.data.features.size(place)
         # Views that found no space are left out.
@@ -64,7 +80,9 @@ class DetectionEvaluator:
         views = self._dataset.rules.answered_views(width, height)[:count]
         return merged(
             [
-                decoder.look(self._dataset.maps(DatasetItem(place, number)), view, width, height)
+                decoder.look(
+                    self._dataset.maps(DatasetItem(place, number)), view, width, height, mirrored
+                )
                 for number, view in enumerate(views)
             ]
         )

@@ -19,7 +19,7 @@ from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE, STRIDE, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chalicelib.domain.common.arrays import Doubles, Ints, Singles
+    from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
     from chalicelib.engines.vision.detection.views.views import PictureView
 
 
@@ -138,7 +138,14 @@ class HeadDecoder:
         self._weights = weights_of(size, vector)
         self._workspace = Workspace(size)
 
-    def look(self, maps: Maps, view: PictureView, width: int, height: int) -> Candidates:
+    def look(
+        self,
+        maps: Maps,
+        view: PictureView,
+        width: int,
+        height: int,
+        mirrored: Maps | None = None,
+    ) -> Candidates:
         """Find what may be objects in one view.
 
         Args:
@@ -146,12 +153,17 @@ class HeadDecoder:
             view: what it shows.
             width: of the picture as displayed, in pixels.
             height: of the picture as displayed, in pixels.
+            mirrored: maps of the view's mirror image, if the head is to be asked about it, too;
+                logits and distances are the means of both.
 
         Returns:
             Boxes clamped to the picture, at most 1,000.
         """
-        outputs = self._workspace.forward(self._weights, maps)
         labels = self._size.labels
+        outputs = self._workspace.forward(self._weights, maps)
+        if mirrored is not None:
+            outputs += _turned_back(self._workspace.forward(self._weights, mirrored), labels)
+            outputs *= 0.5
         best = sigmoid(outputs[:, :labels].max(axis=1).astype(np.float64))
         # Stable: equal scores keep their order, on every processor.
         order = np.argsort(-best, kind="stable")[:_MOST_CELLS]
@@ -165,6 +177,23 @@ class HeadDecoder:
         # A view that is partly grey can give boxes outside of the picture.
         is_inside = (boxes[:, 2:] - boxes[:, :2]).min(axis=1, initial=np.inf) >= _LEAST_SIDE
         return Candidates(boxes[is_inside], scores[is_inside])
+
+
+def _turned_back(outputs: Floats, labels: int) -> Floats:
+    """Bring the outputs for a mirror image to the cells of the view, left for right.
+
+    Args:
+        outputs: for the mirror image, float, shape (cells * cells, labels + 4).
+        labels: how many labels there are.
+
+    Returns:
+        The same shape.
+    """
+    cells = CELLS[0]
+    turned = outputs.reshape(cells, cells, -1)[:, ::-1].reshape(outputs.shape)
+    left, right = labels, labels + 2
+    turned[:, [left, right]] = turned[:, [right, left]]
+    return turned
 
 
 def merged(parts: Sequence[Candidates]) -> Candidates:

@@ -23,7 +23,7 @@ from chalicelib.engines.vision.detection.inference.model_file import (
 from chalicelib.engines.vision.detection.inference.second_look import answer
 from chalicelib.engines.vision.detection.views.crops import LEAST_SIDE
 from chalicelib.engines.vision.detection.views.extractor import compute_row, render
-from chalicelib.engines.vision.detection.views.maps import SIDE, maps_of
+from chalicelib.engines.vision.detection.views.maps import SIDE, Maps, maps_of
 from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureView
 
 if TYPE_CHECKING:
@@ -102,13 +102,20 @@ class TrainedDetector:
 
         def look(view: PictureView) -> Candidates:
             with self._decoder() as decoder:
-                row = compute_row(self._pool, render(picture.pixels, view))
-                return decoder.look(maps_of(row), view, picture.width, picture.height)
+                maps = self._maps(picture, view)
+                mirrored = None
+                if self._model.is_mirrored:
+                    mirrored = self._maps(picture, view.mirrored())
+                return decoder.look(maps, view, picture.width, picture.height, mirrored)
 
         if len(views) == 1:
             return [look(views[0])]
         with ThreadPoolExecutor(min(len(views), os.cpu_count() or 1)) as pool:
             return list(pool.map(look, views))
+
+    def _maps(self, picture: Picture, view: PictureView) -> Maps:
+        """What the networks say of one view."""
+        return maps_of(compute_row(self._pool, render(picture.pixels, view)))
 
     @contextmanager
     def _decoder(self) -> Iterator[HeadDecoder]:

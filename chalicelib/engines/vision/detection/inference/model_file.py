@@ -51,6 +51,8 @@ class DetectionModel:
     """From scores to probabilities."""
     decay: float | None = None
     """Of the rules that it was measured with; None in models trained before there was one."""
+    is_mirrored: bool = False
+    """Whether a picture is answered together with its mirror image; False in models of before."""
 
     @property
     def rules(self) -> Rules:
@@ -69,6 +71,7 @@ def dump_model(model: DetectionModel) -> bytes:
         "backbones": [{"name": use.name, "sha256": use.sha256} for use in model.backbones],
         "calibration": asdict(model.calibration),
         "decay": model.decay,
+        "isMirrored": model.is_mirrored,
         "preprocessing": _preprocessing(model),
     }
     arrays: dict[str, Array] = {"head": model.vector}
@@ -109,6 +112,7 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
         crop_head=crop_head,
         calibration=Calibration(float(curve["slope"]), float(curve["offset"])),
         decay=_decay_of(header),
+        is_mirrored=_is_mirrored(header),
     )
 
 
@@ -124,6 +128,18 @@ def _decay_of(header: Mapping[str, Any]) -> float | None:
     if not decay > 0.0:
         raise ValueError(f"the decay is {decay}")
     return decay
+
+
+def _is_mirrored(header: Mapping[str, Any]) -> bool:
+    """Read what models of before do not have.
+
+    Raises:
+        ValueError: it is no truth value.
+    """
+    found = header.get("isMirrored", False)
+    if found not in (True, False):
+        raise ValueError(f"isMirrored is {found!r}")
+    return bool(found)
 
 
 def _checked(array: Array, shape: tuple[int, ...]) -> Singles:

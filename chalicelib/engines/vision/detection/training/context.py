@@ -11,8 +11,9 @@ from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.detection.head.dataset import LEAST_SIDE, DetectionDataset, truth_of
 from chalicelib.engines.vision.detection.head.fit import BATCH, BEST_RATE, DenseFitOptions
 from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
-from chalicelib.engines.vision.detection.views.maps import SIDE
-from chalicelib.engines.vision.detection.views.views import TILED_SIDE
+from chalicelib.engines.vision.detection.views.extractor import compute_row, render
+from chalicelib.engines.vision.detection.views.maps import SIDE, maps_of
+from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureView
 from chalicelib.errors import TrainingFailed
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.algorithms import Rules
+    from chalicelib.engines.vision.detection.views.maps import Maps
     from chalicelib.engines.vision.interface import VisionData, VisionOptions
 
 
@@ -102,6 +104,19 @@ class DetectionContext:
             return 1
         steps = self.options.epochs * -(-len(self.trained) // BATCH)
         return min(-(-_FEWEST_STEPS // steps), _MOST_PASSES)
+
+    def mirrored_maps(self, place: int) -> Maps:
+        """Maps of a picture's mirror image, as the model that answers computes them.
+
+        Args:
+            place: of a picture that is looked at as a whole.
+        """
+        features = self.data.features
+        # The first copy of a picture is its mirror image: see `augmented_view`.
+        if features.views(place) > 1:
+            return maps_of(features.row(place, 1))
+        pixels = self.data.open_picture(place, SIDE).pixels
+        return maps_of(compute_row(self.backbones, render(pixels, PictureView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
         """How a head is trained over so many epochs."""

@@ -82,9 +82,9 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
         calibration_error=calibration_error(unseen),
         calibration=curve,
         threshold=suggest_threshold([_calibrated(part, curve) for part in unseen]),
-        tried=trials.precisions,
-        gain=trials.gain,
-        has_crops=trials.crop_head is not None,
+        mirror=trials.mirror,
+        second_look=trials.second_look,
+        way=trials.way,
         report=_report(outcome),
     )
     return FittedVision(
@@ -107,9 +107,10 @@ def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
         labels=list(context.labels),
         backbones=uses,
         vector=outcome.run.vector,
-        crop_head=outcome.trials.crop_head,
+        crop_head=outcome.trials.way.crop_head,
         calibration=curve,
         decay=context.rules.decay,
+        is_mirrored=outcome.trials.way.is_mirrored,
     )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _KIND = "vision-detection-training"
-_VERSION = 3
+_VERSION = 4
 
 
 class DetectionTraining:
@@ -52,7 +52,7 @@ class DetectionTraining:
         self._context = context = make_context(data, options, backbones)
         self._dense = DenseStage(context, context.trained, options.epochs, has_records=True)
         self._trials = Trials(context)
-        self._review = ReviewStage(context, self._dense, lambda: self._trials.crop_head)
+        self._review = ReviewStage(context, self._dense, lambda: self._trials.way)
         self._stages: list[TrainingStage] = [self._dense, *self._trials.stages, self._review]
         if checkpoint is not None:
             self._restore(checkpoint)

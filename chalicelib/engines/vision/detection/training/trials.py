@@ -1,15 +1,11 @@
-"""Decides what is answered by folds: to try a second look, and to calibrate small trainings."""
+"""Decides what is answered by folds: to try ways of answering, and to calibrate small trainings."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    bootstrap_gain,
-    mean_average_precision,
-    precision_recall,
-)
+from chalicelib.engines.vision.detection.evaluation.comparison import Compared, compare
 from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
 from chalicelib.engines.vision.detection.training.stage_3_trial import (
@@ -17,96 +13,134 @@ from chalicelib.engines.vision.detection.training.stage_3_trial import (
     TrialStage,
     trial_folds,
 )
+from chalicelib.engines.vision.detection.training.ways import (
+    CROPS_SECONDS,
+    MIRROR_SECONDS,
+    PLAIN,
+    VIEW_SECONDS,
+    AnswerWay,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chalicelib.engines.interface import Interval
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
-    from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.detection.training.context import DetectionContext, TrainingStage
 
 
-_FEWEST_FOR_CROPS = 12
+_FEWEST_TO_TRY = 12
 _ENOUGH_PICTURES = 20
 _ENOUGH_BOXES = 40
 _MOST_EPOCHS = 20
 
 
 class Trials:
-    """The folds of a training, and what they say once their stages have ended."""
+    """The folds of a training, and what they say once their stages have ended.
+
+    Whether mirror images help is judged first, and a second look in the way that is chosen then.
+    """
 
     def __init__(self, context: DetectionContext) -> None:
         self._context = context
         folds = _wanted_folds(context)
         self._crops = CropStage(context) if folds and _may_look_twice(context) else None
         self.stages: list[TrainingStage] = [] if self._crops is None else [self._crops]
-        self._trials: list[TrialStage] = []
+        self._plain: list[TrialStage] = []
+        self._mirrored: list[TrialStage] = []
+        self._twice: list[TrialStage] = []
         self._is_calibrating = not _is_enough(context, context.tested)
         epochs = context.options.epochs
         # To compare two ways of answering, no finished head is needed; and of few pictures, which
         # are gone over several times an epoch, half the epochs are more steps than once over all.
         is_whole = self._is_calibrating and context.passes == 1
-        epochs = epochs if is_whole else max(1, epochs // 2)
-        for fold in folds:
-            dense = DenseStage(context, fold.learnt, min(_MOST_EPOCHS, epochs), has_records=False)
-            self._trials.append(TrialStage(context, fold, dense, self._crops))
-            self.stages += [dense, self._trials[-1]]
-
-    @property
-    def precisions(self) -> tuple[float | None, float | None]:
-        """Mean AP without and with a second look; None where none was tried."""
-        if self._crops is None:
-            return None, None
-        count = len(self._context.labels)
-        once, twice = (
-            mean_average_precision(precision_recall(evaluated, count))
-            for evaluated in (self._once, self._twice)
-        )
-        return once, twice
+        epochs = min(_MOST_EPOCHS, epochs if is_whole else max(1, epochs // 2))
+        heads = [DenseStage(context, fold.learnt, epochs, has_records=False) for fold in folds]
+        for fold, dense in zip(folds, heads, strict=True):
+            plain = TrialStage(context, fold, dense, lambda: PLAIN, VIEW_SECONDS)
+            self._plain.append(plain)
+            self.stages += [dense, plain]
+            if _may_mirror(context):
+                mirrored = TrialStage(
+                    context, fold, dense, lambda: AnswerWay(is_mirrored=True), MIRROR_SECONDS
+                )
+                self._mirrored.append(mirrored)
+                self.stages.append(mirrored)
+        self._add_second_looks(folds, heads)
 
     @cached_property
-    def gain(self) -> Interval | None:
-        """What a second look adds to the mean AP; None where none was tried."""
-        if self._crops is None:
-            return None
-        seed = self._context.options.seed
-        return bootstrap_gain(self._once, self._twice, len(self._context.labels), seed)
+    def mirror(self) -> Compared | None:
+        """What mirror images gain; None where they were not tried."""
+        return self._compared(self._plain, self._mirrored) if self._mirrored else None
 
     @cached_property
-    def crop_head(self) -> CropHead | None:
-        """The head of the second look; None unless its gain is beyond doubt: it costs fivefold."""
-        if self._crops is None or self.gain is None or self.gain.low <= 0.0:
-            return None
-        return self._crops.head(self._context.trained)
+    def second_look(self) -> Compared | None:
+        """What a second look gains; None where none was tried."""
+        return self._compared(self._once, self._twice) if self._twice else None
+
+    @cached_property
+    def way(self) -> AnswerWay:
+        """How the model answers: with whatever is worth its cost."""
+        head = None
+        if self._crops is not None and self.second_look and self.second_look.is_worth_it:
+            head = self._crops.head(self._context.trained)
+        return AnswerWay(self._is_mirrored, head)
 
     @property
     def evaluated(self) -> list[EvaluatedPicture]:
         """Answers to calibrate on, as the model makes them; none where enough is held out."""
         if not self._is_calibrating:
             return []
-        return self._once if self.crop_head is None else self._twice
+        return _answers(self._once if self.way.crop_head is None else self._twice)
 
     @property
-    def _once(self) -> list[EvaluatedPicture]:
-        return [part for trial in self._trials for part in trial.once]
+    def _is_mirrored(self) -> bool:
+        return self.mirror is not None and self.mirror.is_worth_it
 
     @property
-    def _twice(self) -> list[EvaluatedPicture]:
-        return [part for trial in self._trials for part in trial.twice]
+    def _once(self) -> list[TrialStage]:
+        """Answers without a second look, in the chosen way."""
+        return self._mirrored if self._is_mirrored else self._plain
+
+    def _add_second_looks(self, folds: Sequence[TrialFold], heads: Sequence[DenseStage]) -> None:
+        """Try it on each fold, once it is known whether mirror images are looked at."""
+        crops = self._crops
+        if crops is None:
+            return
+        for fold, dense in zip(folds, heads, strict=True):
+
+            def find_way(learnt: Sequence[int] = fold.learnt) -> AnswerWay:
+                return AnswerWay(self._is_mirrored, crops.head(learnt))
+
+            self._twice.append(TrialStage(self._context, fold, dense, find_way, CROPS_SECONDS))
+        self.stages += self._twice
+
+    def _compared(self, before: Sequence[TrialStage], after: Sequence[TrialStage]) -> Compared:
+        count, seed = len(self._context.labels), self._context.options.seed
+        return compare(_answers(before), _answers(after), count, seed)
+
+
+def _answers(trials: Sequence[TrialStage]) -> list[EvaluatedPicture]:
+    """Answers for the pictures of all folds."""
+    return [part for trial in trials for part in trial.answered]
+
+
+def _may_mirror(context: DetectionContext) -> bool:
+    """Whether there are pictures to try mirror images on."""
+    return context.rules.has_mirror and len(context.trained) >= _FEWEST_TO_TRY
 
 
 def _may_look_twice(context: DetectionContext) -> bool:
     """Whether there are labels to confuse, and pictures to try it on."""
     is_able = context.rules.has_crops and len(context.labels) > 1
-    return is_able and len(context.trained) >= _FEWEST_FOR_CROPS
+    return is_able and len(context.trained) >= _FEWEST_TO_TRY
 
 
 def _wanted_folds(context: DetectionContext) -> list[TrialFold]:
-    """As many folds as calibration needs beside the held-out pictures; one for a second look."""
+    """As many folds as calibration needs beside the held-out pictures; one to try other ways."""
+    may_try = _may_look_twice(context) or _may_mirror(context)
     seen, chosen = list(context.tested), list[TrialFold]()
     for fold in trial_folds(context):
-        if _is_enough(context, seen) and (chosen or not _may_look_twice(context)):
+        if _is_enough(context, seen) and (chosen or not may_try):
             break
         chosen.append(fold)
         seen += fold.tried

@@ -6,7 +6,7 @@ A view depends on nothing but the picture's digest, its size and the view's numb
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +57,10 @@ class PictureView:
         scale, offset = self._scale_and_offset(width, height)
         moved = boxes * scale + offset
         return _mirrored(moved) if self.is_mirrored else moved
+
+    def mirrored(self) -> PictureView:
+        """The mirror image of this view."""
+        return replace(self, is_mirrored=not self.is_mirrored)
 
     def to_picture(self, boxes: Doubles, width: int, height: int) -> Doubles:
         """Move boxes from the view back to the picture; float64, shape (boxes, 4)."""

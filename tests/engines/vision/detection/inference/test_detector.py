@@ -88,6 +88,23 @@ def test_a_second_look_changes_the_labels():
     assert detector.load(dump_model(loud_model(crop_head=sure)), POOL).least_side == 1024
 
 
+@pytest.mark.parametrize("is_mirrored", [False, True])
+def test_a_mirrored_model_answers_a_picture_and_its_mirror_image_alike(is_mirrored: bool):
+    """With both asked, the answers are each other's mirror image; with one asked they are not."""
+    pixels = np.random.default_rng(5).integers(0, 255, (416, 416, 3), dtype=np.uint8)
+    model = loud_model(is_mirrored=is_mirrored)
+
+    found, turned = (
+        answered(model, Picture(np.ascontiguousarray(shown), 416, 416))
+        for shown in (pixels, pixels[:, ::-1])
+    )
+
+    same = [(i.label, i.probability, 416 - i.box.max_x, i.box.min_y) for i in turned] == [
+        (i.label, i.probability, i.box.min_x, i.box.min_y) for i in found
+    ]
+    assert same == is_mirrored
+
+
 def test_calibration_moves_probabilities_and_keeps_the_order():
     """Probabilities follow the curve; what falls below the floor is left out."""
     plain = answered(loud_model())
@@ -100,9 +117,10 @@ def test_calibration_moves_probabilities_and_keeps_the_order():
 
 
 def test_a_model_of_before_answers_as_it_did():
-    """Without a decay in its header scores stay as the head gives them; with one some fall."""
+    """Without newer facts in its header scores stay as one look gives them; with them some fall."""
     whole = load(dump_model(loud_model(decay=0.3)), KIND, 1)
-    header = {name: value for name, value in whole.header.items() if name != "decay"}
+    newer = ("decay", "isMirrored")
+    header = {name: value for name, value in whole.header.items() if name not in newer}
     picture = drawn_picture(0)[0]
 
     before = list(detector.load(dump(header, whole.arrays), POOL).predict(picture))
@@ -141,6 +159,7 @@ def test_damaged_bytes_are_refused(place: int):
         ({"calibration": {}}, {}),
         ({"decay": 0.0}, {}),
         ({"decay": "soft"}, {}),
+        ({"isMirrored": "yes"}, {}),
         ({}, {"head": np.zeros(3, np.float32)}),
         ({}, {"head": np.full(HeadSize(2).parameters, np.nan, np.float32)}),
         ({}, {"crop_weights": np.zeros((4, 2), np.float32)}),

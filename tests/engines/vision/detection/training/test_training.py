@@ -8,11 +8,14 @@ import pytest
 
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
-from chalicelib.engines.vision.detection.algorithms import rules_of
+from chalicelib.engines.vision.detection.algorithms import FLOOR, rules_of
+from chalicelib.engines.vision.detection.evaluation.comparison import Compared
 from chalicelib.engines.vision.detection.inference import detector
 from chalicelib.engines.vision.detection.inference.model_file import load_model
 from chalicelib.engines.vision.detection.training import context
 from chalicelib.engines.vision.detection.training.training import DetectionTraining
+from chalicelib.engines.vision.detection.views.extractor import DetectionExtractor
+from chalicelib.engines.vision.detection.views.maps import maps_of
 from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
 from chalicelib.errors import TrainingFailed
 from tests.engines.vision.detection.drawn import (
@@ -23,6 +26,7 @@ from tests.engines.vision.detection.drawn import (
     drawn_picture,
     options,
 )
+from tests.engines.vision.memory_features import MemoryFeatures
 
 
 def run(training: DetectionTraining, steps: int = 10_000) -> list[VisionStep]:
@@ -143,7 +147,7 @@ def test_the_share_never_falls_and_reaches_one(whole):
 
 
 def test_the_card_says_what_was_learnt_from_what(whole):
-    """Backbones, pictures, the second look and the report stand in the card."""
+    """Backbones, pictures, the ways that were tried and the report stand in the card."""
     card, fitted = whole[0].card, whole[0]
 
     assert fitted.train_size + fitted.test_size == 16
@@ -159,6 +163,10 @@ def test_the_card_says_what_was_learnt_from_what(whole):
     look = card["engine"]["secondLook"]
     assert look["meanAveragePrecisionWith"] is not None
     assert look["isOn"] == (look["gain"]["low"] > 0)
+    mirror = card["engine"]["mirrorImage"]
+    assert mirror["meanAveragePrecisionWith"] is not None
+    assert mirror["isOn"] == (mirror["gain"]["low"] > 0)
+    assert mirror["timeFactor"] == 2
     assert set(card["dataReport"]) >= {"likelyLabelErrors", "conflictingNearDuplicates"}
     json.dumps(card, allow_nan=False)
 
@@ -167,6 +175,55 @@ def test_a_model_answers_by_the_rules_that_it_was_measured_with(whole):
     """The decay of the trials stands in the artifact; without it calibration would be another's."""
     assert load_model(whole[0].artifact).rules == rules_of("object-detection")
     assert rules_of("object-detection").decay is not None
+
+
+@pytest.mark.parametrize("is_worth_it", [False, True])
+def test_held_out_pictures_are_measured_with_the_answers_that_are_served(
+    monkeypatch, is_worth_it: bool
+):
+    """Whether mirror image and second look are on or off, metrics and model answer alike."""
+    monkeypatch.setattr(Compared, "is_worth_it", is_worth_it)
+    data = drawn_data()
+    training = DetectionTraining(data, options(), POOL)
+    run(training)
+    fitted = training.finish(MODEL, NOW)
+    learnt = load_model(fitted.artifact)
+    model = detector.load(fitted.artifact, POOL)
+
+    assert learnt.is_mirrored == (learnt.crop_head is not None) == is_worth_it
+    assert ("together with its mirror image" in fitted.card["limits"]) == is_worth_it
+    places = training._review.places[: fitted.test_size]
+    for place, measured in zip(places, training._review.evaluated, strict=True):
+        served = [item.probability for item in model.predict(data.open_picture(place, 0))]
+        expected = learnt.calibration.apply(measured.scores)
+        assert served == pytest.approx(expected[expected >= FLOOR].tolist())
+
+
+def test_a_second_look_is_judged_beside_the_mirror_images_that_are_on(monkeypatch):
+    """What crops gain counts from the answers without them, mirrored where these are chosen."""
+    monkeypatch.setattr(Compared, "is_worth_it", True)
+    training = DetectionTraining(drawn_data(), options(), POOL)
+    run(training)
+
+    engine = training.finish(MODEL, NOW).card["engine"]
+
+    mirrored = engine["mirrorImage"]["meanAveragePrecisionWith"]
+    assert engine["secondLook"]["meanAveragePrecisionWithout"] == mirrored
+
+
+def test_a_mirror_image_is_the_same_computed_and_as_a_copy():
+    """The stored copy of a picture serves where there is one: its maps are those of an answer."""
+    data = drawn_data(1)
+    known, picture = data.pictures.pictures[0], data.open_picture(0, 0)
+    copies = MemoryFeatures(DetectionExtractor(POOL), [picture], [known.digest], augment=True)
+
+    computed, stored = (
+        context.make_context(given, options(split_ratio=1.0), POOL).mirrored_maps(0)
+        for given in (data, replace(data, features=copies))
+    )
+
+    np.testing.assert_array_equal(computed.fine, stored.fine)
+    assert not np.array_equal(computed.fine, maps_of(data.features.row(0)).fine)
 
 
 def test_a_model_trained_on_everything_finds_what_was_drawn():
@@ -266,6 +323,7 @@ def test_retail_execution_learns_from_tiles():
 
     assert data.features.views(0) == 13
     assert fitted.card["engine"]["algorithm"] == "retail-execution"
+    assert not fitted.card["engine"]["mirrorImage"]["isOn"]
     detector.load(fitted.artifact, POOL).predict(drawn_picture(99)[0])
 
 
