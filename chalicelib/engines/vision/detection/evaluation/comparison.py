@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
 
+LIKELY_GAIN = 0.01
+"""Mean AP that a likely gain adds at least."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """A way of answering against the way without it."""
@@ -30,9 +34,17 @@ class Compared:
     """What it adds to the mean AP."""
 
     @property
-    def is_worth_it(self) -> bool:
-        """Whether its gain is beyond doubt: each way costs a multiple of the plain one."""
+    def is_certain(self) -> bool:
+        """Whether it gains beyond doubt: worth an answer that takes five times as long."""
         return self.gain is not None and self.gain.low > 0.0
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether it gains a point, doubtful as that is: worth an answer that takes twice as long.
+
+        Few pictures can prove no gain; see docs/decisions.md#mirror-images for what they hide.
+        """
+        return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
 
 def compare(

@@ -81,7 +81,7 @@ class Trials:
     def way(self) -> AnswerWay:
         """How the model answers: with whatever is worth its cost."""
         head = None
-        if self._crops is not None and self.second_look and self.second_look.is_worth_it:
+        if self._crops is not None and self.second_look and self.second_look.is_certain:
             head = self._crops.head(self._context.trained)
         return AnswerWay(self._is_mirrored, head)
 
@@ -94,7 +94,7 @@ class Trials:
 
     @property
     def _is_mirrored(self) -> bool:
-        return self.mirror is not None and self.mirror.is_worth_it
+        return self.mirror is not None and self.mirror.is_likely
 
     @property
     def _once(self) -> list[TrialStage]:

@@ -9,18 +9,21 @@ from chalicelib.engines.vision.detection.evaluation.comparison import Compared, 
 
 
 @pytest.mark.parametrize(
-    ("gain", "is_worth_it"),
+    ("gain", "is_certain", "is_likely"),
     [
-        (Interval(0.02, 0.001, 0.05), True),
-        (Interval(0.02, 0.0, 0.05), False),
-        (Interval(0.02, -0.01, 0.05), False),
-        (Interval(-0.02, -0.05, -0.01), False),
-        (None, False),
+        (Interval(0.02, 0.001, 0.05), True, True),
+        (Interval(0.02, 0.0, 0.05), False, True),
+        (Interval(0.01, -0.01, 0.05), False, True),
+        (Interval(0.009, 0.001, 0.02), True, False),
+        (Interval(-0.02, -0.05, -0.01), False, False),
+        (None, False, False),
     ],
 )
-def test_only_a_gain_beyond_doubt_is_worth_it(gain: Interval | None, is_worth_it: bool):
-    """The whole interval has to lie above 0; what cannot be said is not bought."""
-    assert Compared(0.5, 0.52, gain).is_worth_it == is_worth_it
+def test_a_gain_is_certain_or_likely(gain: Interval | None, is_certain: bool, is_likely: bool):
+    """Certain when the whole interval lies above 0, likely from a point on; unknown is neither."""
+    found = Compared(0.5, 0.52, gain)
+
+    assert (found.is_certain, found.is_likely) == (is_certain, is_likely)
 
 
 def picture(*right: bool) -> EvaluatedPicture:
@@ -37,5 +40,5 @@ def test_a_comparison_is_paired_by_picture():
 
     assert (better.before, better.after) == (0.5, 1.0)
     assert better.gain == Interval(0.5, 0.5, 0.5)
-    assert better.is_worth_it
-    assert not same.is_worth_it
+    assert better.is_certain
+    assert not same.is_certain

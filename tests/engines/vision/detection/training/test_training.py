@@ -165,7 +165,7 @@ def test_the_card_says_what_was_learnt_from_what(whole):
     assert look["isOn"] == (look["gain"]["low"] > 0)
     mirror = card["engine"]["mirrorImage"]
     assert mirror["meanAveragePrecisionWith"] is not None
-    assert mirror["isOn"] == (mirror["gain"]["low"] > 0)
+    assert mirror["isOn"] == (mirror["gain"]["value"] >= 0.01)
     assert mirror["timeFactor"] == 2
     assert set(card["dataReport"]) >= {"likelyLabelErrors", "conflictingNearDuplicates"}
     json.dumps(card, allow_nan=False)
@@ -182,7 +182,8 @@ def test_held_out_pictures_are_measured_with_the_answers_that_are_served(
     monkeypatch, is_worth_it: bool
 ):
     """Whether mirror image and second look are on or off, metrics and model answer alike."""
-    monkeypatch.setattr(Compared, "is_worth_it", is_worth_it)
+    monkeypatch.setattr(Compared, "is_certain", is_worth_it)
+    monkeypatch.setattr(Compared, "is_likely", is_worth_it)
     data = drawn_data()
     training = DetectionTraining(data, options(), POOL)
     run(training)
@@ -201,7 +202,7 @@ def test_held_out_pictures_are_measured_with_the_answers_that_are_served(
 
 def test_a_second_look_is_judged_beside_the_mirror_images_that_are_on(monkeypatch):
     """What crops gain counts from the answers without them, mirrored where these are chosen."""
-    monkeypatch.setattr(Compared, "is_worth_it", True)
+    monkeypatch.setattr(Compared, "is_likely", True)
     training = DetectionTraining(drawn_data(), options(), POOL)
     run(training)
 
