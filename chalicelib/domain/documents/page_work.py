@@ -39,6 +39,7 @@ class PageWork:
         self._slots = slots
         self._done: set[int] = set()
         self._is_stopped = threading.Event()
+        self._failures: list[BaseException] = []
 
     def check(self) -> None:
         """Return while work may go on.
@@ -84,15 +85,19 @@ class PageWork:
         try:
             self.check()
             result = read(number)
+        except BaseException as error:
+            # Here, not where the pages are waited for: this thread takes the next page at once.
+            self._failures.append(error)
+            self._is_stopped.set()
+            raise
         finally:
             self._slots.release()
         self._done.add(number)
         return result
 
     def _results(self, pages: list[Future[Result]]) -> list[Result]:
-        for page in pages:
-            if page.done() and not isinstance(page.exception(), _Stopped | None):
-                page.result()
+        if self._failures:
+            raise self._failures[0]
         if not all(page.done() for page in pages):
             raise self._timed_out()
         return [page.result() for page in pages]

@@ -227,13 +227,14 @@ def test_addresses():
 def test_pages_are_read_by_threads():
     """Two at a time by default, in the order of the document, one with one thread."""
 
-    def slowly(pixels, check):
-        time.sleep(0.05)
+    def together(pixels, check):
+        meeting.wait(30)
         return (f"page {pixels.shape[1] // 100}",)
 
     scans = image_pdf([Image.new("RGB", (100 * n, 100), "white") for n in range(1, 5)])
     for threads in (2, 1, 0):
-        engine = TinyEngine(slowly)
+        meeting = threading.Barrier(max(1, threads))
+        engine = TinyEngine(together)
         found = read(scans, engine=engine, threads=threads)
         assert [number for number, _ in texts(found)] == [1, 2, 3, 4]
         assert engine.most_active == max(1, threads)
@@ -308,9 +309,9 @@ def test_end_of_the_time_names_the_page():
     before, begun = threading.active_count(), time.monotonic()
     engine = TinyEngine(stuck_at_fourth)
     with pytest.raises(TimedOut, match=r"within 25 seconds: page \d of 8 was reached"):
-        read(image_pdf([PAPER] * 8), engine=engine, seconds=2.0)
+        read(image_pdf([PAPER] * 8), engine=engine, seconds=4.0)
 
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 15
     assert_threads_end(before)
 
 
@@ -357,7 +358,7 @@ def test_failure_of_one_page_ends_the_others():
     with pytest.raises(RuntimeError, match="broken"):
         read(image_pdf([PAPER] * 8), engine=engine)
 
-    assert len(engine.pages) < 6
+    assert len(engine.pages) <= 3
 
 
 def test_calls_share_the_memory_of_a_process():
