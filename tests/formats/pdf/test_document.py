@@ -15,6 +15,7 @@ import pytest
 
 from chalicelib.errors import BadRequest, MachineBusy, TimedOut
 from chalicelib.formats.documents import open_document
+from chalicelib.formats.pdf import frames
 from chalicelib.formats.pdf import process as pdf_process
 from chalicelib.formats.pdf.frames import Frames
 from chalicelib.formats.pdf.geometry import MAX_RASTER_PIXELS
@@ -53,6 +54,11 @@ def children():
 
 
 class TestHostile:
+    @pytest.fixture(autouse=True)
+    def is_patient(self, monkeypatch):
+        """Let processor time alone decide: a busy machine is another error, tested elsewhere."""
+        monkeypatch.setattr(frames, "MAX_SLOWDOWN", 100.0)
+
     def test_scripts_are_never_run(self):
         """JavaScript that would run for ever when the file is opened is not looked at."""
         script = b"<< /S /JavaScript /JS (while(1){}) >>"
@@ -76,7 +82,7 @@ class TestHostile:
             started = time.monotonic()
             with pytest.raises(BadRequest) as caught:
                 document.page(2, False)
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 20
             assert caught.value.code == "document_too_slow"
             assert caught.value.message == (
                 "Page 2 of the PDF could not be read within 0.4 seconds. "
