@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -217,17 +218,17 @@ def test_long_lists_are_paged_before_the_limit(caller: Client) -> None:
 
 
 class Application:
-    """An application with our routes that does what a test tells it."""
+    """An application with our routes that answers as late, and at such length, as a test says."""
 
     routes = app.app.routes
     api = SimpleNamespace(binary_types=app.app.api.binary_types)
 
-    def __init__(self, seconds: float, size: int) -> None:
-        self._seconds, self._size = seconds, size
+    def __init__(self, may_answer: threading.Event, size: int) -> None:
+        self._may_answer, self._size = may_answer, size
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
-        """Answer late, and at length."""
-        time.sleep(self._seconds)
+        """Answer when it may, and at length."""
+        self._may_answer.wait(60)
         return {"statusCode": 200, "body": "a" * self._size}
 
 
@@ -246,12 +247,12 @@ def asked(front: Front, route: Route) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("limits", "seconds", "size", "status", "code", "said"),
+    ("limits", "is_late", "size", "status", "code", "said"),
     [
-        (GatewayLimits(seconds=0.02), 0.06, 1, "504 Gateway Timeout", "timed_out", "0.02 seconds"),
+        (GatewayLimits(seconds=0.02), True, 1, "504 Gateway Timeout", "timed_out", "0.02 seconds"),
         (
             GatewayLimits(event_bytes=1_999),
-            0,
+            False,
             1_999,
             "502 Bad Gateway",
             "internal_error",
@@ -260,12 +261,19 @@ def asked(front: Front, route: Route) -> tuple[str, dict[str, str]]:
     ],
 )
 def test_every_operation_ends_in_our_shape(
-    limits: GatewayLimits, seconds: float, size: int, status: str, code: str, said: str
+    limits: GatewayLimits, is_late: bool, size: int, status: str, code: str, said: str
 ) -> None:
     """An answer that comes too late, or that no function could return, is the gateway's own."""
-    front = Front(Application(seconds, size), "limits", limits)
-    for route in ROUTES:
-        found, record = asked(front, route)
+    may_answer = threading.Event()
+    if not is_late:
+        may_answer.set()
+    front = Front(Application(may_answer, size), "limits", limits)
+    try:
+        answers = [(route, *asked(front, route)) for route in ROUTES]
+    finally:
+        may_answer.set()
+
+    for route, found, record in answers:
         assert (found, list(record), record["code"]) == (status, ["message", "code"], code), route
         assert said in record["message"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import time
 from datetime import UTC, datetime
 
@@ -88,8 +89,10 @@ def test_tokens_do_not_pile_up(store):
     old = f"{int(time.time()) - 3_600:x}-00000000000{{}}"
     for side in "ab":
         reserve(store, limit=99, token=old.format(side))
+    dice = random.Random(1)
     for _ in range(60):
-        token = new_token()
+        # The last digit chooses the set: one that gets all of thirty calls in a row is not cleared.
+        token = f"{new_token()[:-1]}{dice.randrange(16):x}"
         reserve(store, limit=99, token=token)
         store.keep("1", PREDICTIONS, "2026-11", token)
 
@@ -196,9 +199,12 @@ def test_lost_answer_at_the_limit_is_no_refusal(clients, store, monkeypatch):
 
 
 def settle_jobs(clients, settings):
-    """Take the jobs that wait to be settled, with how long each is hidden."""
+    """Take the jobs that wait to be settled, with the seconds for which each is hidden."""
     queue = get_backend("sqs")[ACCOUNT_ID][settings.region].queues[f"{settings.name}-delete"]
-    found = [(json.loads(message.body), message.delayed_until) for message in queue._messages]
+    found = [
+        (json.loads(message.body), round((message.delayed_until - message.sent_timestamp) / 1000))
+        for message in queue._messages
+    ]
     queue._messages.clear()
     return found
 
@@ -215,8 +221,8 @@ def test_unknown_reservation_is_settled_by_a_worker(clients, settings, store, mo
 
     assert len(calls) == len(quotas.PAUSES) + 1
     assert store.used("1", PREDICTIONS, "2026-11") == 1
-    [(job, until)] = settle_jobs(clients, settings)
-    assert 14 <= until / 1000 - time.time() <= 15
+    [(job, hidden)] = settle_jobs(clients, settings)
+    assert hidden == 15
     for _ in range(2):
         store.settle(job)
     assert store.used("1", PREDICTIONS, "2026-11") == 0
@@ -242,8 +248,8 @@ def test_unknown_outcome_is_tried_for_less_than_a_minute(
 
     waits = []
     while found := settle_jobs(clients, settings):
-        [(job, until)] = found
-        waits.append(round(until / 1000 - time.time()))
+        [(job, hidden)] = found
+        waits.append(hidden)
         store.settle(job)
 
     assert waits == [15, 10, 10, 10]

@@ -11,6 +11,7 @@ import pytest
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.examples import pictures as picture_writer
 from chalicelib.stores.examples.pictures import PictureWriter
+from tests.local.wire import wait_until
 
 
 class Pictures:
@@ -99,7 +100,7 @@ def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def put(self, *more: Any) -> None:
             """Wait at the gate."""
-            gate.wait(5)
+            gate.wait(30)
             super().put(*more)
 
     def read() -> None:
@@ -111,10 +112,11 @@ def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     reader = threading.Thread(target=read)
     reader.start()
+    wait_until(lambda: len(taken) >= 3)
     time.sleep(0.1)
     waiting = len(taken)
     gate.set()
-    reader.join(5)
+    reader.join(30)
 
     assert waiting == 3
     assert len(taken) == 30
