@@ -276,11 +276,8 @@ class Live:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Hold the workers, so that nothing queued begins."""
-        self.stack.pause_workers()
-        try:
+        with self.stack.workers_paused():
             yield
-        finally:
-            self.stack.resume_workers()
 
     @cached_property
     def public_pem(self) -> str:

