@@ -233,10 +233,11 @@ def test_people_see_how_far_a_folder_is(presage, tmp_path):
     words = ("datasets", "upload", str(tmp_path / "signs"), "--id")
     with process(tmp_path, *words, stderr=theirs, TERM="xterm", COLUMNS="80") as run:
         os.close(theirs)
-        shown = ""
+        seen = b""
         with contextlib.suppress(OSError):  # how a terminal tells that nobody writes any more
             while part := os.read(ours, 4096):
-                shown += part.decode()
+                seen += part
+        shown = seen.decode()
         assert (run.wait(60), run.stdout.read().strip().isdigit()) == (0, True)
     os.close(ours)
     assert re.search(r"Packing signs\D+100%", shown)

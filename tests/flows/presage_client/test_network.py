@@ -23,8 +23,11 @@ BUSY = answered(503, b'{"message": "slow down", "code": "throttled"}', Retry_Aft
 
 @pytest.fixture
 def hasty(network, account):
-    """A client behind the network that waits for no answer longer than a moment."""
-    with Presage(network.url, *account, http={"timeout": 1.0}) as client:
+    """A client behind the network that waits for no answer longer than a moment.
+
+    Long enough for what a busy machine does answer, which would be asked for once more, too.
+    """
+    with Presage(network.url, *account, http={"timeout": 3.0}) as client:
         client.usage()
         network.calls.clear()
         yield client
