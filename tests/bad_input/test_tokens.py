@@ -187,10 +187,10 @@ def test_bearers_that_are_none_are_a_401(live, victim, offline):
     """A refresh token, an assertion, a changed and an expired token open nothing."""
     head, body, signature = victim.token.split(".")
     forged_claims = jwt.decode(victim.token, options={"verify_signature": False})
-    short = live.grant(
-        grant_type=JWT_BEARER, assertion=live.assertion(sub=EMAIL, exp=time.time() + 2.2)
-    ).ok()["access_token"]
-    time.sleep(2.3)
+    end = time.time() + 4.0
+    assertion = live.assertion(sub=EMAIL, exp=end)
+    short = live.grant(grant_type=JWT_BEARER, assertion=assertion).ok()["access_token"]
+    time.sleep(max(0.0, end - time.time()) + 0.1)
     for token in (
         offline["refresh_token"],
         live.assertion(sub=EMAIL),

@@ -198,17 +198,18 @@ def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.Monk
     monkeypatch.setattr(preflight, "QUEUE_SECONDS", 65.0)
     stacks = [Stack(target, name, _never) for name in (target.data_stack, target.stack)]
     preflight.wait_for_names(stacks, target, _never)
-    now = datetime.now(UTC)
     times = ((target.stack, 900), (target.stack, 45), (target.data_stack, 25), ("another", 1))
-    entries = [
-        {"StackName": name, "DeletionTime": now - timedelta(seconds=seconds)}
-        for name, seconds in times
-    ]
+
+    def entries() -> list[dict[str, Any]]:
+        """Say when stacks were deleted, by the clock of the moment that asks."""
+        now = datetime.now(UTC)
+        return [{"StackName": name, "DeletionTime": now - timedelta(0, s)} for name, s in times]
+
     for stack in stacks:
         stack._client = SimpleNamespace(
             describe_stacks=lambda **_: {"Stacks": []},
             get_paginator=lambda _: SimpleNamespace(
-                paginate=lambda StackStatusFilter: [{"StackSummaries": entries}]  # noqa: N803
+                paginate=lambda StackStatusFilter: [{"StackSummaries": entries()}]  # noqa: N803
             ),
         )
     said: list[str] = []
