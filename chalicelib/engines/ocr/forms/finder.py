@@ -89,9 +89,11 @@ def _find_printed(
     """Return the fields of printed keys by the number of the key."""
     angle = tilt(page.lines)
     segments = make_segments(page.lines, angle)
+    rules = PageRules.of_page(page, angle, segments)
+    segments = rules.divided(segments)
+    check()
     found = find_keys(keys, segments, check)
     check()
-    rules = PageRules.of_page(page, angle, segments)
     remains = take_out_keys(found, segments, rules)
     numbered = NumberedLines(segments, remains.pieces)
     remains = numbered.without_numbers(remains)

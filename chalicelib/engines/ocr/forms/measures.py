@@ -36,6 +36,8 @@ UNDERLINE_SHARE = 0.85
 """Share of a text's width that a rule below it covers at the least."""
 RULE_BEYOND_HEIGHTS = 1.5
 """By how much a rule is longer than two texts that it separates; an underline is not."""
+RULE_OVER_TEXT_HEIGHTS = 0.5
+"""By how much an upright rule reaches over a text that it divides, both ways."""
 RULE_JOINT_PIXELS = 3.0
 """Between two pieces of one drawn line at the most."""
 

@@ -9,6 +9,7 @@ from math import isfinite, isinf
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -22,12 +23,6 @@ _LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _GOES_ON = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
-_INSTRUCTION = re.compile(
-    r"(?:\W?\d{1,2}[a-z]?\W? )?"
-    r"(?:If|Enter|Attach|Check|See|Go to|Add|Subtract|Multiply|Complete|Do not)"
-    r"(?: [\w'’().,/-]+){3}"
-)
-"""How sentences begin that tell whoever fills in a form what to do."""
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
 _LONGEST_NUMBER = "12a. "
 _CAPITALS = re.compile(r"[A-Z]{2,}\.? ?")
@@ -160,7 +155,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
     found = {
         number
         for number, segment in enumerate(segments)
-        if number not in keyed and _INSTRUCTION.match(segment.text)
+        if number not in keyed and is_instruction(segment.text)
     }
     for number in sorted(found) if len(found) <= measures.MOST_INSTRUCTIONS else ():
         last = segments[number]
@@ -199,7 +194,7 @@ def _between_keys(
 ) -> Iterator[FormPiece]:
     """Yield what stands before, between and behind the keys of a line."""
     head = _bare(segment, 0, spans[0][0])
-    if head and not _ENUMERATION.fullmatch(head.text):
+    if head and not (_ENUMERATION.fullmatch(head.text) or is_instruction(head.text)):
         yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
     ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
     first = segment.text[spans[0][0]]
@@ -210,7 +205,7 @@ def _between_keys(
         if rest and is_numbered and stop < len(segment.text):
             number = _NEXT_NUMBER.search(rest.text)
             rest = rest.part(0, number.start()) if number else rest
-        if rest:
+        if rest and not is_instruction(rest.text):
             yield FormPiece(rest, owner)
 
 

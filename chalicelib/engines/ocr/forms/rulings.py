@@ -7,6 +7,7 @@ are horizontal.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,10 +20,15 @@ from chalicelib.engines.ocr.forms.segments import LineSegment, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Doubles, Pixels
+    import numpy.typing as npt
+
+    from chalicelib.domain.common.arrays import Bools, Doubles, Pixels
+
+    Indices = npt.NDArray[np.intp]
 
 
 _PAPER = 255
+_WORD = re.compile(r"\S+")
 
 
 class PageRules:
@@ -131,6 +137,64 @@ class PageRules:
             columns[columns >= rect.max_x - slack].min(initial=math.inf),
             rows[rows >= rect.max_y - slack].min(initial=math.inf),
         )
+
+    def divided(self, segments: Iterable[LineSegment]) -> tuple[LineSegment, ...]:
+        """Divide texts that were read as one across upright lines: each belongs to its own box.
+
+        A line between two boxes is longer than a text is high; ticks between single boxes are not.
+        One that passes through a word anywhere is none: the edge of a shade, a fold.
+
+        Args:
+            segments: of the page.
+        """
+        every = [(segment, *self._crossed(segment)) for segment in segments]
+        through = {
+            column
+            for segment, columns, words in every
+            if len(columns)
+            for column in columns[_hits(self._columns[0][columns], words, segment.height)]
+        }
+        return tuple(
+            part
+            for segment, columns, words in every
+            for part in _cut_at(
+                segment, self._columns[0][[each for each in columns if each not in through]], words
+            )
+        )
+
+    def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
+        """Return the upright lines that cross a text, and left and right of its words if any do."""
+        rect, reach = segment.rect, measures.RULE_OVER_TEXT_HEIGHTS * segment.height
+        place, start, stop = self._columns
+        columns = np.flatnonzero(
+            (place > rect.min_x)
+            & (place < rect.max_x)
+            & (start <= rect.min_y - reach)
+            & (stop >= rect.max_y + reach)
+        )
+        words = [segment.part(*match.span()) for match in _WORD.finditer(segment.text)]
+        sides = [(word.rect.min_x, word.rect.max_x) for word in words] if len(columns) else []
+        return columns, np.array(sides, dtype=np.float64).reshape(len(sides), 2)
+
+
+def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
+    """Return which upright lines pass through one of some words."""
+    slack = measures.IN_RULE_HEIGHTS * height
+    inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
+    return np.asarray(inside.any(axis=1))
+
+
+def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[LineSegment]:
+    """Yield the parts of a text between some upright lines."""
+    if not len(places):
+        yield segment
+        return
+    middles = words.mean(axis=1)
+    parts = [match.span() for match in _WORD.finditer(segment.text)]
+    columns = np.searchsorted(np.sort(places), middles)
+    for column in np.unique(columns):
+        inside = np.flatnonzero(columns == column)
+        yield segment.part(parts[inside[0]][0], parts[inside[-1]][1])
 
 
 def drawn_rulings(rules: Iterable[Rect]) -> Rulings:

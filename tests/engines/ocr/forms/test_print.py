@@ -204,3 +204,32 @@ def test_address_may_begin_with_a_name() -> None:
     found = _read(form, key, *others)
 
     assert found["bill"] == "Orchid Finance 123 Bill St, Redmond WA, 98052"
+
+
+def test_caption_may_end_before_an_instruction() -> None:
+    """What a caption's full stop parts from it, in its line or read apart, is no value of it."""
+    form = DrawnForm()
+    form.write(60, 100, "City or post office. If you have a foreign address, see below.", 16)
+    form.write(60, 124, "Duluth")
+    form.write(60, 200, "Amount", 24)
+    form.write(300, 240, "Amount. Subtract line 33 from line 24. See the notes on pay", 16)
+    form.write(1000, 240, "7,036")
+    keys = (
+        TemplateKey("city", ("City or post office",)),
+        TemplateKey("amount", ("Amount",), ("CURRENCY",)),
+    )
+
+    assert _read(form, *keys) == {"city": "Duluth", "amount": "7,036"}
+
+
+def test_signature_is_no_caption_of_the_line_beside_it() -> None:
+    """Large writing that reaches beside an address does not part its second line from the first."""
+    form = DrawnForm()
+    form.write(200, 100, "8")
+    form.write(230, 100, "123 MAIN STREET")
+    form.write(226, 126, "HELENA, MT 59601")
+    form.write(20, 108, "B. Sample", 44)
+
+    found = _read(form, TemplateKey("address", ("8",)), TemplateKey("other", ("9",)))
+
+    assert found == {"address": "123 MAIN STREET HELENA, MT 59601"}

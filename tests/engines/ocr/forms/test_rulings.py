@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.forms.rulings import PageRules, drawn_rulings
+from chalicelib.engines.ocr.forms.segments import make_segments
 from tests.engines.ocr.forms.drawn import DrawnForm
 
 
@@ -75,3 +76,27 @@ def test_box_around_a_text() -> None:
         40,
         20,
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "through", "parts"),
+    [
+        ((300, 60, 300, 200), 900, ["Foreign code", "your refund."]),
+        ((300, 98, 300, 122), 900, ["Foreign code your refund."]),
+        ((300, 60, 300, 400), 290, ["Foreign code your refund."]),
+        ((200, 60, 200, 200), 900, ["Foreign code your refund."]),
+    ],
+)
+def test_text_is_divided_at_the_rule_between_two_boxes(
+    rule: tuple[float, float, float, float], through: float, parts: list[str]
+) -> None:
+    """A rule at a blank divides; a tick, a line through words here or elsewhere does not."""
+    rules = PageRules(drawn_rulings((Rect(*rule),)))
+    lines = (
+        TextLine("Foreign code your refund.", 1.0, Rect(150, 100, 450, 120)),
+        TextLine("Elsewhere", 1.0, Rect(through, 300, through + 100, 320)),
+    )
+
+    divided = rules.divided(make_segments(lines, 0.0))
+
+    assert [each.text for each in divided] == [*parts, "Elsewhere"]

@@ -10,6 +10,7 @@ from itertools import groupby, islice
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
@@ -120,9 +121,11 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
     """Return whether a place looks almost as much like a key as one that was taken.
 
-    It reads like that one, or is another of the key's texts and begins its line, as captions do.
+    It reads like that one, or is another of the key's texts and begins its line or a sentence, as
+    captions do.
     """
-    is_first = key.parts[0][1] == 0 and key.text[:1].isalpha()
+    before = key.segments[0].line.text[: key.segments[0].start].rstrip()
+    is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
     return any(
         key.score >= measures.SPARE_KEY_SHARE * each.score
         and (is_first or similarity(fold(each.text), fold(key.text)) > 0)
@@ -178,7 +181,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     score = (
         reading.similarity**2
         * _fits_before(before, has_colon, few_letters, begin > 0)
-        * _fits_after(after, has_colon)
+        * _fits_after(after, has_colon, segments[last].text[:end].endswith("."))
         * (measures.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
     )
@@ -225,9 +228,14 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
     )
 
 
-def _fits_after(after: str, has_colon: bool) -> float:
-    """Weigh what stands right of a key: nothing, a colon or a hint, at best."""
+def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
+    """Weigh what stands right of a key: nothing, a colon or a hint, at best.
+
+    A hint is also a sentence behind the key's full stop that tells what to do.
+    """
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
+        return 1.0
+    if has_stop and is_instruction(after.lstrip()):
         return 1.0
     if not _PROSE.isdisjoint(
         word.casefold() for word in after.split()[: measures.FEW_WORDS_AROUND_KEY]

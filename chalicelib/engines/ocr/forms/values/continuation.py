@@ -268,7 +268,9 @@ class Continuation:
                 for other in self._between(
                     rect.min_y - measures.HIGHER_UP_HEIGHTS * key.height, rect.max_y
                 )
-                if other != number and is_level(rect, self._rect(other))
+                if other != number
+                and is_level(rect, self._rect(other))
+                and self._rect(other).height <= 2 * rect.height
             ]
         return any(
             label.max_x <= rect.min_x + measures.BEFORE_END_HEIGHTS * key.height

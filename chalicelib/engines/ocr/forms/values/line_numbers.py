@@ -61,23 +61,20 @@ class NumberedLines:
         if max(len(firsts), len(seconds)) > measures.MOST_LINE_NUMBERS:
             firsts, seconds = [], []
         self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
-        seconds = [each for each in seconds if not self._is_in_comb(each)]
+        seconds = [
+            each for each in seconds if each.text != "0" and not _is_in_comb(each, self._seconds)
+        ]
         repeated = _ordered(each for each in seconds if self._is_repeated(each))
         columns = sorted(each.rect.center[0] for each in repeated)
         self._seconds = _Rows(
             each for each in seconds if each in repeated or _is_in_column(each, columns)
         )
-
-    def _is_in_comb(self, number: LineNumber) -> bool:
-        """Return whether another digit stands right beside one: both are of one longer number."""
-        rect = number.rect
-        return len(number.text) == 1 and any(
-            len(each.text) == 1
-            and 0
-            < abs(each.rect.center[0] - rect.center[0])
-            < measures.COMB_GAP_HEIGHTS * rect.height
-            for each in self._seconds.level(rect)
-        )
+        alone = _printings([piece.segment for piece in pieces], _FIRST)
+        self._alone = {
+            each.place
+            for each in alone
+            if each.is_alone and self._is_again(each) and not _is_in_comb(each, self._firsts)
+        }
 
     def _is_repeated(self, second: LineNumber) -> bool:
         """Return whether a number stands once further left in its row, or its letter does."""
@@ -89,6 +86,13 @@ class NumberedLines:
         return bool(same) and not any(
             each.text == second.text and min(same) < each.rect.min_x < second.rect.min_x
             for each in self._seconds.level(second.rect)
+        )
+
+    def _is_again(self, first: LineNumber) -> bool:
+        """Return whether the number of a line is printed again further right."""
+        return any(
+            first.text == each.text and first.rect.max_x < each.rect.min_x
+            for each in self._seconds.level(first.rect)
         )
 
     def before_value(self, key: FoundKey, others: Iterable[Rect]) -> LineNumber | None:
@@ -115,12 +119,13 @@ class NumberedLines:
         return None if any(_is_between(rect, one, found.rect) for one in between) else found
 
     def without_numbers(self, remains: Remains) -> Remains:
-        """Take the second printings out of what may be a value.
+        """Take both printings out of what may be a value.
 
         Args:
             remains: with the pieces that this was made with.
         """
         ends = {each.place: each.end for each in self._seconds.every}
+        ends |= {place: len(remains.pieces[place].segment.text) for place in self._alone}
         return replace(remains, pieces=tuple(_without(remains.pieces, ends)))
 
 
@@ -151,6 +156,16 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
             is_alone = not any(map(str.isalnum, text[end:]))
             found.append(LineNumber(number, place, end, is_alone, rect))
     return found
+
+
+def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
+    """Return whether another digit stands right beside one: both are of one longer number."""
+    rect = number.rect
+    return len(number.text) == 1 and any(
+        len(each.text) == 1
+        and 0 < abs(each.rect.center[0] - rect.center[0]) < measures.COMB_GAP_HEIGHTS * rect.height
+        for each in others.level(rect)
+    )
 
 
 def _is_same(first: str, second: str) -> bool:

@@ -96,3 +96,34 @@ def test_digits_in_single_boxes_are_no_line_numbers() -> None:
     (field,) = find_fields(page, template)
 
     assert field.value_text == "1013"
+
+
+def test_nought_is_an_amount() -> None:
+    """Lines are numbered from 1: what is printed twice in a row may be two amounts of nothing."""
+    page = _page(
+        ((50, "2a"), (90, "Interest"), (400, "2a"), (450, "0"), (600, "b Taxed"), (800, "2b")),
+        (
+            (50, "3a"),
+            (90, "Dividends"),
+            (400, "3a"),
+            (450, "0"),
+            (600, "b Paid"),
+            (800, "3b"),
+            (900, "0"),
+        ),
+    )
+
+    assert _values(page, paid="Paid", dividends="Dividends") == {"paid": "0", "dividends": "0"}
+
+
+def test_number_of_a_line_is_no_value_of_a_heading_beside_it() -> None:
+    """A heading in the margin stands left of the first printing, which is no amount."""
+    page = _page(
+        ((50, "36"), (90, "Applied"), (800, "36"), (900, "4,454")),
+        ((-90, "You Owe"), (50, "37"), (90, "Subtract line 33 from 24. It is due"), (800, "37")),
+        ((50, "38"), (90, "Penalty"), (800, "38"), (900, "63")),
+    )
+
+    found = _values(page, owed="You Owe", due="It is due", penalty="Penalty")
+
+    assert found == {"owed": "", "due": "", "penalty": "63"}
