@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from chalicelib.engines.ocr.forms import measures
 
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+\.\d\d(?![\d.,])")
+"""An amount of thousands and cents with points alone: the first ones were commas."""
 _CENTS_BEHIND_COMMA = re.compile(r"\d,\d\d(?!\d)")
 _BROKEN = re.compile(r"[-(]?\$? ?\d{1,3}(?:[., ]\d{3})+(?:\.\d\d)?\)?")
 _BREAK = re.compile(r"(?<=\d)[. ](?=\d{3}(?!\d))")
@@ -39,7 +41,7 @@ class AmountStyle:
             texts: of its lines, as an engine read them.
         """
         lines = list(texts)
-        commas = sum(len(_COMMAS.findall(text)) for text in lines)
+        commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
         elsewhere = sum(len(_CENTS_BEHIND_COMMA.findall(text)) for text in lines)
         words = [word.strip(_MARKS) for text in lines for word in text.split()]
         count = sum(bool(_WITH_CENTS.fullmatch(word)) for word in words)

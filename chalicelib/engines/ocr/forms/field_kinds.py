@@ -26,8 +26,12 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 }
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
-_LOOSE = re.compile(r"\d{1,3} \d{4,6}")
-"""An amount in whole dollars whose narrow 1 was read with a blank behind it."""
+_LOOSE = re.compile(r"\d{1,3} \d{4,6}|[-(]?(?:\$ ?)?\d{1,3}(?:[.,] ?\d{3})+(?:[.,] ?\d\d)?\)?")
+"""An amount whose narrow 1, or whose comma, was read with a blank behind it, as typewriters print;
+or whose commas were read as points."""
+_BLANK_INSIDE = re.compile(r"(?<=[\d.,]) (?=\d)")
+_CAPITAL_NOUGHT = re.compile(r"(?<![^\W_])0(?=[A-Za-z]{2})|(?<=[A-Z])0(?=[A-Z]|$)")
+_NOUGHT = re.compile(r"(?<=[a-z])0(?=[a-z]|$)")
 _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 
 
@@ -87,8 +91,13 @@ def closed_up(text: str) -> str:
 
 
 def tightened(text: str) -> str:
-    """Return an amount without the blank that no thousands end at."""
-    return text.replace(" ", "") if _LOOSE.fullmatch(text) else text
+    """Return an amount without the blanks that no thousands end at."""
+    return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
+
+
+def with_letters(name: str) -> str:
+    """Return a name with the letter where a nought was read among letters: 0konkwo, O'NEIL."""
+    return _NOUGHT.sub("o", _CAPITAL_NOUGHT.sub("O", name))
 
 
 def with_pounds(text: str) -> str:
@@ -115,7 +124,7 @@ def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
     if (
         not is_one_line(types)
         or len(text) > measures.LONGEST_TYPED_CHARACTERS
-        or _LOOSE.fullmatch(text)
+        or ("CURRENCY" in types and _LOOSE.fullmatch(text))
     ):
         return None
     spans = list(chain.from_iterable(_FINDERS[kind](text) for kind in types))

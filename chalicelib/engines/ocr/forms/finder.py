@@ -25,6 +25,7 @@ from chalicelib.engines.ocr.forms.certainty import (
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
     tightened,
+    with_letters,
     with_pounds,
 )
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
@@ -203,8 +204,10 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     """Describe a printed key with its value: an amount mended, and doubted when it is odd."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
+    if "NAME" in template.types and sheet.blur:
+        text = with_letters(text)
     if "CURRENCY" in template.types or "$" in text:
-        text = tightened(sheet.amounts.mended(text))
+        text = sheet.amounts.mended(tightened(text))
         if sheet.amounts.is_odd(text):
             value = value.doubted(measures.ODD_AMOUNT_CERTAINTY)
     return FormField(

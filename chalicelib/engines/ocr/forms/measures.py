@@ -25,7 +25,7 @@ LEAST_TILT_RADIANS = 0.002
 """A page that is turned by less counts as level."""
 OVERLAP_HEIGHTS = 0.6
 """By how much boxes of a line and the next one of the same text may overlap."""
-BEFORE_END_HEIGHTS = 0.5
+BEFORE_END_HEIGHTS = 0.6
 """By how much a text may begin before the end of what it follows."""
 
 # Rules.
@@ -84,6 +84,8 @@ KEY_BEHIND_FEW_WORDS, KEY_BEHIND_MANY_WORDS = 0.6, 0.45
 """Weight of a longer key behind few words, and behind many."""
 KEY_BEFORE_FEW_WORDS, KEY_BEFORE_MANY_WORDS = 0.93, 0.75
 """Weight of a key before few words, and before many, or a label."""
+KEY_LINE_FACTOR = 0.98
+"""Weight of each further line of a key: texts that only stand below one another may be two."""
 KEY_IN_PROSE = 0.6
 """Weight of a key before a verb, which a sentence mentions, and of one in the middle of a name."""
 KEY_IN_SMALL_LETTERS = 0.8
@@ -234,6 +236,8 @@ HIGHER_UP_HEIGHTS = 4.0
 WORD_GAP_HEIGHTS = 1.25
 """Blank between two parts of a key or value in one line at the most: a word space is a third of it,
 typewriters have one of two thirds."""
+CAPTION_GAP_HEIGHTS = 0.4
+"""Blank to a word that forms print at the least: closer ones go on with a value."""
 COMB_GAP_HEIGHTS = 3.0
 """The same between characters in single boxes, also from one digit to the next."""
 OFF_LEVEL_HEIGHTS = 0.3

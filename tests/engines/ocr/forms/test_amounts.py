@@ -16,6 +16,7 @@ def test_one_comma_tells_that_points_between_thousands_are_misread() -> None:
     assert AmountStyle.of_texts(["1,204", "33.100", "2.345"]).has_commas
     assert not AmountStyle.of_texts(["1.204", "33.100"]).has_commas
     assert not AmountStyle.of_texts(["1.204,50", "3,100", "12,00"]).has_commas
+    assert AmountStyle.of_texts(["1.204.50", "33.100"]).has_commas
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from chalicelib.engines.ocr.forms.field_kinds import (
     fitness,
     span_of,
     tightened,
+    with_letters,
 )
 
 
@@ -44,6 +45,33 @@ def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
         "10.00 32.00",
         "12 345",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [("5, 710", "5,710"), ("$ 1, 234. 56", "$ 1,234.56"), ("(5.132.00)", "(5.132.00)")],
+)
+def test_blank_behind_a_comma_ends_no_amount(text: str, whole: str) -> None:
+    """Typewriters set marks apart, blurred commas look like points: the amount goes on behind."""
+    assert span_of(("CURRENCY",), text) is None
+    assert tightened(text) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("0konkwo", "Okonkwo"),
+        ("O'C0NNOR", "O'CONNOR"),
+        ("RIVER0", "RIVERO"),
+        ("Ro0ney", "Rooney"),
+        ("Unit 40", "Unit 40"),
+        ("R0 2", "RO 2"),
+        ("A 0 B", "A 0 B"),
+    ],
+)
+def test_nought_among_letters_of_a_name_is_a_letter(text: str, name: str) -> None:
+    """Names have no digits; a number beside one keeps its noughts."""
+    assert with_letters(text) == name
 
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:

@@ -233,3 +233,42 @@ def test_signature_is_no_caption_of_the_line_beside_it() -> None:
     found = _read(form, TemplateKey("address", ("8",)), TemplateKey("other", ("9",)))
 
     assert found == {"address": "123 MAIN STREET HELENA, MT 59601"}
+
+
+def test_telephone_number_may_be_read_as_two_words() -> None:
+    """Neither word is a telephone number, both together are."""
+    form = DrawnForm()
+    box = form.write(60, 100, "Phone no.")
+    box = form.write(box.max_x + 20, 100, "(218)")
+    form.write(box.max_x + 8, 100, "555-0163")
+
+    found = _read(form, TemplateKey("phone", ("Phone no.",), ("PHONE",)))
+
+    assert found == {"phone": "(218) 555-0163"}
+
+
+def test_word_that_forms_print_goes_on_with_a_name_right_behind_it() -> None:
+    """A caption stands off from the value before it; a word of the value does not."""
+    form = DrawnForm()
+    box = form.write(60, 100, "Firm's name: Fiore & Sons")
+    box = form.write(box.max_x, 100, "Tax")
+    form.write(box.max_x, 100, "Service")
+    box = form.write(60, 200, "Clerk: A. Wood")
+    form.write(box.max_x + box.height, 200, "Date")
+    keys = (TemplateKey("firm", ("Firm's name",)), TemplateKey("clerk", ("Clerk",)))
+
+    assert _read(form, *keys) == {"firm": "Fiore & Sons Tax Service", "clerk": "A. Wood"}
+
+
+def test_key_in_one_line_comes_before_one_in_two() -> None:
+    """Two lines that read like a key together may be captions of different things."""
+    form = DrawnForm()
+    form.write(60, 100, "Phone")
+    form.write(60, 126, "no.")
+    form.write(200, 126, "310-555-1212")
+    form.write(60, 300, "Phone no.")
+    form.write(200, 300, "310-678-2323")
+
+    found = _read(form, TemplateKey("phone", ("Phone no.",), ("PHONE",)))
+
+    assert found == {"phone": "310-678-2323"}

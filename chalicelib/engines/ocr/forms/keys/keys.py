@@ -184,6 +184,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
         * _fits_after(after, has_colon, segments[last].text[:end].endswith("."))
         * (measures.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
+        * measures.KEY_LINE_FACTOR ** (len(cut) - 1)
     )
     length = (
         min(len(reading.variation), measures.LONG_KEY_CHARACTERS) / measures.LONG_KEY_CHARACTERS

@@ -13,7 +13,7 @@ import numpy as np
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
-from chalicelib.engines.ocr.forms.field_kinds import fitness
+from chalicelib.engines.ocr.forms.field_kinds import fitness, is_one_line
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -267,12 +267,24 @@ class Neighbourhood:
         return self._kept_inside(found)
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
-        """Return how much a piece is of a key's types; an address may begin with a name."""
+        """Return how much a piece is of a key's types.
+
+        An address may begin with a name, and a number may have been read as two words.
+        """
         segment = self.pieces[number].segment
         fits = fitness(types, segment.text)
-        if "ADDRESS" not in types or fits >= 1.0:
+        if fits >= 1.0:
             return fits
         rect, height = segment.rect, segment.height
+        if is_one_line(types):
+            gaps = right_gaps(self._rects, rect, height)
+            gaps[number] = np.inf
+            behind = int(gaps.argmin())
+            is_next = gaps[behind] < measures.WORD_GAP_HEIGHTS and not self._is_owned[behind]
+            word = self.pieces[behind].segment.text
+            return max(fits, fitness(types, f"{segment.text} {word}")) if is_next else fits
+        if "ADDRESS" not in types:
+            return fits
         gaps = (self._rects[:, 1] - rect.max_y) / height
         is_next = (gaps > -measures.OVERLAP_HEIGHTS) & (gaps < measures.PRINTED_LINE_GAP_HEIGHTS)
         is_next &= np.abs(self._rects[:, 0] - rect.min_x) < height

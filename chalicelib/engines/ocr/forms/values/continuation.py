@@ -209,7 +209,7 @@ class Continuation:
             for other in self._between(rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y)
             if self._is_free(other)
             and _goes_on(segment, self._segment(other), word_gap, reach)
-            and not looks_like_label(self._segment(other).text)
+            and not _is_caption(segment, self._segment(other))
             and not _is_speck(self._segment(other))
         ]
         if not near:
@@ -322,6 +322,12 @@ class Continuation:
     def _rect(self, number: int) -> Rect:
         """Return the rectangle of a piece on the levelled page."""
         return self._pieces[number].segment.rect
+
+
+def _is_caption(left: LineSegment, right: LineSegment) -> bool:
+    """Return whether a text is made of words that forms print, and stands off as captions do."""
+    blank = right.rect.min_x - left.rect.max_x
+    return blank > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
 def _is_speck(segment: LineSegment) -> bool:
