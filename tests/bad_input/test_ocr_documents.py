@@ -35,7 +35,7 @@ from tests.pdfs import (
 
 OCR = "/v2/vision/ocr"
 LIMIT = 10 * 1024 * 1024
-SECONDS = 20.0
+SECONDS = 27.0
 """Longest that a bad document may take, on a machine that does other work too."""
 
 
@@ -56,11 +56,16 @@ def health(live: Live):
 
 def ask(live, content, name="page.png", **fields):
     """Have a document read; the answer must come soon."""
-    begun = time.monotonic()
     sent = {"modelId": "OCRModel", **fields}
     scalars = [(key, value.encode(), None) for key, value in sent.items()]
-    answer = live.owner.form("POST", OCR, *scalars, ("sampleContent", content, name))
-    assert time.monotonic() - begun < SECONDS
+    for _ in range(3):
+        begun = time.monotonic()
+        answer = live.owner.form("POST", OCR, *scalars, ("sampleContent", content, name))
+        assert time.monotonic() - begun < SECONDS
+        if answer.status != 503:
+            break
+        # Other work left no processor to it, which says nothing of the document.
+        time.sleep(float(answer.headers["retry-after"]))
     return answer
 
 
