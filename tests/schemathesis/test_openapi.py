@@ -30,7 +30,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from chalicelib.domain.common.repeats import KEY_HEADER
-from tests.live import JWT_BEARER, SHOP, Caller, Live
+from tests.live import JWT_BEARER, SHOP, TIMEOUT_SECONDS, Caller, Live
 from tests.schemathesis.album import SHAPES, SYNC, Album
 
 CALLS = int(os.environ.get("PRESAGE_FUZZ_CALLS") or 300)
@@ -306,7 +306,7 @@ def generated(operation: Any, mode: GenerationMode, count: int) -> list[Case]:
 def send(world: World, case: Case, tally: Tally) -> None:
     """Send one case and check its answer against the document."""
     headers = {"Authorization": f"Bearer {world.caller.token}"}
-    response = case.call(base_url=world.caller.url, headers=headers, timeout=20)
+    response = case.call(base_url=world.caller.url, headers=headers, timeout=TIMEOUT_SECONDS)
     tally.add(case.operation.label, response.status_code)
     try:
         case.validate_response(response, checks=CHECKS)
