@@ -20,6 +20,7 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.forms.header_names import name_headers
+from chalicelib.engines.ocr.forms.single_boxes import with_single_boxes
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.layout.blocks import arrange, reading_places
 from chalicelib.engines.ocr.layout.writing import written_blocks
@@ -60,7 +61,8 @@ def find_items(
     if request.task == CONTACT:
         items += find_contacts(page, check)
     if request.template is not None:
-        fields = find_fields(page, request.template, check)
+        boxed = with_single_boxes(page, tools.engine, check)
+        fields = find_fields(boxed, request.template, check)
         items += with_zone(fields, page, request.template, tools.engine, check)
     if request.finds_tables:
         items += find_tables(page, tools.engine, tools.structure, check)

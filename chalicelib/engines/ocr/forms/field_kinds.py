@@ -84,6 +84,11 @@ def is_spaced(text: str) -> bool:
     return all(len(word) == 1 and word.isalnum() for word in text.split())
 
 
+def is_boxed_row(text: str) -> bool:
+    """Return whether a text is a whole number in single boxes."""
+    return len(text.split()) >= measures.COMB_DIGITS and is_spaced(text)
+
+
 def closed_up(text: str) -> str:
     """Return a number that was written into single boxes without the blanks between them."""
     digits = sum(map(str.isdecimal, text))

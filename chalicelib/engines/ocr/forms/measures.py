@@ -177,6 +177,27 @@ FEWEST_BOXED, OTHER_BOX_FACTOR = 4, 0.5
 WIDE_BOX_TIMES = 4.0
 """A text so many times further right is as near as one that is a line higher."""
 
+# Digits in single boxes.
+
+BOX_PITCH_HEIGHTS = 0.9
+"""Room that each digit of a line has at the least when they stand in boxes: twice that of print."""
+BOX_PITCHES_HEIGHTS = (0.9, 2.4)
+"""From one box to the next at the least and at the most."""
+BOX_ROW_GAP_HEIGHTS, BOX_OFF_SHARE = 12.0, 0.25
+"""Blank between two digits of a row that were read, and by how much they stand off their boxes, as
+a share of the way from one to the next, at the most."""
+BOX_ROWS_APART = 2.0
+"""Between two rows whose boxes stand below each other at the most, in ways from box to box."""
+FEWEST_BOXED_DIGITS, MOST_BOXES = 2, 24
+"""Digits that tell where the others stand, and boxes of a row."""
+MOST_BOXED_LINES, MOST_BOX_ROWS = 400, 20
+"""Lines of digits that stand apart, above which a page is a table, and rows that are read again."""
+BOX_CORE_SHARE, LEAST_BOX_INK_SHARE, BOX_PAPER_NOISE = 0.66, 0.3, 48
+"""Part of a box between the ticks at its sides; ink that a digit has at the least, as a share of
+what the others have; by how much paper is darker in places."""
+MOST_BOX_DIFFERENCES = 1
+"""Digits that are read otherwise beside the others, at the most."""
+
 # Choice of a value.
 
 DIRECTION_PRIOR = (1.0, 0.8, 0.1)

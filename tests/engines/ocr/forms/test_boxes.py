@@ -106,6 +106,18 @@ def test_missing_digit_makes_a_number_in_single_boxes_unsure() -> None:
     assert sure[1] < 0.5
 
 
+def test_side_of_the_first_box_does_not_part_a_number_from_its_key() -> None:
+    """A row of single boxes begins with a rule; the number below it is another key's."""
+    form = DrawnForm()
+    form.rule(240, 90, 240, 160)
+    for row, digits in enumerate(("0 2 1 0 0 0 0 8 9", "7 7 1 2 0 0 4 5")):
+        form.write(100, 94 + 34 * row, "Number" if row else "Routing")
+        form.write(232, 94 + 34 * row, digits)
+    keys = [TemplateKey(text, (text,)) for text in ("Routing", "Number")]
+
+    assert _read(form, *keys) == {"Routing": "021000089", "Number": "77120045"}
+
+
 def test_text_in_the_margin_is_not_in_a_box_that_is_open_to_it() -> None:
     """A box without a rule on its left begins with its caption."""
     form = DrawnForm()

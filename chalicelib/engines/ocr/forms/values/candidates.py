@@ -13,7 +13,7 @@ import numpy as np
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
-from chalicelib.engines.ocr.forms.field_kinds import fitness, is_one_line
+from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -419,6 +419,8 @@ class Neighbourhood:
         elif not self._is_labelled[piece]:
             place = self.pieces[piece].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
+            if is_boxed_row(self.pieces[piece].segment.text):
+                is_ruled = False  # the rule is the side of the first box
             weight = measures.CAPTION_FACTOR if self._is_caption_beside(key, piece) else 1.0
             yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
 

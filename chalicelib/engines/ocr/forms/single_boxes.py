@@ -1,0 +1,310 @@
+"""Numbers whose digits stand in single boxes, of which an engine that looks for lines misses some.
+
+The digits that it found tell how far apart the boxes are. Where another box of the row holds ink,
+all digits of the row are moved together and read once more as one number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
+from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.segments import tilt
+from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Doubles, Pixels
+
+_PAPER = 255
+
+
+def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) -> ReadPage:
+    """Read the digits of a page's single boxes again where some were missed.
+
+    Args:
+        page: as read; one with a text layer, or without pixels, stays as it is.
+        engine: reads them.
+        check: see chalicelib/engines/ocr/interface.py.
+
+    Returns:
+        The page; a row of single boxes whose digits were all read is one line of it.
+    """
+    if page.is_exact or page.pixels is None:
+        return page
+    slope = math.tan(tilt(page.lines))
+    lines = dict(enumerate(page.lines))
+    for row in _rows(page.lines, slope)[: measures.MOST_BOX_ROWS]:
+        check()
+        others = [line.box for number, line in lines.items() if number not in row.lines]
+        own = [lines[number] for number in row.lines]
+        whole = _read_whole(row, own, page.pixels, others, engine, check)
+        if whole is not None:
+            for number in row.lines:
+                lines.pop(number, None)
+            lines[min(row.lines)] = whole
+    return replace(page, lines=tuple(lines[number] for number in sorted(lines)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Digits in single boxes of one row."""
+
+    lines: tuple[int, ...]
+    """Numbers of the lines that hold them."""
+    digits: tuple[str, ...]
+    """As they were read, from the left."""
+    places: tuple[int, ...]
+    """The box of each, counted from that of the first."""
+    begin: float
+    """Middle of the first box on the page."""
+    pitch: float
+    """From one box to the next, in pixels."""
+    middle: float
+    """Height of the middle of the digits above the first box."""
+    slope: float
+    """By which the row goes down to the right."""
+    height: float
+    """Of a digit, in pixels."""
+
+    def cell(self, place: int, width: float) -> Rect:
+        """Return the middle of a box, so much of its width."""
+        x = self.begin + place * self.pitch
+        y = self.middle + self.slope * (x - self.begin)
+        half = width * self.pitch / 2
+        return Rect(x - half, y - self.height / 2, x + half, y + self.height / 2)
+
+
+def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
+    """Return the rows of single boxes of a page."""
+    found: list[list[int]] = []
+    spaced = [number for number, line in enumerate(lines) if _is_spaced(line)]
+    if len(spaced) > measures.MOST_BOXED_LINES:
+        return []
+    for number in sorted(spaced, key=lambda each: lines[each].box.min_x):
+        box = lines[number].box
+        for row in found:
+            last = lines[row[-1]].box
+            down = box.center[1] - last.center[1] - slope * (box.center[0] - last.center[0])
+            if (
+                abs(down) < last.height / 2
+                and box.min_x - last.max_x < measures.BOX_ROW_GAP_HEIGHTS * last.height
+            ):
+                row.append(number)
+                break
+        else:
+            found.append([number])
+    fitted = [_fitted(lines, each, slope) for each in found]
+    rows = [each for each in fitted if each is not None]
+    alone = [each[0] for each in found if len(each) == 1 and len(lines[each[0]].text) == 1]
+    below = [_below_another(lines, number, rows) for number in alone]
+    return rows + [each for each in below if each is not None]
+
+
+def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
+    """Return the row of a digit that stands above or below a box of another row."""
+    box = lines[number].box
+    x, y = box.center
+    for row in rows:
+        off = (x - row.begin) / row.pitch
+        down = abs(y - row.middle - row.slope * (x - row.begin))
+        if (
+            abs(off - round(off)) < measures.BOX_OFF_SHARE
+            and down < measures.BOX_ROWS_APART * row.pitch
+        ):
+            return replace(
+                row, lines=(number,), digits=(lines[number].text,), places=(0,), begin=x, middle=y
+            )
+    return None
+
+
+def _is_spaced(line: TextLine) -> bool:
+    """Return whether a line is of digits that stand apart: single ones, or with wide blanks."""
+    bare = "".join(line.text.split())
+    wide = line.box.width >= measures.BOX_PITCH_HEIGHTS * line.box.height * len(bare)
+    return bare.isdecimal() and (len(bare) == 1 or wide)
+
+
+def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
+    """Yield the middle of each digit of a line, and the digit."""
+    count = len(line.text)
+    places = line.places
+    if len(places) != count:
+        places = tuple((place + 0.5) / count for place in range(count))
+    for place, digit in zip(places, line.text, strict=True):
+        if digit.isdecimal():
+            yield line.box.min_x + place * line.box.width, digit
+
+
+def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row | None:
+    """Return a row whose digits stand at equal distances, some left out, None for another."""
+    digits = [each for number in row for each in _middles(lines[number])]
+    steps = [after[0] - before[0] for before, after in pairwise(digits)]
+    height = median(lines[number].box.height for number in row)
+    if len(digits) < measures.FEWEST_BOXED_DIGITS:
+        return None
+    low, high = (share * height for share in measures.BOX_PITCHES_HEIGHTS)
+    middles = [middle for middle, _ in digits]
+    grids = (_grid(middles, pitch) for pitch in (min(steps), median(steps)) if low <= pitch <= high)
+    grid = next((each for each in grids if each is not None), None)
+    if grid is None:
+        return None
+    places, begin, pitch = grid
+    tops = [
+        lines[number].box.center[1] - slope * (lines[number].box.center[0] - begin)
+        for number in row
+    ]
+    texts = tuple(digit for _, digit in digits)
+    single = [lines[number].box.height for number in row if len(lines[number].text) == 1]
+    return _Row(
+        tuple(row),
+        texts,
+        tuple(places),
+        begin,
+        pitch,
+        median(tops),
+        slope,
+        min(single, default=height),
+    )
+
+
+def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
+    """Return the boxes of digits, the middle of the first and the way from one to the next.
+
+    Args:
+        middles: of the digits.
+        pitch: about what the way is.
+
+    Returns:
+        None when they do not stand at equal distances.
+    """
+    places = [0]
+    for before, after in pairwise(middles):
+        places.append(places[-1] + max(1, round((after - before) / pitch)))
+    pitch, begin = np.polyfit(places, middles, 1).tolist()
+    off = max(
+        abs(middle - begin - pitch * place) for middle, place in zip(middles, places, strict=True)
+    )
+    return (places, begin, pitch) if off <= measures.BOX_OFF_SHARE * pitch else None
+
+
+def _read_whole(
+    row: _Row,
+    lines: Sequence[TextLine],
+    pixels: Pixels,
+    others: Sequence[Rect],
+    engine: TextEngine,
+    check: CancelCheck,
+) -> TextLine | None:
+    """Read all digits of a row, None where none was missed or they cannot be told apart.
+
+    Args:
+        row: the digits that were read.
+        lines: that hold them.
+        pixels: of the page.
+        others: boxes of the page's other lines.
+        engine: see with_single_boxes.
+        check: see with_single_boxes.
+    """
+    order = _filled(row, pixels, others)
+    if len(order) == len(row.places):
+        return _joined(row, lines)
+    strip = _together([_crop(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in order])
+    height, width = strip.shape[:2]
+    quad = ((0.0, 0.0), (float(width), 0.0), (float(width), float(height)), (0.0, float(height)))
+    line = engine.read_crops(strip, [quad], check)[0]
+    text = "".join(line.text.split()) if line is not None else ""
+    kept = _boxes_of(text, order, dict(zip(row.places, row.digits, strict=True)))
+    if line is None or not kept:
+        return None
+    box = around(row.cell(place, 1.0) for place in range(kept[0], kept[-1] + 1))
+    middles = [(place - kept[0] + 0.5) * row.pitch / box.width for place in kept]
+    ends = [(before + after) / 2 for before, after in pairwise(middles)]
+    shares = [each for pair in zip(middles, ends, strict=False) for each in pair]
+    return TextLine(" ".join(text), line.probability, box, places=(*shares, middles[-1]))
+
+
+def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
+    """Return the boxes of a row that hold ink: those that were read, and others beside them."""
+    dark = {place: _ink(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in row.places}
+    least = measures.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
+
+    def is_filled(place: int) -> bool:
+        cell = row.cell(place, measures.BOX_CORE_SHARE)
+        x, y = cell.center
+        is_taken = any(
+            each.min_x < x < each.max_x and each.min_y < y < each.max_y for each in others
+        )
+        return not is_taken and _ink(pixels, cell).sum() > least
+
+    places = set(row.places)
+    places |= {place for place in range(row.places[-1]) if place not in places and is_filled(place)}
+    for way in (-1, 1):
+        place = (0 if way < 0 else row.places[-1]) + way
+        while abs(place) < measures.MOST_BOXES and is_filled(place):
+            places.add(place)
+            place += way
+    return sorted(places)
+
+
+def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
+    """Return a row all of whose digits were read, in several lines, as one."""
+    is_whole = row.places[-1] - row.places[0] == len(row.places) - 1
+    if not is_whole or len(lines) < 2 or len(row.digits) <= len(lines):
+        return None
+    probability = min(line.probability for line in lines)
+    return TextLine(" ".join(row.digits), probability, around(line.box for line in lines))
+
+
+def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
+    """Return the boxes that hold the digits of a text, none when it is not what was read before.
+
+    Ticks and stains beside the digits may have been taken for ink in boxes of their own.
+    """
+    if not text.isdecimal():
+        return ()
+    for first in range(len(order) - len(text) + 1):
+        kept = order[first : first + len(text)]
+        same = sum(known.get(place) == digit for place, digit in zip(kept, text, strict=True))
+        if len(known) - same <= measures.MOST_BOX_DIFFERENCES and len(text) > len(known):
+            return kept
+    return ()
+
+
+def _crop(pixels: Pixels, rect: Rect) -> Pixels:
+    """Return what lies in a rectangle, grey, as far as it is on the page."""
+    top, left = (max(0, round(each)) for each in (rect.min_y, rect.min_x))
+    part = pixels[top : max(top, round(rect.max_y)), left : max(left, round(rect.max_x))]
+    gray: Pixels = part.min(axis=2, initial=_PAPER)
+    return gray
+
+
+def _ink(pixels: Pixels, rect: Rect) -> Doubles:
+    """Return how dark each pixel of a rectangle is against its paper, 0 to 1."""
+    part = _crop(pixels, rect).astype(np.float64)
+    if not part.size:
+        return part
+    paper = np.median(part)
+    dark: Doubles = np.clip(paper - part - measures.BOX_PAPER_NOISE, 0.0, None) / _PAPER
+    return dark
+
+
+def _together(crops: Iterable[Pixels]) -> Pixels:
+    """Put the digits of boxes beside each other as they stand in print, in colours."""
+    parts = []
+    for crop in crops:
+        paper = np.median(crop)
+        columns = np.flatnonzero((crop < paper - measures.BOX_PAPER_NOISE).sum(axis=0) > 1)
+        first, last = (columns[0], columns[-1] + 1) if len(columns) else (0, crop.shape[1])
+        blank = np.full((crop.shape[0], max(1, crop.shape[0] // 8)), paper, dtype=np.uint8)
+        parts += [blank, crop[:, first:last]]
+    height = min(part.shape[0] for part in parts)
+    row = np.concatenate([part[:height] for part in [*parts, parts[0]]], axis=1)
+    return np.repeat(row[:, :, None], 3, axis=2)
