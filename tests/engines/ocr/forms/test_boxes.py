@@ -109,13 +109,24 @@ def test_missing_digit_makes_a_number_in_single_boxes_unsure() -> None:
 def test_side_of_the_first_box_does_not_part_a_number_from_its_key() -> None:
     """A row of single boxes begins with a rule; the number below it is another key's."""
     form = DrawnForm()
-    form.rule(240, 90, 240, 160)
-    for row, digits in enumerate(("0 2 1 0 0 0 0 8 9", "7 7 1 2 0 0 4 5")):
-        form.write(100, 94 + 34 * row, "Number" if row else "Routing")
+    form.box(90, 86, 240, 160)
+    values = {"Routing": "0 2 1 0 0 0 0 8 9", "Number": "7 7 1 2 0 0 4 5"}
+    for row, (key, digits) in enumerate(values.items()):
+        form.write(100, 94 + 34 * row, key)
         form.write(232, 94 + 34 * row, digits)
-    keys = [TemplateKey(text, (text,)) for text in ("Routing", "Number")]
+    others = {"Town": "Ames", "Firm": "Acme", "Trade": "Nurse", "Home": "Iowa"}
+    for column, (key, value) in enumerate(others.items()):
+        form.box(60 + 200 * column, 300, 260 + 200 * column, 370)
+        form.write(66 + 200 * column, 304, key, 14)
+        form.write(66 + 200 * column, 336, values.setdefault(key, value))
+    template = FormTemplate(tuple(TemplateKey(text, (text,)) for text in values))
 
-    assert _read(form, *keys) == {"Routing": "021000089", "Number": "77120045"}
+    fields = find_fields(form.read(), template)
+
+    assert {each.entity: each.value_text for each in fields} == {
+        key: text.replace(" ", "") for key, text in values.items()
+    }
+    assert min(each.probability for each in fields) > 0.8
 
 
 def test_text_in_the_margin_is_not_in_a_box_that_is_open_to_it() -> None:

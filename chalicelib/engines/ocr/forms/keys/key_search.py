@@ -11,9 +11,10 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.caption_words import is_another_caption
 from chalicelib.engines.ocr.forms.keys.units import Unit, make_units
 from chalicelib.engines.ocr.forms.segments import LineSegment
-from chalicelib.engines.ocr.forms.spelling import fold, least_ratio, numbers
+from chalicelib.engines.ocr.forms.spelling import fold, least_ratio, numbers, tokens
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 if TYPE_CHECKING:
@@ -241,6 +242,7 @@ def _search_long(
     """Yield the places of longer keys, which may be misread here and there."""
     long = [folded for folded in wanted if len(folded) > measures.EXACT_KEY_CHARACTERS]
     digits: dict[str, frozenset[str]] = {}
+    words: dict[str, frozenset[str]] = {}
     work = 0
     for index, place in likely_pairs(long, units, measures.MOST_LOOKS):
         check()
@@ -251,8 +253,11 @@ def _search_long(
             return
         if folded not in digits:
             digits[folded] = numbers(wanted[folded][0][1])
+            words[folded] = frozenset(word.folded for word in tokens(wanted[folded][0][1]))
         for first, last, score in _search_unit(folded, unit):
-            if _has_numbers(digits[folded], unit, first, last):
+            read = [word.folded for _, word in unit.words[first : last + 1]]
+            is_other = score < 1.0 and is_another_caption(words[folded], read)
+            if not is_other and _has_numbers(digits[folded], unit, first, last):
                 yield folded, unit, first, last, score
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
-from chalicelib.engines.ocr.forms.spelling import tokens
 from chalicelib.engines.ocr.forms.values.header_boxes import values_below_headers
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
@@ -27,48 +27,6 @@ if TYPE_CHECKING:
 
     Rects = Doubles
     Measure = Callable[[Rects, Rect, float], Rects]
-
-
-_WORDS = frozenset(
-    token.folded
-    for token in tokens(
-        """
-        # account acct address age amount applicant apt area balance bank bill birth box branch
-        budget by card category cell charge check city claim class client code comments company
-        completed completion contact country county course customer date dates day department dept
-        description dob
-        due effective eligible email employee employer employment end ending expiration expires
-        extension family fax fee file first for from full gender given gross group head height
-        home hours id identification income initial initials insured invoice issue issued item
-        job last license location lot maiden mail mailing manager marital member membership
-        method middle mobile model mr mrs name nationality net no nos notes number numbers
-        occupation of office order organization owner paid parcel passport patient payment
-        period person phone place policy position postal price print printed project purpose
-        quantity rank rate reason received ref reference registration relationship remarks
-        report requested residence school section serial sex ship signature signed social spouse
-        ssn start state status street student subject subtotal supervisor surname tax tel
-        telephone term time title to total type unit vehicle vendor vin weight witness work year
-        your zip
-        """
-    )
-)
-_ALSO_VALUES = frozenset(
-    token.folded
-    for token in tokens(
-        "bank check family home mail manager mobile no office owner supervisor year"
-    )
-)
-"""Those that somebody may well write, when no other stands beside them."""
-
-
-def looks_like_label(text: str) -> bool:
-    """Return whether a text is made of words that forms print.
-
-    Args:
-        text: as read.
-    """
-    words = {word.folded for word in tokens(text)}
-    return 0 < len(words) <= measures.LABEL_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
 
 
 # How far, and in which direction, one text stands from another on a levelled page.
@@ -308,8 +266,13 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a piece lies outside the closed box of a key, which begins with it."""
-        if candidate.relation not in {RIGHT, BELOW, ABOVE}:
+        """Return whether a piece lies outside the closed box of a key, which begins with it.
+
+        A number in single boxes has none but those of its digits.
+        """
+        if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
+            candidate.relation == RIGHT and is_boxed_row(self.pieces[candidate.piece].segment.text)
+        ):
             return False
         key = self.keys[candidate.key].rect
         box = self._rulings.box(key)

@@ -9,6 +9,7 @@ from math import isfinite
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
@@ -20,7 +21,6 @@ from chalicelib.engines.ocr.forms.values.candidates import (
     INLINE,
     RIGHT,
     Candidate,
-    looks_like_label,
 )
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers

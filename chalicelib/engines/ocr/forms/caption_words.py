@@ -1,0 +1,67 @@
+"""Words that forms print: what is made of them is hardly ever a value, nor a misread other word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.spelling import tokens
+
+_WORDS = frozenset(
+    token.folded
+    for token in tokens(
+        """
+        # account acct address age amount applicant apt area balance bank bill birth box branch
+        budget by card category cell charge check city claim class client code comments company
+        completed completion contact country county course customer date dates day department dept
+        description dob
+        due effective eligible email employee employer employment end ending expiration expires
+        extension family fax fee file first for from full gender given gross group head height
+        home hours id identification income initial initials insured invoice issue issued item
+        job last license location lot maiden mail mailing manager marital member membership
+        method middle mobile model mr mrs name nationality net no nos notes number numbers
+        occupation of office order organization owner paid parcel passport patient payment
+        period person phone place policy position postal price print printed project purpose
+        quantity rank rate reason received ref reference registration relationship remarks
+        report requested residence school section serial sex ship signature signed social spouse
+        ssn start state status street student subject subtotal supervisor surname tax tel
+        telephone term time title to total type unit vehicle vendor vin weight witness work year
+        your zip
+        """
+    )
+)
+_ALSO_VALUES = frozenset(
+    token.folded
+    for token in tokens(
+        "bank check family home mail manager mobile no office owner supervisor year"
+    )
+)
+"""Those that somebody may well write, when no other stands beside them."""
+
+
+def looks_like_label(text: str) -> bool:
+    """Return whether a text is made of words that forms print.
+
+    Args:
+        text: as read.
+    """
+    words = {word.folded for word in tokens(text)}
+    return 0 < len(words) <= measures.LABEL_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
+
+
+def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:
+    """Return whether words that were read are no misreading of others, but other words of forms.
+
+    "First name" is two letters from "Firm's name". One and several of a thing are the same word.
+
+    Args:
+        wanted: words of a key, folded.
+        read: words of a place that reads much like it, folded.
+    """
+    missing = set(wanted) - set(read)
+    return bool(missing) and any(
+        word in _WORDS
+        and word not in wanted
+        and not any(word.rstrip("s") == other.rstrip("s") for other in missing)
+        for word in read
+    )
