@@ -16,10 +16,10 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.dates import find_dates
 
-_FILLER = " \t:：_.…·•=|~¯—–-*"
-"""Marks between a key and its value: colons, underlines and leaders as they are read."""
+_FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
+"""Marks between a key and its value: colons, underlines, leaders and arrows as they are read."""
 _TRAILING = " \t_…|~¯"
-_LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
+_LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _GOES_ON = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")

@@ -381,6 +381,8 @@ def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piec
 def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: float) -> bool:
     """Say whether two sides of a gutter are read one after the other, not row by row.
 
+    Sides of which one ends above the other are no columns: the upper one is read first.
+
     Args:
         sides: pieces to the left and to the right.
         before: where the gutter on the left begins: the nearest column is between the two.
@@ -388,7 +390,8 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
     """
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))
-    if few < 2:
+    lowest_top = max(min(piece.top for piece in side) for side in sides)
+    if few < 2 or min(max(piece.bottom for piece in side) for side in sides) <= lowest_top:
         return False
     if not _match(left, right):
         return True

@@ -49,12 +49,20 @@ def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
 
 @pytest.mark.parametrize(
     ("text", "whole"),
-    [("5, 710", "5,710"), ("$ 1, 234. 56", "$ 1,234.56"), ("(5.132.00)", "(5.132.00)")],
+    [
+        ("5, 710", "5,710"),
+        ("$ 1, 234. 56", "$ 1,234.56"),
+        ("(5.132.00)", "(5.132.00)"),
+        ("1 75,063", "175,063"),
+        ("21 5,852.00", "215,852.00"),
+        ("1 6,245", "16,245"),
+    ],
 )
-def test_blank_behind_a_comma_ends_no_amount(text: str, whole: str) -> None:
-    """Typewriters set marks apart, blurred commas look like points: the amount goes on behind."""
+def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole: str) -> None:
+    """Typewriters set marks apart, a 1 is narrow, blurred commas look like points: all go on."""
     assert span_of(("CURRENCY",), text) is None
     assert tightened(text) == whole
+    assert span_of(("CURRENCY",), "20 5,852") == (0, 2)
 
 
 @pytest.mark.parametrize(

@@ -272,3 +272,14 @@ def test_key_in_one_line_comes_before_one_in_two() -> None:
     found = _read(form, TemplateKey("phone", ("Phone no.",), ("PHONE",)))
 
     assert found == {"phone": "310-678-2323"}
+
+
+def test_lettered_label_and_arrow_are_no_part_of_a_value() -> None:
+    """Forms point at a value with an arrow; a label with a letter before it is another box's."""
+    form = DrawnForm()
+    form.write(60, 100, "Routing number")
+    form.write(400, 100, "c Type: Checking Savings")
+    form.write(60, 200, "Firm's name \u25b6 Fiore & Sons")
+    keys = (TemplateKey("routing", ("Routing number",)), TemplateKey("firm", ("Firm's name",)))
+
+    assert _read(form, *keys) == {"routing": "", "firm": "Fiore & Sons"}

@@ -242,3 +242,11 @@ def test_a_column_may_begin_with_a_picture():
     ]
 
     assert order(runs) == [*names("a", 7), *names("c", 6), *names("b", 8)]
+
+
+def test_what_ends_above_the_other_side_is_read_first():
+    """Totals at the right above notes at the left, as invoices have them, are no two columns."""
+    totals = [run(f"t{n} total", 700, 100 + 40 * n, 150) for n in range(4)]
+    notes = column("n", 50, 300, 3)
+
+    assert order([*notes, *totals]) == [*names("t", 4), *names("n", 3)]
