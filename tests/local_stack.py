@@ -197,7 +197,7 @@ class LocalStack:
             raise RuntimeError("The local stack does not run.")
         children = self.processes.values()
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
         self._process = None
         while any(_is_alive(pid) for pid in children):
             time.sleep(0.01)
@@ -216,7 +216,7 @@ class LocalStack:
         status = 0
         if self._process is not None:
             self._process.send_signal(number)
-            status = self._process.wait(10)
+            status = self._process.wait(60)
             self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
         return status

@@ -55,6 +55,7 @@ TIMED = (
     "tests/local/aws/test_server.py",
     "tests/local/http/test_front.py",
     "tests/local/test_ingest_speed.py",
+    "tests/local/test_stop.py",
     "tests/local/test_worker.py",
     "tests/stores/examples/test_pictures.py",
     "tests/stores/fetching/test_downloads.py",

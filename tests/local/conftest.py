@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,14 @@ def stack(diary: Diary) -> Iterator[LocalStack]:
         "PRESAGE_SWEEP_SECONDS": "0.5",
         "PRESAGE_VISIBILITY_SECONDS": "3",
     }
+    with LocalStack(TINY, environment=environment) as running:
+        yield running
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[LocalStack]:
+    """A stack of its own for one test."""
+    environment = {"TINY_DIARY": str(tmp_path / "notes.txt"), "PRESAGE_NICENESS": "3"}
     with LocalStack(TINY, environment=environment) as running:
         yield running
 

@@ -11,7 +11,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 import urllib.request
 
 import pytest
@@ -21,39 +20,8 @@ from infra.local.environment import ROOT
 from infra.local.options import parse
 from infra.local.process import fork
 from infra.local.state import State
-from tests.local.wire import TINY, talk, wait_until
+from tests.local.wire import TINY, is_alive, talk, wait_until
 from tests.local_stack import LocalStack
-
-
-def is_alive(pid):
-    """Tell whether a process exists and is no zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # gone before it was opened, or before read
-        return False
-
-
-@pytest.fixture
-def fresh(tmp_path):
-    """A stack of its own for one test."""
-    environment = {"TINY_DIARY": str(tmp_path / "notes.txt"), "PRESAGE_NICENESS": "3"}
-    with LocalStack(TINY, environment=environment) as stack:
-        yield stack
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stop_leaves_no_child(fresh, number):
-    """Ctrl-C and SIGTERM end everything within five seconds with status 0, even paused workers."""
-    pids = [fresh.pid, *fresh.processes.values()]
-    fresh.kill_worker("train", signal.SIGSTOP)
-    began = time.monotonic()
-
-    status = fresh.stop(number)
-
-    assert status == 0
-    assert time.monotonic() - began < 5
-    assert not [pid for pid in pids if is_alive(pid)]
 
 
 def test_killed_supervisor_leaves_no_orphan(fresh):

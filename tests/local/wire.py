@@ -37,6 +37,15 @@ def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
         time.sleep(0.003)
 
 
+def is_alive(pid: int) -> bool:
+    """Tell whether a process exists and is no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):  # gone before it was opened, or before read
+        return False
+
+
 class RawAnswer:
     """An answer as it came over a raw socket."""
 
