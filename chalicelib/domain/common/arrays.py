@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.int8]
 Pixels = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Halves = npt.NDArray[np.float16]

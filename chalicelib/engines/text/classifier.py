@@ -12,14 +12,15 @@ import numpy as np
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.interface import EncoderUse, TextReport
-from chalicelib.engines.text.head import stored_rejectors
+from chalicelib.engines.text.head import stored_neighbours, stored_rejectors
 from chalicelib.engines.text.head.domain import scores
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Halves, Singles
+    from chalicelib.domain.common.arrays import Array, Bools, Doubles, Floats, Halves, Ints, Singles
     from chalicelib.engines.interface import Blocks
+    from chalicelib.engines.text.head.neighbours import NearestTexts
     from chalicelib.engines.text.head.rejector import Rejector
 
 
@@ -54,6 +55,8 @@ class TextParameters:
     """Energy below which a text is out of domain; minus infinity: never."""
     rejector: Rejector | None = None
     """Judges texts in place of that threshold; None: that threshold does, as in older models."""
+    neighbours: NearestTexts | None = None
+    """Training texts that are heard beside the head; None: the head alone, as in older models."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,9 +95,17 @@ class TrainedText:
     def bytes(self) -> int:
         """Memory that the model takes, in bytes."""
         parts = self.parameters
-        arrays = [self._matrix, self._offsets, parts.weights, parts.biases, parts.means]
+        arrays: list[Array] = [
+            self._matrix,
+            self._offsets,
+            parts.weights,
+            parts.biases,
+            parts.means,
+        ]
         if parts.rejector is not None:
             arrays += [parts.rejector.domain.anchors, parts.rejector.domain.centre]
+        if parts.neighbours is not None:
+            arrays.append(parts.neighbours.anchors)
         return sum(array.nbytes for array in arrays) + _BYTES_OF_LABEL * len(parts.labels)
 
     @property
@@ -112,11 +123,12 @@ class TrainedText:
             Both; a model that never rejects rejects nothing.
         """
         vectors = self._vectors(blocks)
-        logits = self._tempered_logits(vectors)
+        alone = self._tempered_logits(vectors)
+        logits = self._heard(vectors, alone)
         shares = _shares(logits)
         rejector, threshold = self.parameters.rejector, self.parameters.threshold
         if rejector is not None:
-            witnesses = self._witnesses(rejector, vectors, logits)
+            witnesses = self._witnesses(rejector, vectors, alone, logits.argmax(axis=1))
             cautious = rejector.scale.cautious(shares, witnesses)
             return TextAnswers(cautious, rejector.rejects(witnesses))
         if math.isinf(threshold):
@@ -141,16 +153,26 @@ class TrainedText:
             Float, shape (texts,); high for texts like the training data.
         """
         vectors = self._vectors(blocks)
-        logits = self._tempered_logits(vectors)
+        alone = self._tempered_logits(vectors)
+        logits = self._heard(vectors, alone)
         rejector = self.parameters.rejector
         if rejector is None:
             return _energies(logits)
-        return scores(self._witnesses(rejector, vectors, logits))
+        return scores(self._witnesses(rejector, vectors, alone, logits.argmax(axis=1)))
 
-    def _witnesses(self, rejector: Rejector, vectors: Singles, logits: Singles) -> Doubles:
-        """Hear what speaks for texts, float32, (texts, all dims) and (texts, labels)."""
-        support = _energies(logits) if rejector.hears_energy else logits.max(axis=1)
-        return rejector.witnesses(support, self._features(vectors), logits.argmax(axis=1))
+    def _witnesses(
+        self, rejector: Rejector, vectors: Singles, alone: Singles, answers: Ints
+    ) -> Doubles:
+        """Hear what speaks for texts.
+
+        Args:
+            rejector: what hears.
+            vectors: float32, shape (texts, all dims).
+            alone: logits of the head alone over the temperature, float32, shape (texts, labels).
+            answers: label indexes, int, shape (texts,).
+        """
+        support = _energies(alone) if rejector.hears_energy else alone.max(axis=1)
+        return rejector.witnesses(support, self._features(vectors), answers)
 
     def features(self, blocks: Blocks) -> Singles:
         """Scale raw vectors by encoder as those of the training were.
@@ -168,10 +190,18 @@ class TrainedText:
         return np.asarray((vectors - self.parameters.means) / self._scales)
 
     def _tempered_logits(self, vectors: Singles) -> Singles:
-        """Logits over the temperature, float32, (texts, all dims) to (texts, labels)."""
+        """Logits of the head over the temperature, float32, (texts, dims) to (texts, labels)."""
         logits: Singles = vectors @ self._matrix
         logits += self._offsets
         return logits
+
+    def _heard(self, vectors: Singles, logits: Singles) -> Singles:
+        """Add what the nearest texts say, float32, (texts, all dims) and (texts, labels)."""
+        neighbours = self.parameters.neighbours
+        if neighbours is None:
+            return logits
+        heard = neighbours.heard(logits, self._features(vectors), self.parameters.temperature)
+        return np.asarray(heard, np.float32)
 
     def _vectors(self, blocks: Blocks) -> Singles:
         """Put the vectors of all encoders side by side, float32, shape (texts, all dims).
@@ -237,6 +267,11 @@ def dump(trained: TrainedText) -> bytes:
         arrays |= artifact.add_prefix(
             stored_rejectors.PREFIX, stored_rejectors.arrays(parameters.rejector)
         )
+    if parameters.neighbours is not None:
+        header["neighbours"] = stored_neighbours.header(parameters.neighbours)
+        arrays |= artifact.add_prefix(
+            stored_neighbours.PREFIX, stored_neighbours.arrays(parameters.neighbours)
+        )
     return artifact.dump(header, arrays)
 
 
@@ -275,6 +310,7 @@ def _parameters(content: Artifact) -> TextParameters:
         temperature=float(header["temperature"]),
         threshold=float("-inf") if threshold is None else float(threshold),
         rejector=stored_rejectors.read(content) if "rejector" in header else None,
+        neighbours=stored_neighbours.read(content) if "neighbours" in header else None,
     )
 
 
@@ -334,3 +370,5 @@ def _check_shapes(parameters: TextParameters) -> None:
         raise ArtifactError("The artifact holds numbers that are not finite.")
     if parameters.rejector is not None:
         stored_rejectors.check(parameters.rejector, dims, labels)
+    if parameters.neighbours is not None:
+        stored_neighbours.check(parameters.neighbours, dims, labels)

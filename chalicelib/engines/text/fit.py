@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,14 +15,17 @@ from chalicelib.engines.text.classifier import TextParameters, TrainedText
 from chalicelib.engines.text.head.cross_validation import CrossValidation, cross_validate
 from chalicelib.engines.text.head.evaluation import SplitEvaluator
 from chalicelib.engines.text.head.layout import Layout, RowRange
+from chalicelib.engines.text.head.neighbours import NearestTexts, fit_neighbours
 from chalicelib.engines.text.head.out_of_domain import rejection_threshold
-from chalicelib.engines.text.head.regression import HeadObjective, SoftmaxHead
+from chalicelib.engines.text.head.regression import ExampleBatch, HeadObjective, SoftmaxHead
 from chalicelib.engines.text.head.rejector import LearntRejectors, learn_rejectors
 from chalicelib.engines.text.plan import FitPlan, make_plan
 from chalicelib.engines.text.report.training_report import Epochs, make_report
 from chalicelib.engines.text.validation import check_training_set
 
 if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Singles
+
     OnEpoch = Callable[[TextEpoch], None]
     OnProgress = Callable[[float], None]
 
@@ -112,7 +115,7 @@ def _make_evaluator(
     training = layout.batches(is_training_example)
     held = layout.batches(lambda part: part.is_held)
     rejector = None if rejectors is None else rejectors.metric
-    evidence = {}
+    evidence, labels = {}, len(training_set.label_names)
     if rejector is not None:
         evidence = {id(b): rejector.domain.evidence(b.features) for b in (*training, *held)}
     return SplitEvaluator(
@@ -124,7 +127,26 @@ def _make_evaluator(
         may_reject=options.out_of_domain_rate is not None,
         rejector=rejector,
         evidence=evidence,
+        nearness_weight=chosen.nearness_weight,
+        nearness=_nearness(layout, labels, training, held) if chosen.nearness_weight else {},
     )
+
+
+def _nearness(
+    layout: Layout, labels: int, training: Sequence[ExampleBatch], held: Sequence[ExampleBatch]
+) -> dict[int, Singles]:
+    """Nearness of each piece, by its `id`, to the training part of the split.
+
+    Each training text is nearest to itself, so it is asked beside those of other folds alone.
+    """
+    folds = [part.fold for part in layout.ranges if not part.is_held and not part.is_phrase]
+    whole = fit_neighbours(training, labels, 1.0)
+    found = {id(batch): whole.nearness(batch.features) for batch in held}
+    for fold, batch in zip(folds, training, strict=True):
+        others = [one for place, one in zip(folds, training, strict=True) if place != fold]
+        if others:
+            found[id(batch)] = fit_neighbours(others, labels, 1.0).nearness(batch.features)
+    return found
 
 
 def _run_epochs(
@@ -182,4 +204,13 @@ def _parameters(
         norms=scaling.norms,
         temperature=chosen.temperature,
         threshold=float("-inf"),
+        neighbours=_neighbours(plan, chosen),
     )
+
+
+def _neighbours(plan: FitPlan, chosen: CrossValidation) -> NearestTexts | None:
+    """Keep all examples, where their nearness counts."""
+    if not chosen.nearness_weight:
+        return None
+    examples = plan.layout.batches(lambda part: not part.is_phrase)
+    return fit_neighbours(examples, plan.labels, chosen.nearness_weight)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 from chalicelib.engines.calibration import fit_temperature, tempered_loss
+from chalicelib.engines.text.head.neighbours import (
+    add_nearness,
+    choose_weight,
+    fit_neighbours,
+    likely,
+)
 from chalicelib.engines.text.head.regression import HeadObjective, SoftmaxHead, fit_head
 
 if TYPE_CHECKING:
@@ -57,6 +64,12 @@ class CrossValidation:
     """Which of them are of the training part of the split, bool, shape (n,)."""
     outside_logits: Singles
     """Scores of the background texts, fold after fold, float32, shape (m, labels)."""
+    head_logits: Singles
+    """The logits without what the nearest text of each label adds, float32, (n, labels)."""
+    outside_head_logits: Singles
+    """The same of the background texts, float32, shape (m, labels)."""
+    nearness_weight: float = 0.0
+    """What that text adds; 0: it is not heard."""
 
 
 def cross_validate(
@@ -92,7 +105,42 @@ def cross_validate(
         scores.append(run.scores(penalty_inverse))
         on_progress(0.7 + 0.3 * place / len(runs))
     on_progress(1.0)
-    return _calibrated(penalty_inverse, runs, scores)
+    near = None
+    if len(layout.order) <= EXACT_EXAMPLES and len(runs) > 1:
+        near = _with_neighbours(runs, scores)
+    return _calibrated(penalty_inverse, runs, scores, near)
+
+
+class _Heard(NamedTuple):
+    """What the nearest text of each label counts, and the scores of every fold with it."""
+
+    weight: float
+    scores: list[_Scores]
+
+
+def _with_neighbours(runs: Sequence[_Fold], scores: Sequence[_Scores]) -> _Heard | None:
+    """Weigh the nearest texts; None where they are not worth it."""
+    near = [run.nearness(part) for run, part in zip(runs, scores, strict=True)]
+    truth = np.concatenate([run.truth for run in runs])
+    chosen = _choosing(np.concatenate([run.is_trained for run in runs]))
+    pairs = list(zip(scores, near, strict=True))
+
+    def loss_with(weight: float) -> float:
+        parts = [add_nearness(part.held, found.held, weight) for part, found in pairs]
+        logits = np.concatenate(parts)[chosen]
+        return tempered_loss(logits, truth[chosen], fit_temperature(logits, truth[chosen]))
+
+    weight = choose_weight(loss_with, int(chosen.sum()))
+    if not weight:
+        return None
+    heard = [
+        _Scores(
+            np.asarray(add_nearness(part.held, found.held, weight), np.float32),
+            np.asarray(add_nearness(part.outside, found.outside, weight), np.float32),
+        )
+        for part, found in pairs
+    ]
+    return _Heard(weight, heard)
 
 
 def _choose(
@@ -125,10 +173,11 @@ def _choose(
 
 
 def _calibrated(
-    penalty_inverse: float, runs: Sequence[_Fold], scores: Sequence[_Scores]
+    penalty_inverse: float, runs: Sequence[_Fold], scores: Sequence[_Scores], near: _Heard | None
 ) -> CrossValidation:
     """Fit both temperatures to the scores of the chosen penalty."""
-    logits = np.concatenate([part.held for part in scores])
+    heard = scores if near is None else near.scores
+    logits = np.concatenate([part.held for part in heard])
     truth = np.concatenate([run.truth for run in runs])
     is_trained = np.concatenate([run.is_trained for run in runs])
     chosen = _choosing(is_trained)
@@ -142,7 +191,10 @@ def _calibrated(
         logits=logits,
         truth=truth,
         is_trained=is_trained,
-        outside_logits=np.concatenate([part.outside for part in scores]),
+        outside_logits=np.concatenate([part.outside for part in heard]),
+        head_logits=np.concatenate([part.held for part in scores]),
+        outside_head_logits=np.concatenate([part.outside for part in scores]),
+        nearness_weight=0.0 if near is None else near.weight,
     )
 
 
@@ -163,7 +215,16 @@ def _default(labels: int) -> CrossValidation:
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(
-        _DEFAULT_PENALTY_INVERSE, 1.0, 1.0, nothing, logits, nothing, np.empty(0, bool), logits
+        penalty_inverse=_DEFAULT_PENALTY_INVERSE,
+        temperature=1.0,
+        metric_temperature=1.0,
+        examples=nothing,
+        logits=logits,
+        truth=nothing,
+        is_trained=np.empty(0, bool),
+        outside_logits=logits,
+        head_logits=logits,
+        outside_head_logits=logits,
     )
 
 
@@ -192,6 +253,7 @@ class _Fold:
 
         self._training = layout.batches(lambda part: not is_out(part))
         self._held = layout.batches(is_out)
+        self._texts = layout.batches(lambda part: not is_out(part) and not part.is_phrase)
         self._labels = labels
         self._arithmetic = arithmetic
         self._head: SoftmaxHead | None = None
@@ -209,6 +271,18 @@ class _Fold:
         held = [self._head.logits(batch.features) for batch in self._held]
         outside = [] if self._outside is None else [self._head.logits(self._outside)]
         return _Scores(self._joined(held), self._joined(outside))
+
+    def nearness(self, scores: _Scores) -> _Scores:
+        """Look for the nearest texts of likely labels, among those that the head saw."""
+        near = fit_neighbours(self._texts, self._labels, 1.0)
+        held = np.concatenate([batch.features for batch in self._held])
+        outside = self._outside
+        if outside is None:
+            return _Scores(near.nearness(held, likely(scores.held)), scores.outside)
+        return _Scores(
+            near.nearness(held, likely(scores.held)),
+            near.nearness(outside, likely(scores.outside)),
+        )
 
     def _joined(self, parts: Sequence[Floats]) -> Singles:
         empty = np.empty((0, self._labels), np.float32)

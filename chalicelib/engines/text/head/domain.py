@@ -91,20 +91,23 @@ def unit_vectors(features: Floats, centre: Floats) -> Doubles:
     return np.asarray(GridArithmetic().features(units), np.float64)
 
 
-def anchor_rows(labels: Ints) -> Ints:
+def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
     """Choose the rows to keep, as many of each label as of any other where they do not all fit.
 
     Args:
         labels: label indexes, int, shape (rows,).
+        most: so many rows at the most; None: 5,000.
+        of_label: so many of each label at the most; None: as many as fit.
 
     Returns:
-        Rows, ascending, int, shape (at most 5,000,).
+        Rows, ascending, int, shape (at most `most`,).
     """
     order = np.argsort(labels, kind="stable")
     firsts = np.searchsorted(labels[order], labels[order])
     places = np.empty(len(labels), np.int64)
     places[order] = np.arange(len(labels)) - firsts
-    return np.sort(np.argsort(places, kind="stable")[:MOST_ANCHORS])
+    chosen = np.argsort(places, kind="stable")[: MOST_ANCHORS if most is None else most]
+    return np.sort(chosen if of_label is None else chosen[places[chosen] < of_label])
 
 
 def fit_domain(inside: Floats, outside: Floats, centre: Floats) -> Domain:

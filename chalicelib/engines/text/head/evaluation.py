@@ -12,6 +12,7 @@ from chalicelib.engines import metrics
 from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
 from chalicelib.engines.text.head.domain import answer_support
+from chalicelib.engines.text.head.neighbours import add_nearness
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
@@ -42,6 +43,10 @@ class SplitEvaluator:
     """Judges texts in place of the threshold."""
     evidence: Mapping[int, Doubles] = field(default_factory=dict)
     """What its domain says of each piece, by the piece's `id`, since no epoch changes it."""
+    nearness_weight: float = 0.0
+    """What the nearest text of each label adds to the logits."""
+    nearness: Mapping[int, Singles] = field(default_factory=dict)
+    """Nearness of each label's texts, by the piece's `id`, float32, shape (examples, labels)."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Measure a head on both sides."""
@@ -84,21 +89,33 @@ class SplitEvaluator:
         """Answer the pieces chunk by chunk."""
         for batch in batches:
             for first in range(0, len(batch.labels), _CHUNK_ROWS):
-                logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
+                alone = logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
+                near = self.nearness.get(id(batch))
+                if near is not None:
+                    some_near = near[first : first + _CHUNK_ROWS]
+                    logits = add_nearness(alone, some_near, self.nearness_weight)
                 evidence = self.evidence.get(id(batch))
                 some = None if evidence is None else evidence[first : first + _CHUNK_ROWS]
-                shares, is_rejected = self._judged(logits, some)
+                shares, is_rejected = self._judged(logits, alone, some)
                 truth = batch.labels[first : first + _CHUNK_ROWS]
                 yield _Part(shares, shares.argmax(axis=1), is_rejected, truth)
 
-    def _judged(self, logits: Floats, evidence: Doubles | None) -> tuple[Singles, Bools]:
-        """Probabilities and rejections of logits, float, (examples, labels), as they are served."""
+    def _judged(
+        self, logits: Floats, alone: Floats, evidence: Doubles | None
+    ) -> tuple[Singles, Bools]:
+        """Probabilities and rejections, as they are served.
+
+        Args:
+            logits: with what the nearest texts add, float, shape (examples, labels).
+            alone: of the head alone, float, same shape.
+            evidence: of the rejector's domain, float64, shape (examples, 2).
+        """
         shares = probabilities(logits, self.temperature)
         if not self.may_reject:
             return shares, np.zeros(len(logits), bool)
         if self.rejector is None or evidence is None:
             return shares, energies(logits, self.temperature) < self.threshold
-        support = answer_support(logits, self.temperature)
+        support = answer_support(alone, self.temperature)
         witnesses = self.rejector.scale.scaled(support, evidence, logits.argmax(axis=1))
         cautious = self.rejector.scale.cautious(shares, witnesses)
         return cautious, self.rejector.rejects(witnesses)

@@ -152,14 +152,17 @@ def _rejector(
     rate: float,
 ) -> tuple[Rejector, _Evidence]:
     """Fit scale, trust and threshold to chosen examples, bool, (n,); and what is said of them."""
-    inside, held, outside = chosen.logits[rows], evidence.held[rows], chosen.outside_logits
-    answers = inside.argmax(axis=1)
-    support = answer_support(inside, temperature)
-    scale = fit_scale(support, held, answers, inside.shape[1])
+    held, outside = evidence.held[rows], chosen.outside_logits
+    answers = chosen.logits[rows].argmax(axis=1)
+    # The nearest text is a witness of its own: here the head speaks alone.
+    support = answer_support(chosen.head_logits[rows], temperature)
+    scale = fit_scale(support, held, answers, outside.shape[1])
     heard = _Evidence(
         scale.scaled(support, held, answers),
         scale.scaled(
-            answer_support(outside, temperature), evidence.outside, outside.argmax(axis=1)
+            answer_support(chosen.outside_head_logits, temperature),
+            evidence.outside,
+            outside.argmax(axis=1),
         ),
     )
     scale = replace(scale, trust=fit_trust(heard.held, heard.outside))

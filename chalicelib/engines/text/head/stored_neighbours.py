@@ -1,0 +1,60 @@
+"""How an artifact holds the training texts that are heard beside the head of a text model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.artifact import Artifact, ArtifactError, strip_prefix
+from chalicelib.engines.text.head.neighbours import NearestTexts
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Array
+
+PREFIX = "neighbours"
+"""Stands before the names of its arrays."""
+
+
+def header(neighbours: NearestTexts) -> dict[str, Any]:
+    """Return its numbers as JSON."""
+    return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
+
+
+def arrays(neighbours: NearestTexts) -> dict[str, Array]:
+    """Return its arrays by name."""
+    return {"anchors": neighbours.anchors}
+
+
+def read(content: Artifact) -> NearestTexts:
+    """Read them.
+
+    Raises:
+        KeyError: a part is missing.
+        TypeError: an array holds numbers of another kind.
+    """
+    numbers = content.header["neighbours"]
+    anchors = strip_prefix(PREFIX, content.arrays)["anchors"]
+    if anchors.dtype != np.int8:
+        raise TypeError(f"anchors holds {anchors.dtype}, not int8")
+    ends = np.array([int(end) for end in numbers["ends"]], np.int64)
+    return NearestTexts(anchors, ends, float(numbers["weight"]))
+
+
+def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
+    """Refuse parts that do not fit together.
+
+    Args:
+        neighbours: as they were read.
+        dims: length of the feature vectors.
+        labels: number of labels.
+
+    Raises:
+        ArtifactError: shapes disagree, or the weight is no positive number.
+    """
+    anchors, ends = neighbours.anchors, neighbours.ends
+    is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)
+    if not is_whole or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(anchors):
+        raise ArtifactError("The artifact's neighbours, encoders and labels do not fit together.")
+    if not 0 < neighbours.weight < np.inf:
+        raise ArtifactError("The weight of the artifact's neighbours is no positive number.")
