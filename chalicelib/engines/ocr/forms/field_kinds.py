@@ -35,6 +35,7 @@ or whose commas were read as points."""
 _BLANK_INSIDE = re.compile(r"(?<=[\d.,]) (?=\d)")
 _CAPITAL_NOUGHT = re.compile(r"(?<![^\W_])0(?=[A-Za-z]{2})|(?<=[A-Z])0(?=[A-Z]|$)")
 _NOUGHT = re.compile(r"(?<=[a-z])0(?=[a-z]|$)")
+_LETTER_O = re.compile(r"(?<=\d)[Oo](?=[\d -])|(?<=[\d-])[Oo](?=\d)")
 _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 
 
@@ -95,7 +96,10 @@ def is_boxed_row(text: str) -> bool:
 def closed_up(text: str) -> str:
     """Return a number that was written into single boxes without the blanks between them."""
     digits = sum(map(str.isdecimal, text))
-    return text.replace(" ", "") if digits >= measures.COMB_DIGITS and is_spaced(text) else text
+    # A digit that touches the tick beside it looks like a sign of money.
+    single = text.replace("$", "5") if len(text.split()) > measures.COMB_DIGITS else text
+    closed = single.replace(" ", "")
+    return closed if digits >= measures.COMB_DIGITS and is_spaced(single) else text
 
 
 def tightened(text: str) -> str:
@@ -106,6 +110,11 @@ def tightened(text: str) -> str:
 def with_letters(name: str) -> str:
     """Return a name with the letter where a nought was read among letters: 0konkwo, O'NEIL."""
     return _NOUGHT.sub("o", _CAPITAL_NOUGHT.sub("O", name))
+
+
+def with_digits(number: str) -> str:
+    """Return a telephone number with the nought where an O was read among digits."""
+    return _LETTER_O.sub("0", number)
 
 
 def with_pounds(text: str) -> str:

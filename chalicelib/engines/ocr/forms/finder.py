@@ -25,6 +25,7 @@ from chalicelib.engines.ocr.forms.certainty import (
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
     tightened,
+    with_digits,
     with_letters,
     with_pounds,
 )
@@ -206,6 +207,8 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if "NAME" in template.types and sheet.blur:
         text = with_letters(text)
+    if "PHONE" in template.types and sheet.blur:
+        text = with_digits(text)
     if "CURRENCY" in template.types or "$" in text:
         text = sheet.amounts.mended(tightened(text))
         if sheet.amounts.is_odd(text):

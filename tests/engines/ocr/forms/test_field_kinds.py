@@ -10,13 +10,21 @@ from chalicelib.engines.ocr.forms.field_kinds import (
     fitness,
     span_of,
     tightened,
+    with_digits,
     with_letters,
 )
 
 
 @pytest.mark.parametrize(
     ("text", "closed"),
-    [("1 0 3 8", "1038"), ("A 1 2 3 4", "A1234"), ("Y N", "Y N"), ("10 3 8 4 7", "10 3 8 4 7")],
+    [
+        ("1 0 3 8", "1038"),
+        ("A 1 2 3 4", "A1234"),
+        ("Y N", "Y N"),
+        ("10 3 8 4 7", "10 3 8 4 7"),
+        ("4 1 2 5 $ 9 0 8 3", "412559083"),
+        ("$ 4 1 2", "$ 4 1 2"),
+    ],
 )
 def test_number_in_single_boxes_is_one_number(text: str, closed: str) -> None:
     """Digits that stand apart belong together; words and few letters do not."""
@@ -79,6 +87,12 @@ def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole:
 def test_nought_among_letters_of_a_name_is_a_letter(text: str, name: str) -> None:
     """Names have no digits; a number beside one keeps its noughts."""
     assert with_letters(text) == name
+
+
+def test_letter_o_among_the_digits_of_a_telephone_number_is_a_nought() -> None:
+    """Other letters, and an O beside them, stay."""
+    assert with_digits("2O7-555-O188") == "207-555-0188"
+    assert with_digits("(207) 555-0188 OFFICE") == "(207) 555-0188 OFFICE"
 
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:

@@ -280,11 +280,19 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.piece]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece behind the second printing of a line's number."""
+        """Yield the piece behind the second printing of a line's number.
+
+        Of several in its column, which reach into each other's rows, the one on the same baseline.
+        """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)
         if gaps.min(initial=np.inf) < labels.min(initial=np.inf):
-            yield NUMBERED, int(gaps.argmin()), 1.0
+            first = self._rects[int(gaps.argmin())]
+            off = np.abs(self._rects[:, 3] - number.max_y) / number.height
+            is_stacked = (self._rects[:, 0] < first[2]) & (self._rects[:, 2] > first[0])
+            piece = int(np.where(is_stacked & np.isfinite(gaps), off, np.inf).argmin())
+            if self._numbered.is_nearest(number, self.pieces[piece].segment.rect):
+                yield NUMBERED, piece, 1.0
 
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
         """Yield the nearest piece right of, below and above a key, and how near it is.

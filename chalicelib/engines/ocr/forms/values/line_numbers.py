@@ -95,6 +95,15 @@ class NumberedLines:
             for each in self._seconds.level(first.rect)
         )
 
+    def is_nearest(self, number: Rect, text: Rect) -> bool:
+        """Return whether no other number of a column stands closer to the baseline of a text."""
+        off = abs(text.max_y - number.max_y)
+        return not any(
+            abs(text.max_y - each.rect.max_y) < off
+            and min(number.max_x, each.rect.max_x) > max(number.min_x, each.rect.min_x)
+            for each in self._seconds.level(text)
+        )
+
     def before_value(self, key: FoundKey, others: Iterable[Rect]) -> LineNumber | None:
         """Return the number that stands before a key's value, None for a key without one.
 

@@ -127,3 +127,26 @@ def test_number_of_a_line_is_no_value_of_a_heading_beside_it() -> None:
     found = _values(page, owed="You Owe", due="It is due", penalty="Penalty")
 
     assert found == {"owed": "", "due": "", "penalty": "63"}
+
+
+def test_large_writing_belongs_to_the_line_on_whose_baseline_it_stands() -> None:
+    """Amounts by hand reach into the row above, whose line is empty, or has a key, or has none."""
+    rows = (
+        (7, "Gains", "61"),
+        (8, "Other", ""),
+        (9, "Total", "344"),
+        (10, "Less", ""),
+        (11, "", "9"),
+    )
+    lines = []
+    for row, (number, text, amount) in enumerate(rows):
+        top = 100.0 + 24 * row
+        for x, word in ((50, str(number)), (90, text or "Others"), (800, str(number))):
+            lines.append(TextLine(word, 1.0, Rect(x, top, x + 10.0 * len(word), top + 20)))
+        if amount:
+            lines.append(TextLine(amount, 1.0, Rect(880, top - 14, 960, top + 20)))
+    page = ReadPage(Page(1, 1200, 1600, 1.0), 0, None, tuple(lines))
+
+    found = _values(page, gains="Gains", other="Other", total="Total", less="Less")
+
+    assert found == {"gains": "61", "other": "", "total": "344", "less": ""}
