@@ -279,6 +279,8 @@ UNUSED_BEHIND_HEIGHTS, UNUSED_BELOW_HEIGHTS = 8.0, 0.5
 
 # Lines that are numbered, and statements.
 
+LINE_LETTER_GAP_HEIGHTS = 1.5
+"""Blank between the letter of a line and its caption at the most."""
 GROWING_SHARE = 0.8
 """Share of a column's numbers that are larger than those above them."""
 FEWEST_LINE_NUMBERS = 2

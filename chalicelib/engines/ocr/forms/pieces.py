@@ -12,7 +12,7 @@ from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
-from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.dates import find_dates
 
@@ -90,7 +90,23 @@ def take_out_keys(
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
         elif number not in instructions and (piece := _bare(segment, 0, len(segment.text))):
             pieces.append(FormPiece(piece, None, _begins_with_label(segment.text)))
-    return Remains(tuple(pieces), tuple(labels))
+    kept = (each for each in pieces if not _is_letter_of_line(each, keys))
+    return Remains(tuple(kept), tuple(labels))
+
+
+def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
+    """Return whether a text is the small letter that a form prints right before a caption."""
+    text, rect = piece.segment.text, piece.segment.rect
+    reach = measures.LINE_LETTER_GAP_HEIGHTS * piece.segment.height
+    return (
+        len(text) == 1
+        and text.islower()
+        and any(
+            -reach < key.segments[0].rect.min_x - rect.max_x < reach
+            and is_level(rect, key.segments[0].rect)
+            for key in keys
+        )
+    )
 
 
 def is_numbered_caption(text: str) -> bool:

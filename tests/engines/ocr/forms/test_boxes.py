@@ -210,3 +210,16 @@ def test_values_stand_below_a_ruled_row_of_headers() -> None:
 def test_empty_box_is_not_filled_from_the_box_below(below: tuple[str, ...]) -> None:
     """Further captions, which the template does not know, are no values; nor are two texts."""
     assert _read(_ruled_rows(HEADERS, below), *HEADER_KEYS) == dict.fromkeys(HEADERS, "")
+
+
+def test_letters_of_lines_are_no_value_of_the_caption_beside_them() -> None:
+    """A form prints b and d before captions at the bottom of a box that nobody wrote in."""
+    form = DrawnForm()
+    form.box(60, 60, 400, 160)
+    form.write(70, 96, "b")
+    form.write(90, 96, "Routing")
+    form.write(70, 130, "d")
+    form.write(90, 130, "Account")
+    keys = [TemplateKey(text, (text,)) for text in ("Routing", "Account")]
+
+    assert _read(form, *keys) == {"Routing": "", "Account": ""}
