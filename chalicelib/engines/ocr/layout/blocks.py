@@ -9,7 +9,7 @@ from statistics import fmean, median_low
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.layout import ReadingPlace
-from chalicelib.engines.ocr.layout.columns import Row, flows, is_prose, level_pieces
+from chalicelib.engines.ocr.layout.columns import Piece, Row, flows, is_prose, level_pieces
 from chalicelib.engines.ocr.order import page_slope
 
 if TYPE_CHECKING:
@@ -60,17 +60,22 @@ def arrange(
         places: of tables, which are numbered behind the runs.
 
     Returns:
-        Each run once; one that reaches over a gutter in parts.
+        Each run once; one that reaches over a gutter in parts. Print that runs up or down the page
+        comes last.
     """
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
+    upright: list[Piece] = []
+    turned: list[Piece] = []
+    for piece in pieces:
+        (turned if piece.is_turned and piece.index < len(runs) else upright).append(piece)
     found: list[Block] = []
-    for flow in flows(pieces):
+    for flow in flows(upright):
         # Text fills its lines; the lines of an address might have been longer.
         right = max(piece.right for row in flow for piece in row)
         for rows in _blocks(flow):
             own = max(piece.right for row in rows for piece in row)
             found.append(Block(rows, own if is_prose(rows) else right))
-    return found
+    return found + [Block([[piece]], piece.right) for piece in turned]
 
 
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:

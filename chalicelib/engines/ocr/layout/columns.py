@@ -45,6 +45,8 @@ _LARGER = 1.2
 """A heading's height, in heights of the print around it."""
 _DEEPEST = 6
 """Columns within columns."""
+_WORD, _UPRIGHT = 3, 1.5
+"""Characters of a turned text at the least, and how many times as high as wide it is."""
 _TRIED = 8
 """Gutters of a band that are looked at: its widest."""
 
@@ -82,6 +84,16 @@ class Piece:
     def height(self) -> float:
         """Its height, at least a pixel."""
         return max(1.0, self.bottom - self.top)
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether it runs up or down the page, as print in a margin does."""
+        return self.length >= _WORD and self.height > _UPRIGHT * (self.right - self.left)
+
+    @property
+    def size(self) -> float:
+        """Height of its print."""
+        return max(1.0, self.right - self.left) if self.is_turned else self.height
 
 
 Row = list[Piece]

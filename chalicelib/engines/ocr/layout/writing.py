@@ -79,7 +79,7 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
     """Write the lines of a block."""
     texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
     flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
-    height = median(max(part.height for part in row) for row in block.rows)
+    height = median(max(part.size for part in row) for row in block.rows)
     return WrittenBlock(tuple(map(" ".join, texts)), flows_on, scale * height)
 
 

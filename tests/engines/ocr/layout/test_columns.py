@@ -250,3 +250,10 @@ def test_what_ends_above_the_other_side_is_read_first():
     notes = column("n", 50, 300, 3)
 
     assert order([*notes, *totals]) == [*names("t", 4), *names("n", 3)]
+
+
+def test_print_that_runs_up_the_margin_is_no_part_of_a_line():
+    """A number along the edge of a bill comes last, beside whatever it stands; an I is none."""
+    runs = [run("0000110", 5, 90, 20, 120), *column("a", 50, 100, 3), run("I", 50, 190, 4)]
+
+    assert order(runs) == [*names("a", 3), "I", "0000110"]
