@@ -283,3 +283,16 @@ def test_lettered_label_and_arrow_are_no_part_of_a_value() -> None:
     keys = (TemplateKey("routing", ("Routing number",)), TemplateKey("firm", ("Firm's name",)))
 
     assert _read(form, *keys) == {"routing": "", "firm": "Fiore & Sons"}
+
+
+def test_lines_to_write_on_do_not_part_a_text_that_goes_on() -> None:
+    """Rules below each written line are no boxes; behind a comma the text goes on."""
+    form = DrawnForm()
+    form.write(60, 100, "Describe your concerns:")
+    for row, text in enumerate(("Runny nose, weakness,", "aches, chills, tired", "Dr. Wood")):
+        form.write(80, 146 + 44 * row, text, 30)
+        form.rule(60, 182 + 44 * row, 1100, 182 + 44 * row)
+
+    found = _read(form, TemplateKey("concerns", ("Describe your concerns",)))
+
+    assert found == {"concerns": "Runny nose, weakness, aches, chills, tired"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite
+from math import isfinite, isinf
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
@@ -254,9 +254,19 @@ class Continuation:
             not self._is_free(other)
             or self._has_own_label(other, key, chosen)
             or (must_be_full and not is_full)
-            or self._rulings.between_lines(last.rect, self._rect(other))
+            or self._is_parted(last, other)
         )
         return None if is_end else other
+
+    def _is_parted(self, upper: LineSegment, number: int) -> bool:
+        """Return whether a rule ends a value below a line.
+
+        Lines that are printed to write on do not part a text whose line ends with a comma.
+        """
+        box = self._rulings.box(upper.rect)
+        is_open = isinf(box.min_x) and isinf(box.max_x)
+        goes_on = is_open and upper.text.rstrip().endswith(_OPEN_MARKS)
+        return not goes_on and bool(self._rulings.between_lines(upper.rect, self._rect(number)))
 
     def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
         """Return whether a line belongs to what stands left of it."""
