@@ -216,7 +216,10 @@ def _read_whole(
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
         return _joined(row, lines)
-    strip = _together([_crop(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in order])
+    crops = [_crop(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in order]
+    if not all(crop.size for crop in crops):
+        return None  # a box off the page
+    strip = _together(crops)
     height, width = strip.shape[:2]
     quad = ((0.0, 0.0), (float(width), 0.0), (float(width), float(height)), (0.0, float(height)))
     line = engine.read_crops(strip, [quad], check)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -138,3 +139,22 @@ def test_page_of_digits_takes_seconds_at_most() -> None:
 
     assert with_single_boxes(page, _Engine(""), lambda: None).lines == lines
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize("shift", [(-230.0, 0.0), (0.0, -130.0), (900.0, 0.0), (0.0, 790.0)])
+def test_boxes_off_the_page_are_not_read(shift: tuple[float, float]) -> None:
+    """Digits whose places lie outside the raster, in part or wholly, are no failure."""
+    form = _form(("291070001", "29 0  0 1"))
+    right, down = shift
+    for number, line in enumerate(form.lines):
+        box = line.box
+        form.lines[number] = replace(
+            line,
+            box=Rect(box.min_x + right, box.min_y + down, box.max_x + right, box.max_y + down),
+        )
+    engine = _Engine("291070001")
+
+    page = with_single_boxes(form.read(), engine, lambda: None)
+
+    assert len(page.lines) in {2, 6}
+    assert all(strip.size for strip in engine.strips)
