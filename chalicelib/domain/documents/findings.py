@@ -137,3 +137,5 @@ class FormField:
     """A U.S. address as a JSON object; None for anything else."""
     fit: float | None = None
     """How much this place is the key's, against other pages, 0 to 1; None for the probability."""
+    key_score: float = 1.0
+    """How much the text there stands as a key does, 0 to 1; 1 for a field without a printed key."""

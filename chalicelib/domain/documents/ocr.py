@@ -21,6 +21,8 @@ TEXT: Final = "text"
 TABLE: Final = "table"
 CONTACT: Final = "contact"
 FORM: Final = "form"
+_KEY_SHARE = 0.6
+"""How much a text stands as a key does at the least, as a share of what it does on another page."""
 TASKS = (TEXT, TABLE, CONTACT, FORM)
 """Kinds of findings that can be asked for, the default first."""
 
@@ -215,13 +217,22 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Keep one field of each entity: with a value, then where the key fits best, then the first."""
-    best: dict[str, tuple[tuple[bool, float, int], Finding]] = {}
-    for finding in findings:
+    """Keep one field of each entity: with a value, then where the key fits best, then the first.
+
+    A page that merely mentions the key does not count beside one where it stands as keys do.
+    """
+    every = list(findings)
+    scores: dict[str, float] = {}
+    for each in every:
+        if isinstance(each.item, FormField):
+            scores[each.item.entity] = max(each.item.key_score, scores.get(each.item.entity, 0.0))
+    best: dict[str, tuple[tuple[bool, bool, float, int], Finding]] = {}
+    for finding in every:
         if not isinstance(finding.item, FormField):
             continue
         fit = finding.probability if finding.item.fit is None else finding.item.fit
-        rank = (bool(finding.item.value_text), fit, -finding.page_number)
+        is_key = finding.item.key_score >= _KEY_SHARE * scores[finding.item.entity]
+        rank = (is_key, bool(finding.item.value_text), fit, -finding.page_number)
         kept = best.get(finding.item.entity)
         if kept is None or rank > kept[0]:
             best[finding.item.entity] = rank, finding

@@ -88,6 +88,20 @@ def test_best_page_is_where_the_key_fits():
     assert found.item.value_text == "Bob"
 
 
+def test_page_that_mentions_a_key_does_not_count_beside_the_key_itself():
+    """An empty value of the key is one; a page where it reads almost as well still counts."""
+    mentioned = replace(a_field("name", "Ann", 0.9), key_score=0.5)
+    meant = replace(a_field("name", "", 0.9), key_score=0.95)
+    alike = replace(a_field("name", "Bob", 0.7), key_score=0.8)
+
+    (empty,) = best_fields([a_finding(mentioned, 1), a_finding(meant, 2)])
+    (found,) = best_fields(
+        [a_finding(each, at) for at, each in enumerate((mentioned, meant, alike))]
+    )
+
+    assert (empty.item.value_text, found.item.value_text) == ("", "Bob")
+
+
 def test_place_of_a_field():
     """The union of key and value; of one alone when the other is nowhere."""
     both, key = a_field("a", "x", 1), a_field("a", "", 1)

@@ -222,6 +222,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         sheet.weigh(_evidence(text, value, sheet)) if text else _fit(key, value),
         normalized_address(text) if text else None,
         _fit(key, value) * key.score,
+        key.score,
     )
 
 
