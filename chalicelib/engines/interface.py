@@ -198,6 +198,8 @@ class TextReport:
     """The chosen C."""
     temperature: float
     """The logits are divided by it."""
+    nearness_weight: float
+    """What a cosine of 1 to the nearest training text of a label adds to its logit; 0: nothing."""
     epochs: int
     """Epochs that were run."""
     early_stopping: bool

@@ -108,6 +108,7 @@ def card_document(
             "encoders": facts["encoders"],
             "seed": seed,
             "isReproducible": report.is_exact,
+            "nearestTextWeight": report.nearness_weight,
         },
         "artifactSha256": facts["artifact_sha256"],
         "metrics": _card_metrics(report),

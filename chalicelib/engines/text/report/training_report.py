@@ -78,6 +78,7 @@ def make_report(
         brier_score=round(metrics.brier_score(served, chosen.truth), 6),
         penalty_inverse=chosen.penalty_inverse,
         temperature=chosen.temperature,
+        nearness_weight=chosen.nearness_weight,
         epochs=epochs.last.epoch,
         early_stopping=epochs.has_converged,
         training_examples=examples - tests,

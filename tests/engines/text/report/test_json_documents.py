@@ -132,6 +132,14 @@ def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
     assert _card(replace(report, is_exact=False))["engine"]["isReproducible"] is False
 
 
+def test_the_card_tells_whether_the_head_answers_alone(report: TextReport) -> None:
+    """What the nearest texts add to a logit stands there, 0 where they are not asked."""
+    heard = replace(report, nearness_weight=8.0)
+
+    assert _card(report)["engine"]["nearestTextWeight"] == 0.0
+    assert _card(heard)["engine"]["nearestTextWeight"] == 8.0
+
+
 def test_labels_without_a_test_are_named(report: TextReport) -> None:
     """A zero that stands for nothing held out is told from one that was earned; names are few."""
     labels = [f"label {number}" for number in range(14)]
