@@ -119,7 +119,7 @@ test-pythons: fast-models ## the client's tests on every other Python that it su
 
 bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (on x86-64)
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
-	@$(BIN)/python -m tests.bench.bench_cold $(ARGS)
+	@$(BIN)/python -m bench.bench_cold $(ARGS)
 
 kills: check fast-models ## the stack and its pieces die twenty times under load, and nothing is lost
 	@PRESAGE_KILL_ROUNDS=20 $(BIN)/python -m pytest tests/flows/kills $(ARGS)
@@ -138,34 +138,34 @@ histories: check fast-models ## 10,000 random operations against a model of the 
 	@$(BIN)/python -m pytest -s tests/flows/long_histories.py --timeout 3600 $(ARGS)
 
 bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 models, compared byte for byte
-	@$(BIN)/python -m tests.bench.bench_backup $(ARGS)
+	@$(BIN)/python -m bench.bench_backup $(ARGS)
 
 bench-batches: $(INSTALLED) fast-models ## batches beside single calls: equal answers, processor, rate, memory, latency (ARGS="--only speed")
-	@$(BIN)/python -m tests.bench.bench_batches --data $(DATA) $(ARGS)
+	@$(BIN)/python -m bench.bench_batches --data $(DATA) $(ARGS)
 
 bench-rankings: $(INSTALLED) fast-models ## what labels that a ranking chose gain over labels at random
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_rankings --data $(DATA) $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_rankings --data $(DATA) $(ARGS)
 
 bench-http: $(INSTALLED) fast-models ## latency, throughput, metering and upload figures over HTTP
-	@$(BIN)/python -m tests.bench.bench_http --data $(DATA) $(ARGS)
+	@$(BIN)/python -m bench.bench_http --data $(DATA) $(ARGS)
 
 bench-client: $(INSTALLED) fast-models ## what the client costs: import, size, a call, memory of an upload of 500 MB
-	@$(BIN)/python -m tests.bench.bench_client $(ARGS)
+	@$(BIN)/python -m bench.bench_client $(ARGS)
 
 bench-uploads: $(INSTALLED) fast-models ## a picture archive of 2 GB by a form, validation of the largest files: seconds and memory
-	@$(BIN)/python -m tests.bench.bench_uploads $(ARGS)
+	@$(BIN)/python -m bench.bench_uploads $(ARGS)
 
 bench-text: $(INSTALLED) models ## accuracy and calibration of text models
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_text --data $(DATA) $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_text --data $(DATA) $(ARGS)
 
 bench-text-scale: $(INSTALLED) models ## large trainings, many models, equal bytes on every processor
-	@$(BIN)/python -m tests.bench.text_scale --data $(DATA) $(ARGS)
+	@$(BIN)/python -m bench.text_scale --data $(DATA) $(ARGS)
 
 bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (ARGS="--plot" draws PNG files)
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_vision --data $(DATA) $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_vision --data $(DATA) $(ARGS)
 
 bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes); its zones need OCR-B: apt-get install fonts-ocr-b, or a network
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_ocr --data $(DATA) $(ARGS)
 
 audit: $(INSTALLED) ## ask an index of advisories about every package that ships (needs a network)
 	@$(BIN)/python -m venv --clear build/audit

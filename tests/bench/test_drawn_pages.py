@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from tests.bench.drawn_pages import SENTENCES, columns_page, font, language_page, wrapped
+from bench.drawn_pages import SENTENCES, columns_page, font, language_page, wrapped
 
 
 @pytest.mark.parametrize("columns", [2, 3])

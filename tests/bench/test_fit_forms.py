@@ -1,4 +1,4 @@
-"""Tests of tests/bench/fit_forms.py."""
+"""Tests of bench/fit_forms.py."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
+from bench.fit_forms import Case, fit, left_out, report
 from chalicelib.engines.ocr.forms.certainty import Evidence, Surroundings
 from chalicelib.engines.ocr.forms.measures import VALUE_WEIGHTS
-from tests.bench.fit_forms import Case, fit, left_out, report
 
 
 def _cases(count: int) -> list[Case]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bench.ocr_contact_metrics import Tally, comparable
+from bench.ocr_contact_metrics import Tally, comparable
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Tests of tests/bench/ocr_document_metrics.py."""
+"""Tests of bench/ocr_document_metrics.py."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.bench.ocr_document_metrics import (
+from bench.ocr_document_metrics import (
     EMPTY_W2,
     DocumentSample,
     ScoredField,

@@ -1,13 +1,11 @@
-"""Tests of tests/bench/ocr_form_metrics.py."""
+"""Tests of bench/ocr_form_metrics.py."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from chalicelib.domain.documents.findings import FormField
-from chalicelib.domain.documents.form_template import FormTemplate
-from tests.bench.ocr_form_metrics import (
+from bench.ocr_form_metrics import (
     FieldCounts,
     FormSample,
     compare_fields,
@@ -16,6 +14,8 @@ from tests.bench.ocr_form_metrics import (
     score_fields,
     total,
 )
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.form_template import FormTemplate
 
 
 def _field(entity: str, value: str) -> FormField:

@@ -7,7 +7,7 @@ import sys
 import time
 from statistics import fmean
 
-from tests.bench.ocr_reading import Cost, cpu_seconds, interval
+from bench.ocr_reading import Cost, cpu_seconds, interval
 
 BURN = "sum(range(6_000_000))"
 

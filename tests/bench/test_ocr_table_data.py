@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.bench.ocr_table_data import html_cells, read_icdar, read_pubtabnet
-from tests.bench.ocr_table_metrics import GridText
+from bench.ocr_table_data import html_cells, read_icdar, read_pubtabnet
+from bench.ocr_table_metrics import GridText
 
 
 def test_html_cells_are_placed_beside_spans_from_above() -> None:

@@ -6,9 +6,7 @@ from collections import Counter
 
 import pytest
 
-from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
-from chalicelib.domain.documents.page import Rect
-from tests.bench.ocr_table_metrics import (
+from bench.ocr_table_metrics import (
     GridText,
     adjacency_relations,
     cells_of,
@@ -17,7 +15,9 @@ from tests.bench.ocr_table_metrics import (
     pair_tables,
     teds,
 )
-from tests.bench.ocr_text_metrics import Tally
+from bench.ocr_text_metrics import Tally
+from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
+from chalicelib.domain.documents.page import Rect
 
 HEAD = (GridText(1, 1, "Item", is_head=True), GridText(1, 2, "Unit price", is_head=True))
 SMALL = (*HEAD, GridText(2, 1, "Pen"), GridText(2, 2, ""), GridText(3, 1, "Ink"))

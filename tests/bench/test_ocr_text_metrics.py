@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.documents.page import Rect
-from tests.bench.ocr_text_metrics import (
+from bench.ocr_text_metrics import (
     Edits,
     Tally,
     compare_texts,
@@ -15,6 +14,7 @@ from tests.bench.ocr_text_metrics import (
     total,
     total_edits,
 )
+from chalicelib.domain.documents.page import Rect
 
 
 def box(x: float, y: float, width: float = 40, height: float = 20) -> Rect:

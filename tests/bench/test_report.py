@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.report import Bar, Report
+from bench.report import Bar, Report
 
 
 def test_rows_are_written_and_a_missed_bar_fails(

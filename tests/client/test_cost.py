@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench.bench_client import import_ratio, packed_size
+from bench.bench_client import import_ratio, packed_size
 
 
 def test_package_is_small():

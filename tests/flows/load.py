@@ -1,7 +1,7 @@
 """Callers that change a stack all the time, a journal of what was answered, and what must hold.
 
 Used where a stack is killed (tests/flows/kills/test_state.py) or copied while it moves
-(tests/bench/bench_backup.py).
+(bench/bench_backup.py).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from infra import docs
 
 ROOT = Path(__file__).parents[2]
 PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-TOPS = ("", "chalicelib", "chalicelib/engines", "infra", "tests", "docs")
+TOPS = ("", "bench", "chalicelib", "chalicelib/engines", "infra", "tests", "docs")
 """Folders that a path in a document may begin in."""
 MOST_WORDS = 1_000
 NO_SETTINGS = {
@@ -66,7 +66,7 @@ def is_there(path: str) -> bool:
 @each_paper
 def test_paths_exist(paper: Path) -> None:
     """Every file of the tree that a document names is there, and so is every folder."""
-    begins = r"(app|chalicelib|infra|tests|docs|\.ci)"
+    begins = r"(app|bench|chalicelib|infra|tests|docs|\.ci)"
     named = {
         word.split(":")[0].split("::")[0].rstrip(".,;)")
         for word in spoken(paper)
@@ -106,7 +106,7 @@ def test_commands_exist(paper: Path) -> None:
     text = paper.read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     asked = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
-    modules = set(re.findall(r"python -m ((?:infra|tests)[\w.]*\w)", text))
+    modules = set(re.findall(r"python -m ((?:bench|infra|tests)[\w.]*\w)", text))
 
     assert sorted(asked - targets) == []
     assert sorted(name for name in modules if find_spec(name) is None) == []

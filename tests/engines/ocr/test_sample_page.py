@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench.ocr_text_metrics import compare_texts, count_words
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
@@ -17,7 +18,6 @@ from chalicelib.formats.templates.form_template import read_template, standard_t
 from infra.drawing.archives import ASSETS
 from infra.drawing.page import CONTACTS, FIELDS, LINES, PAGE, TABLE
 from infra.models import default_directory
-from tests.bench.ocr_text_metrics import compare_texts, count_words
 
 KEYS = {
     "employee": "Employee Name",

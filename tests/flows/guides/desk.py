@@ -64,7 +64,7 @@ class Desk:
         place = self._folder / name
         (place / "bin").mkdir(parents=True)
         (place / ".presage").mkdir()
-        for item in ("chalicelib", "client", "docs", "infra", "tests", ".venv", ".models"):
+        for item in ("bench", "chalicelib", "client", "docs", "infra", "tests", ".venv", ".models"):
             if (ROOT / item).exists():
                 (place / item).symlink_to(ROOT / item)
         (place / ".presage" / "demo.pem").write_text(self._world.private_pem)

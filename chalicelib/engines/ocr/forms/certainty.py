@@ -3,7 +3,7 @@
 How well a piece of text fits its key decides which piece is taken; it says little about whether
 what was taken is right. That depends on how well the page was read, on what else stands near, and
 on how much the template knows of its form. The weights are fitted by
-`python -m tests.bench.fit_forms` on forms that no rule was made for; docs/forms.md has the figures.
+`python -m bench.fit_forms` on forms that no rule was made for; docs/forms.md has the figures.
 """
 
 from __future__ import annotations

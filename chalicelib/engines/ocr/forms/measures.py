@@ -229,7 +229,7 @@ EMPTY_BEHIND_COLON_CERTAINTY = 0.6
 EMPTY_BESIDE_TEXT_CERTAINTY = 0.7
 """The same where something stands that is no value, or another key's."""
 
-# Probability of a value: `python -m tests.bench.fit_forms` prints the weights.
+# Probability of a value: `python -m bench.fit_forms` prints the weights.
 
 VALUE_BIAS = 2.44
 VALUE_WEIGHTS = (0.27, -1.43, -2.66, -0.63, 0.34, 0.41, -1.76, -1.46, 2.74)

@@ -1,6 +1,6 @@
 """Which encoders a training takes: the best that are installed and fit the size of the data.
 
-Measured by tests/bench/bench_text.py.
+Measured by bench/bench_text.py.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 200
 """Characters of a text that the report shows; the whole text is found by its id."""
 _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
-"""What is right of the list from so many examples a label on; tests/bench/text_data_report.py."""
+"""What is right of the list from so many examples a label on; bench/text_data_report.py."""
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:

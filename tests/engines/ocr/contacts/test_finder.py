@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from bench.ocr_contact_metrics import Tally, comparable
 from chalicelib.domain.documents.page import Rect, TextLine, around_points
 from chalicelib.engines.ocr.contacts.finder import find_contacts
-from tests.bench.ocr_contact_metrics import Tally, comparable
 from tests.engines.ocr.contacts.card_sets import CARDS
 from tests.engines.ocr.contacts.cards import page_of, read_card, text_line
 from tests.engines.ocr.contacts.held_back_cards import HELD_BACK

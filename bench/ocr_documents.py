@@ -1,0 +1,131 @@
+"""Task form on documents as their issuers print them, with the templates that ship.
+
+Files are read as the service reads them: the text layer where it can be trusted, else pixels.
+`--plot` draws right values green, wrong ones red, and keys whose value was missed orange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bench.ocr_document_metrics import (
+    VARIANTS,
+    DocumentSample,
+    ScoredField,
+    calibration_error,
+    read_returns,
+    read_specimens,
+    score,
+    sure_shares,
+    value_f1,
+)
+from bench.ocr_plots import GREEN, ORANGE, RED, Mark
+from bench.ocr_reading import Cost, Reader, go_on
+from bench.report import Bar, ceiling, say
+from chalicelib.domain.common.limits import MAX_OCR_PAGES
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.ocr import FORM, Finding, OcrRequest, best_fields
+from chalicelib.domain.documents.page import ReadPage
+from chalicelib.engines.ocr.tasks import Tools, find_items
+from chalicelib.formats.documents import open_document
+
+if TYPE_CHECKING:
+    from bench.bench_ocr import Bench
+
+BARS = {"text layer": 0.92, "200 dpi": 0.88, "noisy 100 dpi": 0.80}
+SPECIMENS_BAR = 0.88
+SURE_BAR, KNOWN_BAR, CALIBRATION_BAR = 0.95, 0.5, 0.06
+
+
+def bench_documents(bench: Bench) -> None:
+    """Report the values of tax returns and specimens, and what their probabilities are worth."""
+    every: list[ScoredField] = []
+    for variant in VARIANTS:
+        fields = _bench_set(bench, f"form 1040, {variant}", read_returns(bench.data, variant))
+        bench.add(f"form 1040, {variant}: value F1", value_f1(fields), Bar(BARS[variant]))
+        every += fields
+    fields = _bench_set(bench, "specimens", read_specimens(bench.data))
+    bench.add("specimens: value F1", value_f1(fields), Bar(SPECIMENS_BAR))
+    every += fields
+    right, known = sure_shares(every)
+    bench.add("documents: values of p >= .95 that are right", right, Bar(SURE_BAR))
+    bench.add("documents: right values that have p >= .95", known, Bar(KNOWN_BAR))
+    error = calibration_error(every)
+    bench.add("documents: calibration error of values", error, ceiling(CALIBRATION_BAR))
+    error = calibration_error(every, is_empty=True)
+    bench.add("documents: calibration error of empty values", error, ceiling(CALIBRATION_BAR))
+
+
+def _bench_set(bench: Bench, name: str, samples: Sequence[DocumentSample]) -> list[ScoredField]:
+    """Read a set, tell what became of each document, and draw it."""
+    every: list[ScoredField] = []
+    cost = Cost()
+    for sample in samples:
+        with cost.document():
+            pages = _pages(bench.reader, sample)
+            found = answered_fields(bench.reader, sample, pages)
+        fields = score(sample, {e.entity: (e.value_text, e.probability) for _, e in found})
+        say(f"{sample.name}: value F1 {value_f1(fields):.3f}")
+        for field in fields:
+            if not field.is_right:
+                say(f"  {field.entity}: {field.read!r} is {field.wanted!r} {field.probability:.2f}")
+        if bench.plots is not None:
+            _draw(bench, sample, fields, found)
+        every += fields
+    bench.add_cpu(name, cost, None, None)
+    return every
+
+
+def _pages(reader: Reader, sample: DocumentSample) -> list[ReadPage]:
+    """Read the pages of a file as the service does."""
+    request = OcrRequest(FORM, sample.template)
+    with open_document(sample.content, MAX_OCR_PAGES[FORM]) as document:
+        return [
+            reader.read(document.page(number, request.needs_pixels))
+            for number in range(1, document.page_count + 1)
+        ]
+
+
+def answered_fields(
+    reader: Reader, sample: DocumentSample, pages: Iterable[ReadPage]
+) -> list[tuple[int, FormField]]:
+    """Return number of the page and field of what the service would answer."""
+    request = OcrRequest(FORM, sample.template)
+    tools = Tools(reader.engine, reader.structure)
+    found = [
+        Finding(page, position, item)
+        for page in pages
+        for position, item in enumerate(find_items(page, request, tools, go_on))
+    ]
+    best = best_fields(found)
+    return [(each.page_number, each.item) for each in best if isinstance(each.item, FormField)]
+
+
+def _draw(
+    bench: Bench,
+    sample: DocumentSample,
+    fields: Iterable[ScoredField],
+    found: Sequence[tuple[int, FormField]],
+) -> None:
+    """Draw the pages of a document, text layers too, with what became of each field."""
+    scored = {field.entity: field for field in fields}
+    with open_document(sample.content, MAX_OCR_PAGES[FORM]) as document:
+        for number in range(1, document.page_count + 1):
+            here = [field for page, field in found if page == number]
+            page = bench.reader.read(document.page(number, True))
+            if bench.plots is not None:
+                bench.plots.page(f"{sample.name}-{number}", page, _marks(here, scored))
+
+
+def _marks(found: Iterable[FormField], scored: dict[str, ScoredField]) -> Iterator[Mark]:
+    """Mark right and wrong values, and keys whose value was missed."""
+    for field in found:
+        outcome = scored.get(field.entity)
+        if outcome is None:
+            continue
+        if field.value_box is not None:
+            colour = GREEN if outcome.is_right else RED
+            yield Mark(field.value_box, colour, field.entity)
+        elif outcome.wanted and field.key_box is not None:
+            yield Mark(field.key_box, ORANGE, field.entity)

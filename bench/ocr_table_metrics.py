@@ -1,0 +1,231 @@
+"""How found tables are held against true ones: adjacency relations, cell F1, TEDS.
+
+Adjacency relations are the measure of the ICDAR 2013 table competition: each cell with text is
+related to the next cell with text on its right in each of its rows, and below it in each of its
+columns; texts are compared without spaces. Cell F1 asks for row, column, spans and text. TEDS is
+one minus the edit distance of two HTML trees, divided by the size of the larger one; a changed
+cell costs the normalised edit distance of its text, or 1 when its spans differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from apted import APTED, Config  # type: ignore[import-untyped]
+from rapidfuzz.distance import Levenshtein
+
+from bench.ocr_text_metrics import Tally
+from chalicelib.domain.documents.findings import COLUMN_HEADER, Table
+from chalicelib.domain.documents.page import Rect
+
+Relation = tuple[str, str, str]
+"""A text, its neighbour's text, and `right` or `below`."""
+TEDS_LIMIT = 3_000
+"""Most nodes of two trees together; the distance costs more than their product."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridText:
+    """A cell of a true or a found table, as measures see it."""
+
+    row: int
+    """Its first row; rows count from any number, the same in a table."""
+    column: int
+    """Its first column."""
+    text: str
+    """Its text; may be empty."""
+    row_span: int = 1
+    """Rows it covers."""
+    column_span: int = 1
+    """Columns it covers."""
+    is_head: bool = False
+    """Whether it stands in the table's head."""
+
+
+def cells_of(table: Table) -> tuple[GridText, ...]:
+    """Return a found table as measures see it; rows and columns from 1."""
+    return tuple(
+        GridText(
+            cell.row,
+            cell.column,
+            cell.text,
+            cell.row_span,
+            cell.column_span,
+            cell.kind == COLUMN_HEADER,
+        )
+        for cell in table.cells
+    )
+
+
+def plain(text: str) -> str:
+    """Return a text without any white space."""
+    return "".join(text.split())
+
+
+def adjacency_relations(cells: Iterable[GridText]) -> Counter[Relation]:
+    """Return the relations of one table; empty cells are passed over."""
+    inked = [cell for cell in cells if plain(cell.text)]
+    pairs = {*_neighbours(inked, is_row=True), *_neighbours(inked, is_row=False)}
+    return Counter(
+        (plain(inked[first].text), plain(inked[second].text), direction)
+        for first, second, direction in pairs
+    )
+
+
+def _neighbours(cells: Sequence[GridText], *, is_row: bool) -> Iterator[tuple[int, int, str]]:
+    """Yield the numbers of cells that follow each other in a row, or in a column."""
+    direction = "right" if is_row else "below"
+    lanes: dict[int, list[tuple[int, int]]] = {}
+    for number, cell in enumerate(cells):
+        across, along = (cell.row, cell.column) if is_row else (cell.column, cell.row)
+        for lane in range(across, across + (cell.row_span if is_row else cell.column_span)):
+            lanes.setdefault(lane, []).append((along, number))
+    for lane_cells in lanes.values():
+        ordered = sorted(lane_cells)
+        for (_, first), (_, second) in pairwise(ordered):
+            yield first, second, direction
+
+
+def count_relations(
+    found: Iterable[Iterable[GridText]], truth: Iterable[Iterable[GridText]]
+) -> Tally:
+    """Count the adjacency relations of all tables of one page or document.
+
+    Tables are not paired: a table too many costs its relations, as a missed one does.
+    """
+    found_relations = _sum(map(adjacency_relations, found))
+    true_relations = _sum(map(adjacency_relations, truth))
+    return Tally(
+        (found_relations & true_relations).total(),
+        found_relations.total(),
+        true_relations.total(),
+    )
+
+
+def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
+    """Add counters up."""
+    total: Counter[Relation] = Counter()
+    for counter in counters:
+        total.update(counter)
+    return total
+
+
+def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
+    """Count the cells of one table with the right row, column, spans and text, empty ones too.
+
+    Rows and columns of both count from their own first one.
+    """
+    found_cells, true_cells = _keyed(found), _keyed(truth)
+    return Tally((found_cells & true_cells).total(), found_cells.total(), true_cells.total())
+
+
+def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]:
+    """Return what has to be equal, counted."""
+    kept = list(cells)
+    top = min((cell.row for cell in kept), default=0)
+    left = min((cell.column for cell in kept), default=0)
+    return Counter(
+        (
+            cell.row - top,
+            cell.column - left,
+            cell.row_span,
+            cell.column_span,
+            plain(cell.text),
+        )
+        for cell in kept
+    )
+
+
+def pair_tables(found: Sequence[Rect], truth: Sequence[Rect]) -> tuple[tuple[int, int], ...]:
+    """Pair tables that cover each other by more than half of their union, the best first."""
+    scored = sorted(
+        (
+            (_union_share(first, second), number, other)
+            for number, first in enumerate(found)
+            for other, second in enumerate(truth)
+        ),
+        reverse=True,
+    )
+    pairs: list[tuple[int, int]] = []
+    for share, number, other in scored:
+        used = any(number == pair[0] or other == pair[1] for pair in pairs)
+        if share > 0.5 and not used:
+            pairs.append((number, other))
+    return tuple(pairs)
+
+
+def _union_share(first: Rect, second: Rect) -> float:
+    """Return the shared area as a share of the area that one of both covers."""
+    shared = first.overlap(second)
+    union = first.area + second.area - shared
+    return shared / union if union else 0.0
+
+
+@dataclass(eq=False, slots=True)
+class _Node:
+    """A node of the HTML tree of a table."""
+
+    tag: str
+    """table, thead, tbody, tr or td."""
+    children: list[_Node]
+    """Its children in order."""
+    text: str = ""
+    """The text of a td."""
+    spans: tuple[int, int] = (1, 1)
+    """Rows and columns that a td covers."""
+
+
+class _Costs(Config):  # type: ignore[misc]  # apted has no types
+    """What an edit of a tree costs."""
+
+    def rename(self, first: _Node, second: _Node) -> float:
+        """Return what it costs to turn one node into the other."""
+        if first.tag != second.tag or first.spans != second.spans:
+            return 1.0
+        if first.tag != "td" or not (first.text or second.text):
+            return 0.0
+        return float(Levenshtein.normalized_distance(first.text, second.text))
+
+    def children(self, node: _Node) -> list[_Node]:
+        """Return a node's children."""
+        return node.children
+
+
+def teds(found: Iterable[GridText], truth: Iterable[GridText]) -> float:
+    """Return the similarity of two tables as HTML trees with text; 1 when they are equal.
+
+    Raises:
+        ValueError: the trees are too large to be compared in a reasonable time.
+    """
+    trees = [_tree(list(cells)) for cells in (found, truth)]
+    sizes = [_size(tree) for tree in trees]
+    if sum(sizes) > TEDS_LIMIT:
+        raise ValueError(f"trees of {sizes} nodes; together at most {TEDS_LIMIT}")
+    distance = APTED(trees[0], trees[1], _Costs()).compute_edit_distance()
+    return float(1.0 - distance / max(sizes))
+
+
+def _tree(cells: Sequence[GridText]) -> _Node:
+    """Return a table's tree: leading rows that hold head cells only are its thead."""
+    ordered = sorted(cells, key=lambda cell: (cell.row, cell.column))
+    head, body = _Node("thead", []), _Node("tbody", [])
+    target = head
+    for _, row in groupby(ordered, key=lambda cell: cell.row):
+        row_cells = list(row)
+        if not all(cell.is_head for cell in row_cells):
+            target = body
+        target.children.append(_Node("tr", [_leaf(cell) for cell in row_cells]))
+    return _Node("table", [part for part in (head, body) if part.children])
+
+
+def _leaf(cell: GridText) -> _Node:
+    """Return a cell's node; white space is single in its text."""
+    return _Node("td", [], " ".join(cell.text.split()), (cell.row_span, cell.column_span))
+
+
+def _size(node: _Node) -> int:
+    """Count a tree's nodes."""
+    return 1 + sum(_size(child) for child in node.children)

@@ -1,0 +1,232 @@
+"""Task table: cells of ruled tables, neighbours in all others, trees of cut-out tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TYPE_CHECKING, TypeVar
+
+from bench.ocr_data import Sample
+from bench.ocr_invoices import PLAIN, draw_invoices
+from bench.ocr_invoices import RULED as INVOICE_RULES
+from bench.ocr_plots import table_marks
+from bench.ocr_reading import Cost, Reader, answer_rect, go_on, interval
+from bench.ocr_table_data import (
+    RULED,
+    TrueDocument,
+    TrueTable,
+    read_drawn_tables,
+    read_icdar,
+    read_pubtabnet,
+)
+from bench.ocr_table_metrics import cells_of, count_cells, count_relations, pair_tables, teds
+from bench.ocr_text_metrics import Tally, count_words, total
+from bench.report import Bar, say
+from chalicelib.domain.documents.findings import Table
+from chalicelib.domain.documents.page import ReadPage
+from chalicelib.engines.ocr.tables.finder import find_tables
+
+if TYPE_CHECKING:
+    from bench.bench_ocr import Bench
+
+Truth = TypeVar("Truth")
+"""What is known of a picture: its tables, or the cells of its only one."""
+PUBLISHED = ("best of the competition, from PDF", 0.946)
+"""Adjacency F1 on ICDAR 2013, detection and structure, as published."""
+
+
+@dataclass
+class Found:
+    """What one reader made of a set."""
+
+    cells: list[Tally] = field(default_factory=list)
+    """Cells of ruled tables, a tally a page."""
+    relations: list[Tally] = field(default_factory=list)
+    """Neighbours, a tally a page or document."""
+    words: list[Tally] = field(default_factory=list)
+    """Words of whole documents."""
+    trees: list[float] = field(default_factory=list)
+    """TEDS of each table."""
+    cost: Cost = field(default_factory=Cost)
+    tables: int = 0
+    """Tables found."""
+
+
+def tables_of(reader: Reader, page: ReadPage) -> tuple[Table, ...]:
+    """Find the tables of a page."""
+    return find_tables(page, reader.engine, reader.structure, go_on)
+
+
+def bench_tables(bench: Bench) -> None:
+    """Run every set."""
+    bench_drawn(bench)
+    bench_invoices(bench)
+    bench_pubtabnet(bench)
+    bench_icdar(bench)
+
+
+def both(bench: Bench, read: Callable[[Reader], Found]) -> tuple[Found, Found | None]:
+    """Read a set with the engine and with its peer."""
+    return read(bench.reader), None if bench.peer is None else read(bench.peer)
+
+
+def read_pictures(
+    bench: Bench, reader: Reader, samples: Iterable[tuple[Sample, Truth]], cost: Cost
+) -> Iterator[tuple[ReadPage, tuple[Table, ...], Truth]]:
+    """Read pictures of one page: the page, its tables and their truth; draw them where asked."""
+    for sample, truth in samples:
+        with cost.document():
+            (page,) = reader.pages(sample.content, needs_pixels=True)
+            tables = tables_of(reader, page)
+        if bench.plots is not None and reader is bench.reader:
+            bench.plots.page(sample.name, page, table_marks(tables))
+        yield page, tables, truth
+
+
+def bench_drawn(bench: Bench) -> None:
+    """Report cells of ruled tables and neighbours in the others."""
+    samples = read_drawn_tables(bench.data)
+
+    def read(reader: Reader) -> Found:
+        """Read the drawn pages."""
+        result = Found()
+        for page, tables, truth in read_pictures(bench, reader, samples, result.cost):
+            judge_drawn(result, page, tables, truth)
+        return result
+
+    found, peer = both(bench, read)
+    add_f1(bench, "ruled tables: cell F1", found.cells, Bar(0.98), peer and peer.cells)
+    add_f1(
+        bench,
+        "other drawn tables: adjacency F1",
+        found.relations,
+        Bar(0.95),
+        peer and peer.relations,
+    )
+    bench.add_cpu("pages with drawn tables", found.cost, None, peer and peer.cost)
+
+
+def add_f1(
+    bench: Bench, name: str, tallies: list[Tally], bar: Bar | None, peer: list[Tally] | None
+) -> None:
+    """Report the F1 of a set."""
+    spread = interval(tallies, lambda some: total(some).f1)
+    other = None if peer is None else total(peer).f1
+    bench.add(name, total(tallies).f1, bar, other, spread)
+
+
+def judge_drawn(
+    result: Found, page: ReadPage, tables: Sequence[Table], truth: Sequence[TrueTable]
+) -> None:
+    """Hold the tables of a page against the truth.
+
+    A table that is none counts among the others, or among the ruled ones when a page has no others.
+    """
+    boxes = [answer_rect(page, table.box) for table in tables]
+    pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
+    extra = [tables[at] for at in range(len(tables)) if at not in pairs.values()]
+    ruled = [at for at, table in enumerate(truth) if table.style == RULED]
+    others = [at for at in range(len(truth)) if at not in ruled]
+    if ruled:
+        counts = [
+            count_cells(cells_of(tables[pairs[at]]) if at in pairs else (), truth[at].cells)
+            for at in ruled
+        ]
+        if not others:
+            counts += [count_cells(cells_of(table), ()) for table in extra]
+        result.cells.append(total(counts))
+    if others:
+        taken = [tables[pairs[at]] for at in others if at in pairs] + extra
+        expected = [truth[at].cells for at in others]
+        result.relations.append(count_relations(map(cells_of, taken), expected))
+
+
+def bench_invoices(bench: Bench) -> None:
+    """Report the item tables of invoices, with rules and without, drawn and with text layers."""
+    for name, ways in (("ruled", INVOICE_RULES), ("plain", PLAIN)):
+        documents = [
+            TrueDocument(invoice.name, invoice.content, {1: [invoice.cells]})
+            for invoice in draw_invoices(ways)
+        ]
+        for trusts_layer, how in ((False, "drawn"), (True, "text layer")):
+            found = read_documents(bench, bench.reader, documents, trusts_layer)
+            title = f"{name} item tables, {how}"
+            add_f1(bench, f"{title}: adjacency F1", found.relations, Bar(0.98), None)
+            bench.add_cpu(title, found.cost, None, None)
+
+
+def bench_pubtabnet(bench: Bench) -> None:
+    """Report the trees of cut-out tables."""
+    samples = read_pubtabnet(bench.data)
+
+    def read(reader: Reader) -> Found:
+        """Read the cut-out tables; the largest table of a picture counts."""
+        result = Found()
+        for _, tables, truth in read_pictures(bench, reader, samples, result.cost):
+            best = max(tables, key=lambda table: table.box.area, default=None)
+            result.trees.append(0.0 if best is None else teds(cells_of(best), truth))
+        return result
+
+    found, peer = both(bench, read)
+    worst = min(range(len(samples)), key=lambda at: found.trees[at])
+    say(f"worst cut-out table: {samples[worst][0].name}, {found.trees[worst]:.3f}")
+    bench.add(
+        "cut-out tables (PubTabNet): TEDS",
+        fmean(found.trees),
+        Bar(0.95),
+        peer and fmean(peer.trees),
+        interval(found.trees, fmean),
+    )
+    bench.add_cpu("cut-out tables", found.cost, None, peer and peer.cost)
+
+
+def bench_icdar(bench: Bench) -> None:
+    """Report whole documents, drawn and with their text layer."""
+    documents = read_icdar(bench.data)
+    found, peer = both(bench, lambda reader: read_documents(bench, reader, documents, False))
+    exact = read_documents(bench, bench.reader, documents, True)
+    tables = sum(len(some) for document in documents for some in document.tables.values())
+    say(f"ICDAR 2013: {found.tables} tables found, {tables} are there")
+    name = "ICDAR 2013"
+    add_f1(
+        bench, f"{name}, drawn: adjacency F1", found.relations, Bar(0.85), peer and peer.relations
+    )
+    add_f1(bench, f"{name}, drawn: word F1", found.words, None, peer and peer.words)
+    bench.add_cpu(f"{name}, drawn, a document", found.cost, None, peer and peer.cost)
+    value, spread = total(exact.relations).f1, interval(exact.relations, lambda s: total(s).f1)
+    bench.report.add(f"{name}, text layer: adjacency F1", value, "", None, PUBLISHED, spread)
+    bench.add_cpu(f"{name}, text layer, a document", exact.cost, None, None)
+
+
+def read_documents(
+    bench: Bench, reader: Reader, documents: Iterable[TrueDocument], trusts_layer: bool
+) -> Found:
+    """Read PDFs, drawn or with their text layers."""
+    result = Found()
+    for document in documents:
+        with result.cost.document():
+            pages = reader.pages(document.content, needs_pixels=True, trusts_layer=trusts_layer)
+            tables = [tables_of(reader, page) for page in pages]
+        counts = [
+            count_relations(map(cells_of, some), document.tables.get(page.page.number, []))
+            for page, some in zip(pages, tables, strict=True)
+        ]
+        result.relations.append(total(counts))
+        if not trusts_layer:
+            exact = reader.pages(document.content)
+            result.words.append(count_document(exact, pages))
+        result.tables += sum(map(len, tables))
+        if bench.plots is not None and reader is bench.reader and not trusts_layer:
+            for page, some in zip(pages, tables, strict=True):
+                bench.plots.page(f"{document.name}-{page.page.number}", page, table_marks(some))
+    return result
+
+
+def count_document(exact: Sequence[ReadPage], drawn: Sequence[ReadPage]) -> Tally:
+    """Hold what was read in drawn pages against their text layers, where they have one."""
+    return total(
+        count_words([line.text for line in truth.lines], [line.text for line in page.lines])
+        for truth, page in zip(exact, drawn, strict=True)
+        if truth.is_exact
+    )

@@ -1,0 +1,76 @@
+"""Runs one peer in its own environment: a job as JSON in, its answers as JSON out.
+
+Called by bench/peers.py; imports nothing of the project.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+PREFIX = "__label__"
+NEUTRAL = 0.05
+"""VADER's documented width of neutral."""
+
+
+def fasttext(job: dict[str, Any]) -> list[str]:
+    """Train a classifier of word pairs and answer; labels go by number, as they may hold blanks."""
+    import fasttext as library
+
+    names = sorted(set(job["labels"]))
+    places = {name: place for place, name in enumerate(names)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train.txt"
+        pairs = zip(job["texts"], job["labels"], strict=True)
+        lines = [f"{PREFIX}{places[label]} {_line(text)}" for text, label in pairs]
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+        model = library.train_supervised(
+            str(path), epoch=100, lr=1.0, wordNgrams=2, dim=100, minn=2, maxn=5, thread=2, verbose=0
+        )
+    found, _ = model.predict([_line(text) for text in job["asked"]])
+    return [names[int(answer[0].removeprefix(PREFIX))] for answer in found]
+
+
+def vader(job: dict[str, Any]) -> list[str]:
+    """Answer with the sign of VADER's compound score."""
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    analyser = SentimentIntensityAnalyzer()
+    scores = [analyser.polarity_scores(text)["compound"] for text in job["asked"]]
+    return [
+        "positive" if s >= NEUTRAL else "negative" if s <= -NEUTRAL else "neutral" for s in scores
+    ]
+
+
+def cleanlab(job: dict[str, Any]) -> dict[str, list[int]]:
+    """Find label errors with the filters that cleanlab documents."""
+    import numpy as np
+    from cleanlab.filter import find_label_issues
+
+    labels, shares = np.array(job["labels"]), np.array(job["shares"])
+    return {
+        name: [
+            int(place)
+            for place in find_label_issues(
+                labels,
+                shares,
+                filter_by=name,
+                return_indices_ranked_by="self_confidence",
+                n_jobs=1,
+            )
+        ]
+        for name in ("prune_by_noise_rate", "confident_learning", "low_normalized_margin")
+    }
+
+
+def _line(text: str) -> str:
+    """Text in one line, lower case, as fastText's manual advises."""
+    return " ".join(text.lower().split())
+
+
+if __name__ == "__main__":
+    runs = {"fasttext": fasttext, "vader": vader, "cleanlab": cleanlab}
+    json.dump(runs[sys.argv[1]](json.load(sys.stdin)), sys.stdout)

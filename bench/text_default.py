@@ -1,0 +1,114 @@
+"""What a training without wishes gets: its encoders chosen as the service chooses them.
+
+English intents, all examples, beside plain logistic regression on the same vectors; what is out of
+scope of CLINC150; topics in nine languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from bench.report import Bar, Report, say
+from bench.text_data import Embedded, Embedder, accuracy, right, train
+from bench.text_intents import REJECTION_RATE, judge_out_of_scope
+from bench.text_languages import CODES
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.text import benefit
+from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, is_installed
+from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
+
+BELOW_PLAIN = 0.003
+SETS = (
+    ("BANKING77 full", "banking77_train", "banking77_test", 0.940, None),
+    ("CLINC150 full", "clinc150_full_train", "clinc150_full_test", 0.968, REJECTION_RATE),
+)
+MEAN_BAR, EACH_BAR = Bar(0.88), Bar(0.84)
+
+
+def bench_default(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Both sets of intents, and every language."""
+    for what, learnt, asked, bar, rate in SETS:
+        _intents(report, embedder, what, (learnt, asked), Bar(bar), rate)
+    _languages(report, embedder)
+
+
+def chosen_profile(embedder: Embedder, name: str, language: str) -> Profile:
+    """Choose the encoders of a training on one file, as `TextLearner` does."""
+    texts, labels = embedder.rows(name)
+    names = sorted(set(labels))
+    places = {label: place for place, label in enumerate(names)}
+    whole = TrainingTexts(
+        labels=names,
+        texts=texts,
+        label_indexes=[places[label] for label in labels],
+        example_ids=list(range(len(texts))),
+        spans=[(0, len(texts))],
+    )
+    wanted = ProfileRequest(language, None, None)
+    found = choose_profile(wanted, texts, lambda encoder: is_installed(embedder.models, encoder))
+    if found.name != ACCURATE or len(texts) < benefit.FEWEST_TEXTS:
+        return found
+    sample = whole.drawn(benefit.SAMPLE_TEXTS, benefit.SAMPLE_OF_LABEL)
+    data = Embedded(
+        sample.texts,
+        [names[place] for place in sample.label_indexes],
+        embedder.embed(sample.texts, f"{name} sample", found.encoders),
+    )
+    fast = wanted.named(FAST)
+    told = benefit.measure_benefit(embedder.examples(data, name), fast.encoders, 1)
+    return replace(found if told.is_worth_it else fast, reason=told.reason)
+
+
+def _intents(
+    report: Report,
+    embedder: Embedder,
+    what: str,
+    files: tuple[str, str],
+    bar: Bar,
+    rate: float | None,
+) -> None:
+    """Accuracy of one set, what plain logistic regression has, and what is out of scope."""
+    chosen = chosen_profile(embedder, files[0], "en_US")
+    say(f"{what}: {chosen.name}. {chosen.reason}")
+    model, _ = train(embedder, files[0], chosen.encoders, rate)
+    asked = embedder.read(files[1], chosen.encoders)
+    found = accuracy(model, asked)
+    name = f"{what}, default ({chosen.name})"
+    report.add(f"{name}: accuracy", found.value, "", bar, interval=found.interval)
+    if rate is not None:
+        judge_out_of_scope(report, embedder, f"default ({chosen.name})", model)
+    plain = _plain(embedder.read(files[0], chosen.encoders), asked)
+    least = Bar(plain - BELOW_PLAIN)
+    peer = ("logistic regression on the same vectors", plain)
+    report.add(f"{name}: accuracy beside plain", found.value, "", least, peer)
+
+
+def _plain(learnt: Embedded, asked: Embedded) -> float:
+    """Accuracy of logistic regression on the vectors of all encoders side by side."""
+    model = LogisticRegression(C=1.0, max_iter=2_000)
+    model.fit(_side_by_side(learnt), learnt.labels)
+    return right([str(answer) for answer in model.predict(_side_by_side(asked))], asked.labels)
+
+
+def _side_by_side(data: Embedded) -> np.ndarray:
+    """Vectors, float32, shape (texts, dims of all encoders)."""
+    return np.concatenate([data.blocks[name] for name in sorted(data.blocks)], axis=1)
+
+
+def _languages(report: Report, embedder: Embedder) -> None:
+    """Topics, trained and asked in the same language."""
+    scores = []
+    for code in CODES:
+        # English too: its texts are read by the encoders of English.
+        language = "en_US" if code == "en" else code
+        chosen = chosen_profile(embedder, f"sib200_{code}_train", language)
+        model, _ = train(embedder, f"sib200_{code}_train", chosen.encoders)
+        found = accuracy(model, embedder.read(f"sib200_{code}_test", chosen.encoders))
+        scores.append(found.value)
+        name = f"SIB-200 {code}, default ({chosen.name}): accuracy"
+        report.add(name, found.value, "", EACH_BAR, interval=found.interval)
+    report.add("SIB-200 mean, default: accuracy", float(np.mean(scores)), "", MEAN_BAR)

@@ -1,0 +1,57 @@
+"""Topics in nine languages (SIB-200): trained in each, and trained in English alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench import peers
+from bench.report import Bar, Report
+from bench.text_data import LANGUAGES, Embedder, accuracy, right, train
+
+CODES = ("en", "fr", "de", "it", "pt", "es", "zh-CN", "zh-TW", "ja")
+MEAN_BARS = {"fast": None, "accurate": Bar(0.86)}
+EACH_BARS = {"fast": None, "accurate": Bar(0.80)}
+
+
+def bench_languages(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Every language in every profile, and the peer beside them."""
+    for profile in profiles:
+        _each(report, embedder, profile)
+        _from_english(report, embedder, profile)
+    scores = []
+    for code in CODES:
+        texts, labels = embedder.rows(f"sib200_{code}_train")
+        asked, truth = embedder.rows(f"sib200_{code}_test")
+        scores.append(right(peers.tfidf_svm(texts, labels, asked), truth))
+    report.add("SIB-200 mean: peer TF-IDF + linear SVM", float(np.mean(scores)))
+
+
+def _each(report: Report, embedder: Embedder, profile: str) -> None:
+    """Trained and asked in the same language."""
+    encoders = LANGUAGES[profile]
+    scores = []
+    for code in CODES:
+        model, _ = train(embedder, f"sib200_{code}_train", encoders)
+        found = accuracy(model, embedder.read(f"sib200_{code}_test", encoders))
+        scores.append(found.value)
+        report.add(
+            f"SIB-200 {code}, {profile}: accuracy",
+            found.value,
+            "",
+            EACH_BARS[profile],
+            interval=found.interval,
+        )
+    report.add(f"SIB-200 mean, {profile}: accuracy", float(np.mean(scores)), "", MEAN_BARS[profile])
+
+
+def _from_english(report: Report, embedder: Embedder, profile: str) -> None:
+    """Trained in English, asked in the eight others."""
+    encoders = LANGUAGES[profile]
+    model, _ = train(embedder, "sib200_en_train", encoders)
+    scores = [
+        accuracy(model, embedder.read(f"sib200_{code}_test", encoders)).value for code in CODES[1:]
+    ]
+    name = f"SIB-200 trained in English, mean of the others, {profile}"
+    report.add(name, float(np.mean(scores)))

@@ -1,0 +1,204 @@
+"""The prebuilt text models as installed: sentiments of SST, and intents that CLINC150 has too."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench import peers
+from bench.report import Bar, Report
+from bench.text_data import (
+    Embedded,
+    Embedder,
+    accuracy,
+    answers,
+    calibration_error,
+    right,
+    share_of,
+)
+from chalicelib.engines import metrics
+from chalicelib.engines.text import classifier
+from chalicelib.engines.text.classifier import TrainedText
+
+WARM_PREDICTIONS = 200
+INTENTS = {
+    "account-balance": ("balance", "transactions", "spending_history"),
+    "alarm": ("alarm",),
+    "calculator": ("calculator",),
+    "calendar": (
+        "calendar",
+        "calendar_update",
+        "meeting_schedule",
+        "schedule_meeting",
+    ),
+    "car-trouble": (
+        "gas",
+        "jump_start",
+        "oil_change_how",
+        "oil_change_when",
+        "schedule_maintenance",
+        "tire_change",
+        "tire_pressure",
+    ),
+    "card-declined": ("card_declined",),
+    "change-language": ("change_language",),
+    "currency-exchange": ("exchange_rate",),
+    "date-today": ("date",),
+    "definition": ("definition",),
+    "directions": ("directions", "distance"),
+    "discount": ("redeem_rewards", "rewards_balance"),
+    "flight-booking": ("book_flight",),
+    "flight-status": ("flight_status",),
+    "fraud": ("report_fraud",),
+    "fun-fact": ("fun_fact",),
+    "goodbye": ("goodbye",),
+    "greeting": ("greeting",),
+    "health-advice": ("calories", "nutrition_info"),
+    "help": ("what_can_i_ask_you",),
+    "hotel-booking": ("book_hotel",),
+    "insurance": ("insurance", "insurance_change"),
+    "joke": ("tell_joke",),
+    "leave-request": ("pto_balance", "pto_request", "pto_request_status", "pto_used"),
+    "lights-and-heating": ("smart_home",),
+    "loan": (
+        "credit_limit",
+        "credit_limit_change",
+        "credit_score",
+        "improve_credit_score",
+        "interest_rate",
+    ),
+    "lost-card": (
+        "damaged_card",
+        "freeze_account",
+        "replacement_card_duration",
+        "report_lost_card",
+    ),
+    "luggage": ("carry_on", "lost_luggage"),
+    "money-transfer": ("transfer",),
+    "no": ("no",),
+    "order-status": ("order_status",),
+    "pay-bill": ("bill_balance", "bill_due", "min_payment", "pay_bill"),
+    "payday": ("income", "payday"),
+    "phone-call": ("make_call",),
+    "play-music": ("next_song", "play_music", "what_song"),
+    "recipe": ("cook_time", "ingredient_substitution", "ingredients_list", "recipe"),
+    "reminder": ("reminder", "reminder_update"),
+    "repeat": ("repeat",),
+    "restaurant-booking": ("restaurant_reservation",),
+    "restaurant-tips": ("restaurant_reviews", "restaurant_suggestion"),
+    "send-message": ("text",),
+    "shopping-list": ("shopping_list", "shopping_list_update"),
+    "small-talk": (
+        "are_you_a_bot",
+        "how_old_are_you",
+        "what_are_your_hobbies",
+        "what_is_your_name",
+        "where_are_you_from",
+        "who_do_you_work_for",
+        "who_made_you",
+    ),
+    "spelling": ("spelling",),
+    "taxi": ("uber",),
+    "thanks": ("thank_you",),
+    "time-now": ("time", "timezone"),
+    "timer": ("timer",),
+    "todo-list": ("todo_list", "todo_list_update"),
+    "traffic": ("traffic",),
+    "translate": ("translate",),
+    "travel-documents": ("international_visa", "travel_alert", "vaccines"),
+    "unit-conversion": ("measurement_conversion",),
+    "volume": ("change_volume",),
+    "weather": ("weather",),
+    "yes": ("yes",),
+}
+"""Labels of CLINC150 by the intent of GlobalIntentModel that means them."""
+
+
+def load(models: Path, name: str) -> TrainedText:
+    """The installed model."""
+    return classifier.load((models / "prebuilt" / name / "artifact.npz").read_bytes())
+
+
+def bench_prebuilt(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Both models; they are the same in every profile."""
+    _bench_sentiment(report, embedder)
+    _bench_intents(report, embedder)
+
+
+def _bench_sentiment(report: Report, embedder: Embedder) -> None:
+    """CommunitySentiment on the Stanford Sentiment Treebank with three labels; VADER beside it."""
+    model = load(embedder.models, "CommunitySentiment")
+    names = [use.name for use in model.encoders]
+    test = embedder.read("sst3_test", names)
+    asked = peers.vader(test.texts)
+    peer = None if asked is None else ("VADER", right(asked, test.labels))
+    found = accuracy(model, test)
+    shares, truth = answers(model, test)
+    matrix = metrics.confusion_matrix(truth, shares.argmax(axis=1), len(model.labels))
+    recall = metrics.label_scores(matrix, len(model.labels)).recall
+    error = calibration_error(model, test)
+    report.add(
+        "SST-3, CommunitySentiment: accuracy",
+        found.value,
+        "",
+        Bar(0.72),
+        peer,
+        interval=found.interval,
+    )
+    report.add("SST-3, CommunitySentiment: macro recall", float(recall.mean()), "", Bar(0.64))
+    report.add(
+        "SST-3, CommunitySentiment: calibration error",
+        error.value,
+        "",
+        Bar(0.05, is_ceiling=True),
+        interval=error.interval,
+    )
+    _report_left_out(report, embedder.models)
+    encoder = embedder.encoder(names[0])
+    durations = []
+    for text in test.texts[:WARM_PREDICTIONS]:
+        start = time.perf_counter()
+        model.predict({encoder.name: encoder.encode([text])})
+        durations.append(1_000 * (time.perf_counter() - start))
+    report.add("CommunitySentiment: warm prediction, p50", float(np.median(durations)), "ms")
+
+
+def _report_left_out(report: Report, models: Path) -> None:
+    """What heads that did not see a source know of it, as `python -m infra.sentiment` measured."""
+    path = models / "prebuilt" / "CommunitySentiment" / "card.json"
+    for source, found in json.loads(path.read_text(encoding="utf-8"))["leftOut"].items():
+        name = f"CommunitySentiment without {source}"
+        report.add(f"{name}: macro recall", found["macroRecall"])
+        error = found["calibrationError"]
+        report.add(f"{name}: calibration error", error, "", Bar(0.05, is_ceiling=True))
+
+
+def _bench_intents(report: Report, embedder: Embedder) -> None:
+    """GlobalIntentModel on those labels of CLINC150 that it has, and on its out-of-scope texts.
+
+    No sentence of CLINC150 was learnt from, and its labels mean other things in places.
+    """
+    model = load(embedder.models, "GlobalIntentModel")
+    names = [use.name for use in model.encoders]
+    places = {label: intent for intent, labels in INTENTS.items() for label in labels}
+    whole = embedder.read("clinc150_full_test", names)
+    rows = [row for row, label in enumerate(whole.labels) if label in places]
+    test = Embedded(
+        [whole.texts[row] for row in rows],
+        [places[whole.labels[row]] for row in rows],
+        {name: block[rows] for name, block in whole.blocks.items()},
+    )
+    found = accuracy(model, test)
+    outside = embedder.read("clinc150_full_oos_test", names)
+    caught = share_of(model.rejects(outside.blocks).astype(float))
+    rejected = float(model.rejects(test.blocks).mean())
+    name = f"CLINC150, {len(places)} labels, GlobalIntentModel"
+    report.add(f"{name}: accuracy", found.value, interval=found.interval)
+    report.add(f"{name}: rejected", rejected)
+    report.add(
+        "CLINC150 out of scope, GlobalIntentModel: recall", caught.value, interval=caught.interval
+    )

@@ -1,0 +1,133 @@
+"""What models that may answer `[]` reject, with the encoders that the service takes for English.
+
+A first upload, few examples of many labels, and labels that are held back; CLINC150 is asked in
+bench/text_intents.py. Which labels are held back was drawn once, by the seeds below.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench.report import Bar, Report
+from bench.text_data import PROFILES, ROOT, Embedded, Embedder, area_under_curve, train
+from chalicelib.engines.text.classifier import TrainedText
+
+RATE = 0.05
+SAMPLE = ROOT / "chalicelib" / "assets" / "samples" / "shop_intents.csv"
+OUTSIDE = "clinc150_full_oos_test"
+FEW = "banking77_fewshot_train_10"
+ASKED = "banking77_fewshot_test"
+FOLDS = 5
+DRAWS = (11, 12, 13)
+WITHHELD = 27
+IN_DOMAIN = (Bar(0.03), Bar(0.08, is_ceiling=True))
+Rows = list[tuple[str, str]]
+
+
+def bench_rejection(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Shares of foreign and of own texts that are answered with an empty list."""
+    for profile in profiles:
+        encoders = PROFILES[profile]
+        _sample(report, embedder, profile, encoders)
+        _first_texts(report, embedder, profile, encoders)
+        _few_shot(report, embedder, profile, encoders)
+        _withheld(report, embedder, profile, encoders)
+
+
+def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
+    """The shipped sample: foreign questions, and its own texts by folds."""
+    rows = _sample_rows()
+    model = _trained(embedder, "sample_180", rows, encoders)
+    outside = model.answer(embedder.read(OUTSIDE, encoders).blocks)
+    is_sure = (outside.shares.max(axis=1) >= 0.9) & ~outside.is_rejected
+    lost: list[bool] = []
+    for fold in range(FOLDS):
+        kept = [row for place, row in enumerate(rows) if place % FOLDS != fold]
+        asked = [text for place, (text, _) in enumerate(rows) if place % FOLDS == fold]
+        part = _trained(embedder, f"sample fold {fold}", kept, encoders)
+        lost += part.rejects(embedder.embed(asked, "asked", encoders)).tolist()
+    name = f"sample of 180, {profile}"
+    report.add(f"{name}: foreign rejected", float(outside.is_rejected.mean()), "", Bar(0.70))
+    report.add(
+        f"{name}: foreign kept at .9 or more",
+        float(is_sure.mean()),
+        "",
+        Bar(0.02, is_ceiling=True),
+    )
+    report.add(f"{name}: own rejected, folds", float(np.mean(lost)), "", Bar(0.06, is_ceiling=True))
+    report.add(f"{name}: own rejected at least", float(np.mean(lost)), "", IN_DOMAIN[0])
+
+
+def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
+    """The first five texts of each label of the sample; the other ten are asked."""
+    rows = _sample_rows()
+    first = _first(rows, 5)
+    model = _trained(embedder, "sample_60", first, encoders)
+    others = [text for text, label in rows if (text, label) not in set(first)]
+    outside = model.rejects(embedder.read(OUTSIDE, encoders).blocks)
+    lost = model.rejects(embedder.embed(others, "asked", encoders))
+    report.add(f"sample of 60, {profile}: foreign rejected", float(outside.mean()))
+    report.add(f"sample of 60, {profile}: own rejected", float(lost.mean()))
+
+
+def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
+    """Ten examples of each label of BANKING77."""
+    model, _ = train(embedder, FEW, encoders, RATE)
+    lost = float(model.rejects(embedder.read(ASKED, encoders).blocks).mean())
+    outside = model.rejects(embedder.read(OUTSIDE, encoders).blocks)
+    name = f"BANKING77 10-shot, {profile}"
+    report.add(f"{name}: foreign rejected", float(outside.mean()))
+    report.add(f"{name}: own rejected", lost, "", IN_DOMAIN[1])
+    report.add(f"{name}: own rejected at least", lost, "", IN_DOMAIN[0])
+
+
+def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
+    """27 labels of BANKING77 that nobody taught, among the others."""
+    texts, labels = embedder.rows(FEW)
+    test = embedder.read(ASKED, encoders)
+    areas, rejected, lost = [], [], []
+    for seed in DRAWS:
+        names = sorted(set(labels))
+        random.Random(seed).shuffle(names)
+        held = set(names[:WITHHELD])
+        rows = [row for row in zip(texts, labels, strict=True) if row[1] not in held]
+        model = _trained(embedder, f"withheld {seed}", rows, encoders)
+        is_held = np.array([label in held for label in test.labels])
+        inside, outside = _part(test, ~is_held), _part(test, is_held)
+        areas.append(area_under_curve(model.domain_scores(inside), model.domain_scores(outside)))
+        rejected.append(float(model.rejects(outside).mean()))
+        lost.append(float(model.rejects(inside).mean()))
+    name = f"BANKING77 10-shot, {WITHHELD} labels withheld, {profile}"
+    report.add(f"{name}: AUROC", float(np.mean(areas)), "", Bar(0.87))
+    report.add(f"{name}: foreign rejected", float(np.mean(rejected)))
+    report.add(f"{name}: own rejected", float(np.mean(lost)))
+
+
+def _part(data: Embedded, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """Vectors of chosen texts, bool, shape (texts,)."""
+    return {name: block[chosen] for name, block in data.blocks.items()}
+
+
+def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str]) -> TrainedText:
+    """Train on texts that lie in no file."""
+    embedder.own[name] = ([text for text, _ in rows], [label for _, label in rows])
+    return train(embedder, name, encoders, RATE)[0]
+
+
+def _sample_rows() -> Rows:
+    """The shipped sample; its labels have 15 texts each, so every fifth row makes even folds."""
+    with SAMPLE.open(encoding="utf-8", newline="") as stream:
+        return [(text, label) for text, label in csv.reader(stream)]
+
+
+def _first(rows: Rows, shots: int) -> Rows:
+    """The first texts of each label."""
+    by_label: dict[str, list[str]] = defaultdict(list)
+    for text, label in rows:
+        by_label[label].append(text)
+    return [(text, label) for label, texts in by_label.items() for text in texts[:shots]]

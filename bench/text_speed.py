@@ -1,0 +1,99 @@
+"""One warm prediction at a time inside the service: no HTTP and no store."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench.folder_models import ask, prediction_service, served
+from bench.report import Bar, Report
+from bench.text_data import PROFILES, Embedder, train
+from chalicelib.engines.text.classifier import dump
+from chalicelib.engines.text.encoding.pool import EncoderPool
+
+WARM_PREDICTIONS = 300
+WORDS = (10, 60)
+"""Lengths of texts whose time is told by itself."""
+BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True)}
+FORMER = ("minilm", "use")
+"""Encoders of the fast profile before 0.3, which processor times are told against."""
+SHORT_WORDS, ROUNDS = 7, 100
+PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
+
+
+def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Median and slowest of a few hundred predictions with BANKING77.
+
+    The encoders of a profile work beside each other as in the local stack, and for comparison
+    one after the other, as in a function of one processor.
+    """
+    texts = embedder.rows("banking77_test")[0][:WARM_PREDICTIONS]
+    threads = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder:
+        for profile in profiles:
+            model, _ = train(embedder, "banking77_fewshot_train_10", PROFILES[profile])
+            (Path(folder) / profile).write_bytes(dump(model))
+            beside = _durations(Path(folder), embedder.models, profile, texts, threads)
+            alone = _durations(Path(folder), embedder.models, profile, texts, 1)
+            median, slow = np.percentile(beside, [50, 99])
+            report.add(f"warm prediction, {profile}: p50", float(median), "ms", BARS[profile])
+            report.add(f"warm prediction, {profile}: p99", float(slow), "ms")
+            median = np.median(alone)
+            report.add(f"warm prediction, {profile}, one thread: p50", float(median), "ms")
+            for words in WORDS:
+                same = _of_length(texts, words)
+                median = np.median(_durations(Path(folder), embedder.models, profile, same, 2))
+                name = f"warm prediction, {profile}, {words} words, two threads: p50"
+                report.add(name, float(median), "ms")
+    _processor_times(report, embedder, profiles, _of_length(texts, SHORT_WORDS)[:ROUNDS])
+
+
+def _processor_times(
+    report: Report, embedder: Embedder, profiles: Sequence[str], texts: Sequence[str]
+) -> None:
+    """Processor time of the encoders for one short text, one text with each choice in turn."""
+    choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
+    spent: dict[str, list[float]] = {name: [] for name in choices}
+    for text in [*texts[:10], *texts]:
+        for name, encoders in choices.items():
+            start = time.process_time()
+            for encoder in encoders:
+                embedder.encoder(encoder).encode([text])
+            spent[name].append(1_000 * (time.process_time() - start))
+    medians = {name: float(np.median(times[10:])) for name, times in spent.items()}
+    for name, median in medians.items():
+        report.add(f"encoders, {name}, {SHORT_WORDS} words: processor time", median, "ms")
+    for profile in profiles:
+        ratio = medians[profile] / medians["former fast"]
+        report.add(f"encoders, {profile} over former fast", ratio, "", PROCESSOR_BARS.get(profile))
+
+
+def _of_length(texts: Sequence[str], words: int) -> list[str]:
+    """Cut texts that all have so many words out of others; infra/costs.py prices such."""
+    found = " ".join(texts).split()
+    return [" ".join(found[at : at + words]) for at in range(0, len(found) - words, words)]
+
+
+def _durations(
+    folder: Path, models: Path, profile: str, texts: Sequence[str], threads: int
+) -> list[float]:
+    """Milliseconds of each prediction, after some to warm up."""
+    service = prediction_service(folder, EncoderPool(models, threads=threads))
+    model = served(profile)
+
+    def predict(text: str) -> None:
+        assert ask(service, model, text)
+
+    return [_milliseconds(predict, text) for text in [*texts[:20], *texts]][20:]
+
+
+def _milliseconds(call: Callable[[str], None], text: str) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    call(text)
+    return 1_000 * (time.perf_counter() - start)

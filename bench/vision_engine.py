@@ -1,0 +1,310 @@
+"""Accuracy of the vision engines on evaluation data, each beside a peer in the same run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bench.report import Bar, Report, say
+from bench.vision_data import (
+    THREADS,
+    CachedFeatures,
+    PictureSet,
+    class_pictures,
+    multi_label_pictures,
+    read_set,
+)
+from chalicelib.domain.common.limits import DEFAULT_EPOCHS
+from chalicelib.domain.models.model import Model, TrainRequest
+from chalicelib.domain.models.training_pictures import TrainingPictures
+from chalicelib.engines import metrics
+from chalicelib.engines.vision.backbone.pool import BackbonePool
+from chalicelib.engines.vision.interface import (
+    FittedVision,
+    TrainedVision,
+    VisionData,
+    VisionOptions,
+)
+from chalicelib.engines.vision.registry import extractor_for, load, open_training
+
+DRAWS = 5
+PEER = "scikit-learn logistic regression, same features"
+SUPER_CATEGORIES = {
+    "person": ["person"],
+    "vehicle": ["bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat"],
+    "outdoor": ["traffic light", "fire hydrant", "stop sign", "parking meter", "bench"],
+    "animal": [
+        "bird",
+        "cat",
+        "dog",
+        "horse",
+        "sheep",
+        "cow",
+        "elephant",
+        "bear",
+        "zebra",
+        "giraffe",
+    ],
+    "accessory": ["backpack", "umbrella", "handbag", "tie", "suitcase"],
+    "sports": [
+        "frisbee",
+        "skis",
+        "snowboard",
+        "sports ball",
+        "kite",
+        "baseball bat",
+        "baseball glove",
+        "skateboard",
+        "surfboard",
+        "tennis racket",
+    ],
+    "kitchen": ["bottle", "wine glass", "cup", "fork", "knife", "spoon", "bowl"],
+    "food": [
+        "banana",
+        "apple",
+        "sandwich",
+        "orange",
+        "broccoli",
+        "carrot",
+        "hot dog",
+        "pizza",
+        "donut",
+        "cake",
+    ],
+    "furniture": ["chair", "couch", "potted plant", "bed", "dining table", "toilet"],
+    "electronic": ["tv", "laptop", "mouse", "remote", "keyboard", "cell phone"],
+    "appliance": ["microwave", "oven", "toaster", "sink", "refrigerator"],
+    "indoor": ["book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush"],
+}
+"""COCO's super-categories, from which the multi-label set is made."""
+
+
+def run_training(
+    dataset_type: str,
+    data: VisionData,
+    backbones: BackbonePool,
+    *,
+    algorithm: str = "",
+    split_ratio: float = 1.0,
+    seed: int = 0,
+    has_named_epochs: bool = False,
+) -> tuple[FittedVision, TrainedVision, list[dict]]:
+    """Train, without hold-out unless told otherwise; the result, the model and its curve."""
+    options = VisionOptions(
+        epochs=DEFAULT_EPOCHS[dataset_type],
+        learning_rate=0.001,
+        has_named_epochs=has_named_epochs,
+        split_ratio=split_ratio,
+        algorithm=algorithm,
+        seed=seed,
+        threads=THREADS,
+    )
+    training = open_training(dataset_type, data, options, backbones)
+    curve = []
+    while (step := training.step()) is not None:
+        if step.record is not None:
+            curve.append(step.record)
+    fitted = training.finish(a_model(dataset_type, algorithm), datetime(2026, 1, 1, tzinfo=UTC))
+    return fitted, load(fitted.artifact, backbones), curve
+
+
+def a_model(dataset_type: str, algorithm: str) -> Model:
+    """Make the row that a training's documents name."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return Model(
+        account_id="A" * 26,
+        model_id="B" * 26,
+        name="bench",
+        dataset_id=1,
+        family="vision",
+        type=dataset_type,
+        language="N/A",
+        status="RUNNING",
+        progress=0,
+        created_at=now,
+        updated_at=now,
+        request=TrainRequest(algorithm=algorithm or None),
+    )
+
+
+def vision_data(
+    source: PictureSet, pictures: TrainingPictures, dataset_type: str, backbones: BackbonePool
+) -> VisionData:
+    """Bring pictures and their features together."""
+    extractor = extractor_for(dataset_type, None, backbones)
+    digests = [picture.digest for picture in pictures.pictures]
+    features = CachedFeatures(extractor, source, digests)
+    return VisionData(pictures, features, lambda at, side: source.open(digests[at], side))
+
+
+def probabilities(model: TrainedVision, source: PictureSet, digests: Sequence[bytes]) -> np.ndarray:
+    """Ask a model about every picture, float64, shape (pictures, labels)."""
+    rows = []
+    for digest in digests:
+        answer = {a.label: a.probability for a in model.predict(source.open(digest, 416))}
+        rows.append([answer[label] for label in model.labels])
+    return np.array(rows)
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share."""
+    found = metrics.wilson_interval(round(share * count), count)
+    return found.low, found.high
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of a mean over five draws, by Student's t."""
+    middle, error = float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    return middle - 2.776 * error, middle + 2.776 * error
+
+
+def draw(source: PictureSet, per_label: int, seed: int) -> PictureSet:
+    """Take some examples of each label by chance."""
+    rng = np.random.default_rng(seed)
+    labels = np.array([example.label for example in source.examples])
+    keep: list[int] = []
+    for label in source.labels:
+        places = np.flatnonzero(labels == label)
+        keep += sorted(rng.permutation(places)[:per_label].tolist())
+    return source.only(keep, source.name)
+
+
+def bench_image(
+    report: Report, data: Path, backbones: BackbonePool, name: str, sizes: dict[int, Bar | None]
+) -> None:
+    """Accuracy of type image by examples a label: mean over seeded draws."""
+    train = read_set(data, f"{name}_train", "image")
+    test = read_set(data, f"{name}_test", "image")
+    all_train = vision_data(train, class_pictures(train.examples, train.labels), "image", backbones)
+    rows = {
+        example.digest: np.array(all_train.features.row(place), np.float32)
+        for place, example in enumerate(train.examples)
+    }
+    tested = vision_data(test, class_pictures(test.examples, train.labels), "image", backbones)
+    test_rows = np.stack(
+        [np.array(tested.features.row(at), np.float32) for at in range(len(test.examples))]
+    )
+    truth = np.array([train.labels.index(example.label) for example in test.examples])
+    for size, bar in sizes.items():
+        mine, peer, errors = [], [], []
+        for seed in range(DRAWS if size else 1):
+            drawn = draw(train, size or len(train.examples), seed)
+            pictures = class_pictures(drawn.examples, train.labels)
+            given = vision_data(train, pictures, "image", backbones)
+            start = time.perf_counter()
+            _, model, _ = run_training("image", given, backbones, seed=seed)
+            say(f"{name}, {len(drawn.examples)} pictures: {time.perf_counter() - start:.1f} s")
+            shares = from_rows(model, test_rows)
+            mine.append(float((shares.argmax(1) == truth).mean()))
+            errors.append(metrics.calibration_error(shares, truth))
+            wanted = [train.labels.index(e.label) for e in drawn.examples]
+            peer.append(_peer_accuracy(rows, drawn, wanted, test_rows, truth))
+        interval = spread(mine) if len(mine) > 1 else wilson(mine[0], len(truth))
+        what = f"{size} a label" if size else "all"
+        mean = float(np.mean(mine))
+        peer_pair = (PEER, round(float(np.mean(peer)), 4))
+        report.add(f"{name}, {what}: accuracy", mean, "", bar, peer_pair, interval)
+        report.add(f"{name}, {what}: calibration error", float(np.mean(errors)))
+
+
+def from_rows(model: TrainedVision, rows: np.ndarray) -> np.ndarray:
+    """Answer from features that are there already, float64, shape (pictures, labels)."""
+    answer: Callable[[np.ndarray], np.ndarray] = model.probabilities
+    return np.stack([answer(row) for row in rows])
+
+
+def _peer_accuracy(
+    rows: dict[bytes, np.ndarray],
+    drawn: PictureSet,
+    wanted: list[int],
+    test_rows: np.ndarray,
+    truth: np.ndarray,
+) -> float:
+    """What a user would do with the same frozen features."""
+    peer = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    peer.fit(np.stack([rows[example.digest] for example in drawn.examples]), wanted)
+    return float((peer.predict(test_rows) == truth).mean())
+
+
+def super_set(source: PictureSet) -> PictureSet:
+    """Turn boxes of 80 labels into pictures of 12."""
+    above = {label: top for top, below in SUPER_CATEGORIES.items() for label in below}
+    seen, examples = set(), []
+    for example in source.examples:
+        key = (example.digest, above[example.label])
+        if key not in seen:
+            seen.add(key)
+            examples.append(type(example)(key[1], example.name, example.digest, None))
+    return PictureSet(source.name, examples, source.files)
+
+
+def bench_multi_label(report: Report, data: Path, backbones: BackbonePool) -> None:
+    """Mean average precision of type image-multi-label."""
+    train = super_set(read_set(data, "coco256_train", "image-detection"))
+    test = super_set(read_set(data, "coco256_test", "image-detection"))
+    labels = list(SUPER_CATEGORIES)
+    kind = "image-multi-label"
+    given = vision_data(train, multi_label_pictures(train.examples, labels), kind, backbones)
+    start = time.perf_counter()
+    _, model, _ = run_training(kind, given, backbones)
+    say(f"multi-label: trained in {time.perf_counter() - start:.1f} s")
+    asked = vision_data(test, multi_label_pictures(test.examples, labels), kind, backbones)
+    rows = _rows(asked)
+    shares, truth = from_rows(model, rows), _targets(asked, len(labels))
+    score, interval = _mean_precision(truth, shares)
+    peer = make_pipeline(
+        StandardScaler(), OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    ).fit(_rows(given), _targets(given, len(labels)))
+    peer_score, _ = _mean_precision(truth, peer.predict_proba(rows))
+    report.add(
+        "COCO 12 super-categories: mAP",
+        score,
+        "",
+        Bar(0.70),
+        (PEER, round(peer_score, 4)),
+        interval,
+    )
+    guess = shares >= 0.5
+    hits = float((guess & truth).sum())
+    report.add(
+        "COCO 12 super-categories: micro F1 at .5", 2 * hits / float(guess.sum() + truth.sum())
+    )
+
+
+def _rows(data: VisionData) -> np.ndarray:
+    """All features of view 0, float32."""
+    count = len(data.pictures.pictures)
+    return np.stack([np.array(data.features.row(place), np.float32) for place in range(count)])
+
+
+def _targets(data: VisionData, labels: int) -> np.ndarray:
+    """Which picture has which label, bool, shape (pictures, labels)."""
+    found = np.zeros((len(data.pictures.pictures), labels), bool)
+    for place, picture in enumerate(data.pictures.pictures):
+        found[place, list(picture.labels)] = True
+    return found
+
+
+def _mean_precision(
+    truth: np.ndarray, shares: np.ndarray, rounds: int = 500
+) -> tuple[float, tuple[float, float]]:
+    """Mean average precision over labels, with a bootstrap interval over pictures."""
+
+    def score(keep: np.ndarray) -> float:
+        wanted, given = truth[keep], shares[keep]
+        known = [at for at in range(truth.shape[1]) if wanted[:, at].any()]
+        return float(np.mean([average_precision_score(wanted[:, a], given[:, a]) for a in known]))
+
+    rng = np.random.default_rng(0)
+    draws = [score(rng.integers(0, len(truth), len(truth))) for _ in range(rounds)]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return score(np.arange(len(truth))), (float(low), float(high))
