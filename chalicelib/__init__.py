@@ -1,3 +1,3 @@
 """Presage: a text and image prediction service. Holds the version only."""
 
-__version__ = "0.2.0"
+__version__ = "0.4.0"

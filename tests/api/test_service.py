@@ -24,7 +24,7 @@ def test_health_names_the_engines(call, world):
 
     parts = record.pop("engineParts")
     engines = world.container.engines()
-    assert record == {"status": "ok", "version": "0.2.0", "engines": engines}
+    assert record == {"status": "ok", "version": "0.4.0", "engines": engines}
     assert list(engines) == ["text-fast", "text-accurate", "vision", "ocr"]
     assert {"bge", "use", "lite2", "nanodet"} <= {part["name"] for part in parts}
     for part in parts:

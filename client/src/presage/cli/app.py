@@ -46,6 +46,28 @@ for command in (
     app.command()(command)
 
 
+def _print_version(is_asked: bool) -> None:
+    """Print the version and stop, without a call to the service."""
+    if is_asked:
+        say(f"presage {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=_print_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Train on your examples, predict, read documents."""
+
+
 @app.command()
 def login(
     email: Annotated[str, typer.Option(help="E-mail address of the account.", prompt=True)],
