@@ -81,6 +81,11 @@ class Function:
         return f"{self.logical}.Alias"
 
     @property
+    def chains(self) -> bool:
+        """Whether its runs send messages to its own queue; each chain ends by design."""
+        return self.queue in _CHAINED
+
+    @property
     def can_snap(self) -> bool:
         """Whether Lambda can start it from an image of its memory; queues wait anyway."""
         return self.name in ANSWERING and self.disk_mb <= SNAPSHOT_DISK_MB
@@ -91,6 +96,9 @@ class Function:
         return f"{self.logical}SqsEventSource"
 
 
+# The work of these queues sends the next part, or sends a capped job again after a pause. A file
+# that arrives and an export are one message each.
+_CHAINED = (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE)
 _ONE_PAGE = {"PRESAGE_OCR_THREADS": "1"}
 _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 

@@ -100,6 +100,10 @@ def _function(function: Function) -> Part:
     if function.name in ANSWERING:
         properties["Handler"] = "entry.app"
         properties["Environment"]["Variables"]["PRESAGE_LOADS"] = ref(loads_id(function))
+    if function.chains:
+        # Lambda stops a function that its own messages have invoked about 16 times, and a large
+        # batch has thousands of parts.
+        properties["RecursiveLoop"] = "Allow"
     if function.queue:
         properties["Events"] = {
             function.event: {

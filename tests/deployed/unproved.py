@@ -80,6 +80,11 @@ def _concurrency(template: Template) -> None:
                 assert event["Properties"]["ScalingConfig"]["MaximumConcurrency"]["Ref"]
 
 
+def _chains(template: Template) -> None:
+    functions = _properties(template, "AWS::Serverless::Function")
+    assert sum(facts.get("RecursiveLoop") == "Allow" for facts in functions) == 5
+
+
 def _shifting(template: Template) -> None:
     preferences = [
         facts["DeploymentPreference"]
@@ -169,6 +174,7 @@ UNPROVED: dict[str, Callable[[Template], None]] = {
     "lines of the access log": _access_log,
     "memory, processors and disk of a function": _memory_and_disk,
     "how many of a queue's function run at once": _concurrency,
+    "chains of messages, which Lambda stops after 16 runs unless a function allows them": _chains,
     "calls that move to a new version step by step, and back at an alarm": _shifting,
     "processes that are kept ready": _readiness,
     "starts from an image of a function's memory": _images,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from chalicelib.config import Settings
+from chalicelib.stores.jobs.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID
 from infra.template.alarms import all_alarms
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.gateway import LOG_FIELDS, gateway_responses
@@ -62,6 +63,18 @@ def test_function_gets_what_is_described(template: dict[str, Any], function: Fun
         assert event["Properties"]["ScalingConfig"]["MaximumConcurrency"]["Ref"] in parameters()
     else:
         assert not events
+
+
+def test_functions_that_chain_may_run_in_a_loop(template: dict[str, Any]) -> None:
+    """Each function that sends to its own queue allows it, since Lambda stops long chains."""
+    resources = template["Resources"]
+    allowed = {
+        function.queue
+        for function in FUNCTIONS
+        if resources[function.logical]["Properties"].get("RecursiveLoop") == "Allow"
+    }
+
+    assert allowed == {INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE}
 
 
 def test_variables_are_settings(template: dict[str, Any]) -> None:
