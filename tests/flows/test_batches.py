@@ -23,8 +23,22 @@ def answered(
     client: Client, base: str, name: str, content: bytes, *, seconds: float = 240, **fields: Any
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Send a file as a batch, wait, fetch; return its record and the lines of its result."""
-    made = client.multipart("POST", f"{base}/batches", fields, {"data": (name, content)}).ok
-    path = f"{base}/batches/{made['id']}"
+    made = send_batch(client, base, name, content, **fields)
+    return wait_for_result(client, base, made["id"], seconds)
+
+
+def send_batch(
+    client: Client, base: str, name: str, content: bytes, **fields: Any
+) -> dict[str, Any]:
+    """Send a file as a batch and return its record."""
+    return dict(client.multipart("POST", f"{base}/batches", fields, {"data": (name, content)}).ok)
+
+
+def wait_for_result(
+    client: Client, base: str, batch_id: str, seconds: float
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Wait until a batch has succeeded; return its record and the lines of its result."""
+    path = f"{base}/batches/{batch_id}"
     record = client.wait(path, lambda found: found["status"] in ENDED, seconds)[-1]
     assert record["status"] == "SUCCEEDED", record
     with opened(record["resultUrl"]) as answer:

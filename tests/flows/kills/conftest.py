@@ -1,16 +1,19 @@
-"""One stack whose pieces may be killed; short leases, so that dead work is taken up soon."""
+"""One stack whose processes may be killed; short leases, so that its work is soon resumed."""
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.flows.client import Client
-from tests.flows.world import World
+from tests.flows.kills.killing import IS_LONG
+from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
 
 ENVIRONMENT = {
@@ -18,19 +21,66 @@ ENVIRONMENT = {
     "PRESAGE_SWEEP_SECONDS": "0.5",
     "PRESAGE_EXAMPLE_CALLS": "1000000",
 }
+APP = "app:app" if IS_LONG else "tests.flows.kills.small_parts_app:app"
+"""The short tests cut batches into small parts, so that few lines make several of them."""
 
-ROUNDS = int(os.environ.get("PRESAGE_KILL_ROUNDS", "2"))
-"""Deaths in a row; the nightly run asks for twenty."""
-FEWER_ROUNDS = int(os.environ.get("PRESAGE_KILL_ROUNDS", "1"))
-"""The same where a round takes long."""
+
+@dataclass(frozen=True)
+class SavedState:
+    """The state folder of a stack that was stopped after it had saved everything."""
+
+    folder: Path
+    token: str
+    first: dict[str, Any]
+    """Record of a dataset of 60 rows."""
+    second: dict[str, Any]
+    """Record of a dataset of 90 rows that is called "second one"."""
+
+    def copy_to(self, stack: LocalStack) -> None:
+        """Put a copy of the folder where a stack that has not been started looks for it."""
+        shutil.copytree(self.folder, stack.state.folder, dirs_exist_ok=True)
+
+
+def make_saving_stack() -> LocalStack:
+    """Return a stack, not yet started, that saves its data every second."""
+    environment = {**ENVIRONMENT, "PRESAGE_SAVE_SECONDS": "1"}
+    return LocalStack(arguments=("--bare",), environment=environment)
+
+
+@pytest.fixture(scope="package")
+def saved_state(closed_network: None, tmp_path_factory: pytest.TempPathFactory) -> SavedState:
+    """Data that several tests start from, made once and copied for each of them."""
+    folder = tmp_path_factory.mktemp("saved-state")
+    with make_saving_stack() as running, a_caller(running, folder) as client:
+        first = client.dataset(csv_file(made_rows(60)), name="first one")
+        second = client.dataset(csv_file(made_rows(90, seed=2)), name="second one")
+        assert running.pause() == 0
+        saved = folder / "state"
+        shutil.copytree(running.state.folder, saved)
+    return SavedState(saved, str(client.token), first, second)
 
 
 @pytest.fixture
-def kept(closed_network: None) -> Iterator[LocalStack]:
-    """A stack of one test that saves its data every second."""
-    environment = {**ENVIRONMENT, "PRESAGE_SAVE_SECONDS": "1"}
-    with LocalStack(arguments=("--bare",), environment=environment) as running:
-        yield running
+def stopped(closed_network: None, saved_state: SavedState) -> Iterator[LocalStack]:
+    """A stack of one test with a copy of the saved state; the test starts it."""
+    stack = make_saving_stack()
+    saved_state.copy_to(stack)
+    yield stack
+    stack.stop()
+
+
+@pytest.fixture
+def saving(stopped: LocalStack) -> LocalStack:
+    """A running stack of one test that began with the saved state and saves every second."""
+    stopped.start()
+    return stopped
+
+
+@pytest.fixture
+def saving_client(saving: LocalStack, saved_state: SavedState) -> Iterator[Client]:
+    """The caller who owns the saved datasets."""
+    with Client(saving.url, saved_state.token) as made:
+        yield made
 
 
 @contextmanager
@@ -41,17 +91,10 @@ def a_caller(stack: LocalStack, folder: Path) -> Iterator[Client]:
     made.close()
 
 
-@pytest.fixture
-def kept_client(kept: LocalStack, tmp_path: Path) -> Iterator[Client]:
-    """A caller of that stack."""
-    with a_caller(kept, tmp_path) as made:
-        yield made
-
-
 @pytest.fixture(scope="package")
 def stack(closed_network: None) -> Iterator[LocalStack]:
     """A stack of the tests of this folder."""
-    with LocalStack(environment=ENVIRONMENT) as running:
+    with LocalStack(APP, environment=ENVIRONMENT) as running:
         yield running
 
 

@@ -1,6 +1,6 @@
-"""The application, where little work counts as much: trainings of some hundred texts give it away.
+"""The application where a training of some hundred texts is large enough to run in parts.
 
-And where a training that heard nothing of its parts does them itself soon, not after minutes.
+A training whose parts are not done does them itself after seconds, not after minutes.
 """
 
 from app import app

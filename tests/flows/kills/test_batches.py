@@ -1,34 +1,40 @@
-"""Workers die in the middle of batches."""
+"""Workers are killed in the middle of batches."""
 
 from __future__ import annotations
 
 import json
 import random
-import threading
-import time
 
 import pytest
 
 from tests.flows.client import LANGUAGE, VISION, opened
-from tests.flows.kills.conftest import ROUNDS
-from tests.flows.kills.killing import kill, wait
+from tests.flows.kills.killing import (
+    IS_LONG,
+    ROUNDS,
+    has_lines_done,
+    kill,
+    wait,
+    wait_for_moment,
+)
 from tests.flows.pictures import folders_zip
-from tests.flows.test_batches import answered, photos, single
+from tests.flows.test_batches import photos, send_batch, single, wait_for_result
 from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
 from tests.pictures import make_zip
 
-LINES = max(3_500, 1_000 * ROUNDS)
-EMPTY = frozenset(range(7, LINES, 1_000))
+LINES = max(3_500, 1_000 * ROUNDS) if IS_LONG else 350
+"""Four parts, of 1,000 lines in the long tier and of 100 in the short one."""
+EMPTY = frozenset(range(7, LINES, LINES // 4))
 """Lines without a text."""
-PICTURES = 700
+IMAGES = 700 if IS_LONG else 36
+"""Images of a batch, in parts of 64 in the long tier and of 8 in the short one."""
 
 
 @pytest.mark.timeout(300 + 60 * ROUNDS)
-def test_every_line_is_answered_once_however_often_a_worker_dies(
+def test_every_line_is_answered_once_however_often_a_worker_is_killed(
     stack: LocalStack, world: World
 ) -> None:
-    """One line a line in the order of the input, and as many predictions as answers."""
+    """One line a line in the order of the input, and one counted prediction an answer."""
     chance, client = random.Random(20), world.caller("GOLD", example_calls=1_000_000)
     dataset_id = int(client.dataset(csv_file(made_rows(60)))["id"])
     model_id = client.model(dataset_id)
@@ -40,7 +46,7 @@ def test_every_line_is_answered_once_however_often_a_worker_dies(
     path, files = f"{LANGUAGE}/batches", {"data": ("lines.jsonl", sent)}
     made = client.multipart("POST", path, {"modelId": model_id, "numResults": 1}, files).ok
     for _ in range(ROUNDS):
-        time.sleep(chance.uniform(0.2, 2.0))
+        wait_for_moment(lambda: has_lines_done(client, made["id"]), chance, 0.2, 2.0)
         kill(stack, "ingest")
     place, over = f"{path}/{made['id']}", ("SUCCEEDED", "FAILED")
     done = client.wait(place, lambda seen: seen["status"] in over, 300 + 30 * ROUNDS)[-1]
@@ -61,31 +67,24 @@ def test_every_line_is_answered_once_however_often_a_worker_dies(
 
 
 @pytest.mark.timeout(600 + 60 * ROUNDS)
-def test_every_picture_is_answered_once_however_often_a_worker_dies(
+def test_every_image_is_answered_once_however_often_a_worker_is_killed(
     stack: LocalStack, world: World
 ) -> None:
-    """A line a picture, equal to the single call, and as many predictions as answers."""
+    """A line an image, equal to the single call, and one counted prediction an answer."""
     chance, client = random.Random(21), world.photographer()
     dataset = client.dataset(folders_zip(), file_name="shapes.zip", type="image")
     model_id = client.model(dataset["id"], epochs=5)
     before = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
-    files = {**photos(PICTURES), "none.png": b"no picture"}
-
-    def kill_often() -> None:
-        for _ in range(ROUNDS):
-            time.sleep(chance.uniform(0.2, 2.0))
-            kill(stack, "ingest")
-
-    killer = threading.Thread(target=kill_often)
-    killer.start()
-    record, lines = answered(
-        client, VISION, "p.zip", make_zip(files), seconds=500, modelId=model_id
-    )
-    killer.join()
+    files = {**photos(IMAGES), "none.png": b"no picture"}
+    made = send_batch(client, VISION, "p.zip", make_zip(files), modelId=model_id)
+    for _ in range(ROUNDS):
+        wait_for_moment(lambda: has_lines_done(client, made["id"], VISION), chance, 0.2, 2.0)
+        kill(stack, "ingest")
+    record, lines = wait_for_result(client, VISION, made["id"], 500)
     total = len(files)
     assert record["counts"] == {"total": total, "done": total, "failed": 1}
     assert [json.loads(line)["id"] for line in lines] == list(files)
-    wait(lambda: client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == before + PICTURES)
-    for name in list(files)[:: PICTURES // 7]:
+    wait(lambda: client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == before + IMAGES)
+    for name in list(files)[:: IMAGES // 7]:
         said = client.picture(model_id, files[name])
         assert lines[list(files).index(name)] == single(name, said.body)

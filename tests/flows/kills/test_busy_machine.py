@@ -1,4 +1,4 @@
-"""A machine without a free processor is slow; it is nobody's fault, and nothing fails of it."""
+"""A machine without a free processor is slow, and nothing fails because of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.flows.world import World, csv_file
 LOOPS = 4
 LABELS = 1_000
 PATIENCE = 400
-"""Beside everything else that a machine may have to do, in seconds."""
+"""Longest wait on a machine that has other work as well, in seconds."""
 
 
 @contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """Keep so many processors busy."""
+    """Keep that many processors busy."""
     with ExitStack() as ends:
         for _ in range(count):
             loop = ends.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
@@ -26,7 +26,7 @@ def busy_loops(count: int) -> Iterator[None]:
         yield
 
 
-def test_a_thousand_labels_are_read_beside_busy_loops(world: World) -> None:
+def test_a_thousand_labels_are_read_next_to_busy_loops(world: World) -> None:
     """1,000 rows of 1,000 labels are read in one attempt or more, however often leases are lost."""
     caller = world.caller()
     rows = [(f"this is text number {number}", f"label {number}") for number in range(LABELS)]

@@ -1,4 +1,4 @@
-"""The front dies in the middle of corrections."""
+"""The front is killed in the middle of corrections."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from tests.flows.client import LANGUAGE, Client
-from tests.flows.kills.conftest import ROUNDS
-from tests.flows.kills.killing import kill, wait
+from tests.flows.kills.killing import ROUNDS, kill, wait
 from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
 
@@ -31,13 +30,13 @@ def labels_of(client: Client, dataset_id: int) -> dict[int, str]:
 
 
 def counted(client: Client, dataset_id: int) -> dict[str, int]:
-    """Tell how many examples each label is said to have."""
+    """Return how many examples each label's record counts."""
     summary = client.get(f"{LANGUAGE}/datasets/{dataset_id}").ok["labelSummary"]["labels"]
     return {label["name"]: label["numExamples"] for label in summary}
 
 
 @pytest.mark.timeout(300 + 60 * ROUNDS)
-def test_corrections_that_die_are_all_there_or_none(stack: LocalStack, world: World) -> None:
+def test_corrections_that_are_killed_are_all_there_or_none(stack: LocalStack, world: World) -> None:
     """After a kill every example is corrected or none is, none is lost, and the next call goes."""
     chance, client = random.Random(11), world.caller("GOLD", example_calls=1_000_000)
     dataset_id = int(client.dataset(csv_file(made_rows(ROWS)))["id"])

@@ -1,4 +1,4 @@
-"""Damage on the disk: a running stack mends it, a start refuses it, a repair names it."""
+"""Damaged files: a running stack rewrites them, a start refuses them, a repair reports losses."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from pathlib import Path
 from infra.backups.folder import MANIFEST, PIECES, BackupError, BackupFolder
 from infra.local.environment import ROOT
 from tests.flows.client import LANGUAGE, Client
-from tests.flows.kills.killing import flip, has_saved, saved_at, wait
+from tests.flows.kills.conftest import SavedState
+from tests.flows.kills.killing import flip_byte, saved_at, wait
 from tests.flows.world import csv_file, made_rows
 from tests.local_stack import LocalStack
 
 
 def pieces(stack: LocalStack) -> list[Path]:
-    """The files of all pieces that are saved."""
+    """List the files of all saved pieces."""
     return sorted((stack.state.data / PIECES).glob("*/*"))
 
 
 def named_pieces(stack: LocalStack) -> list[Path]:
-    """The files of the pieces of the last save, which nothing writes anew that stays the same."""
+    """List the files of the last save's pieces; unchanged ones are not written again."""
     folder = BackupFolder(stack.state.data)
     manifest = folder.manifest()
     assert manifest is not None
@@ -31,7 +32,7 @@ def named_pieces(stack: LocalStack) -> list[Path]:
 
 
 def is_whole(stack: LocalStack) -> bool:
-    """Tell whether everything that is saved can be read."""
+    """Return whether everything that is saved can be read."""
     folder = BackupFolder(stack.state.data)
     try:
         manifest = folder.manifest()
@@ -55,68 +56,63 @@ def start_in_vain(stack: LocalStack) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_running_stack_mends_what_the_disk_damages(kept: LocalStack, kept_client: Client):
-    """Flipped, cut and missing pieces and the manifest are written anew from memory, and said."""
-    made = kept_client.dataset(csv_file(made_rows(60)))
+def test_a_running_stack_rewrites_what_the_disk_damages(saving: LocalStack, saving_client: Client):
+    """Flipped, cut and missing pieces and the manifest are rewritten from memory, and reported."""
+    made = saving_client.dataset(csv_file(made_rows(60, seed=3)))
     ended = time.time()
-    wait(lambda: saved_at(kept) > ended)
+    wait(lambda: saved_at(saving) > ended)
     chance = random.Random(1)
-    for number, path in enumerate(chance.sample(named_pieces(kept), 6)):
-        (flip, Path.unlink, lambda path: path.write_bytes(b""))[number % 3](path)
-    flip(kept.state.data / MANIFEST)
+    for number, path in enumerate(chance.sample(named_pieces(saving), 6)):
+        (flip_byte, Path.unlink, lambda path: path.write_bytes(b""))[number % 3](path)
+    flip_byte(saving.state.data / MANIFEST)
 
-    wait(lambda: is_whole(kept))
+    wait(lambda: is_whole(saving))
 
-    assert "written anew from memory" in kept.log()
-    assert kept.pause() == 0
-    kept.start()
-    with Client(kept.url, kept_client.token) as after:
+    assert "written anew from memory" in saving.log()
+    assert saving.pause() == 0
+    saving.start()
+    with Client(saving.url, saving_client.token) as after:
         assert after.get(f"{LANGUAGE}/datasets/{made['id']}").ok == made
 
 
-def test_a_stop_mends_what_the_disk_damaged_last(kept: LocalStack, kept_client: Client):
+def test_a_stop_rewrites_what_the_disk_damaged_last(saving: LocalStack):
     """A piece that is damaged right before the stop is whole after it."""
-    kept_client.dataset(csv_file(made_rows(60)))
-    wait(lambda: has_saved(kept) and len(pieces(kept)) > 8)
-    kept.kill_worker("keeper", signal.SIGSTOP)
-    for path in pieces(kept)[::2]:
-        flip(path)
+    saving.kill_worker("keeper", signal.SIGSTOP)
+    for path in pieces(saving)[::2]:
+        flip_byte(path)
 
-    assert kept.pause() == 0
+    assert saving.pause() == 0
 
-    assert is_whole(kept)
+    assert is_whole(saving)
 
 
-def test_a_start_refuses_damage_and_a_repair_names_it(kept: LocalStack, kept_client: Client):
-    """One clear line, status 1, nothing changed; --repair starts with the rest and keeps it all."""
-    whole = kept_client.dataset(csv_file(made_rows(60)), name="whole one")
-    torn = kept_client.dataset(csv_file(made_rows(90, seed=2)), name="torn one")
-    token, data = kept_client.token, kept.state.data
-    assert kept.pause() == 0
+def test_a_start_refuses_damage_and_a_repair_names_it(stopped: LocalStack, saved_state: SavedState):
+    """One clear line, status 1, no change; --repair starts with the rest and deletes nothing."""
+    whole, torn, data = saved_state.first, saved_state.second, stopped.state.data
     manifest = BackupFolder(data).manifest()
     assert manifest is not None
     key = f"datasets/{torn['id']}/raw/"
     assert any(item.key.startswith(key) for item in manifest.objects)
-    damage_rows_of(kept, torn["id"])
+    damage_rows_of(stopped, torn["id"])
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
 
-    ended = start_in_vain(kept)
+    ended = start_in_vain(stopped)
 
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     assert str(data) in line
     assert "--repair" in line
     assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == before
-    kept.start("--repair")
-    assert f"dataset {torn['id']} (torn one)" in kept.log()
-    with Client(kept.url, token) as after:
+    stopped.start("--repair")
+    assert f"dataset {torn['id']} (second one)" in stopped.log()
+    with Client(stopped.url, saved_state.token) as after:
         assert after.get(f"{LANGUAGE}/datasets/{whole['id']}").ok == whole
         assert after.get(f"{LANGUAGE}/datasets/{torn['id']}").status == 404
-    assert kept.pause() == 0
+    assert stopped.pause() == 0
     (copy,) = data.parent.glob("data.damaged-*")
-    kept_files = {path for path in copy.rglob("*") if path.is_file()}
-    assert {path.read_bytes() for path in kept_files} == set(before.values())
-    kept.start()
+    copied = {path for path in copy.rglob("*") if path.is_file()}
+    assert {path.read_bytes() for path in copied} == set(before.values())
+    stopped.start()
 
 
 def damage_rows_of(stack: LocalStack, dataset_id: int) -> None:
@@ -127,23 +123,21 @@ def damage_rows_of(stack: LocalStack, dataset_id: int) -> None:
     for name in manifest.tables["examples"]:
         lines = folder.read(name).splitlines()
         if all(b'"%d#upload#' % dataset_id in line for line in lines):
-            flip(folder.path / PIECES / name[:2] / name)
+            flip_byte(folder.path / PIECES / name[:2] / name)
             return
     raise AssertionError("each piece has rows of several datasets")
 
 
-def test_pieces_without_a_manifest_are_no_empty_stack(kept: LocalStack, kept_client: Client):
-    """Without both manifests a start is refused; only a repair starts empty, and keeps them all."""
-    kept_client.dataset(csv_file(made_rows(60)))
-    assert kept.pause() == 0
-    for manifest in kept.state.data.glob("manifest*"):
+def test_pieces_without_a_manifest_are_not_an_empty_stack(stopped: LocalStack):
+    """Without both manifests a start is refused; only a repair starts empty, and deletes none."""
+    for manifest in stopped.state.data.glob("manifest*"):
         manifest.unlink()
-    names = {path.name for path in pieces(kept)}
+    names = {path.name for path in pieces(stopped)}
 
-    ended = start_in_vain(kept)
+    ended = start_in_vain(stopped)
 
     assert ended.returncode == 1
     assert "no manifest" in ended.stderr
-    kept.start("--repair")
-    (copy,) = kept.state.data.parent.glob("data.damaged-*")
+    stopped.start("--repair")
+    (copy,) = stopped.state.data.parent.glob("data.damaged-*")
     assert {path.name for path in (copy / PIECES).glob("*/*")} == names

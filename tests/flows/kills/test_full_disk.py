@@ -1,4 +1,4 @@
-"""A stack whose disk is full says so, refuses what it could not save, and goes on with the rest."""
+"""On a full disk a stack reports it, refuses what it could not save, and continues otherwise."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from urllib.parse import urlsplit
 
 from infra.backups.folder import PIECES, BackupFolder
 from tests.flows.client import LANGUAGE, Client
-from tests.flows.kills.killing import has_saved, set_room, wait
+from tests.flows.kills.conftest import SavedState
+from tests.flows.kills.killing import limit_saves, wait
 from tests.flows.world import csv_file, made_rows
 from tests.local_stack import LocalStack
 
-ROOM = 64 * 1024
-"""No file grows beyond so many bytes on a disk that counts as full."""
-BIG = 3_000
-"""Rows of a dataset whose file needs more."""
+MOST_BYTES = 16 * 1024
+"""Size of the largest file that can be saved on a disk that counts as full."""
+BIG = 800
+"""Rows of a dataset whose file is larger."""
 
 
 def fill(stack: LocalStack) -> None:
-    """Let the process that saves write no large file any more, whatever the disk has."""
-    set_room(stack, ROOM)
+    """Stop the saving process from writing large files, whatever the disk has free."""
+    limit_saves(stack, MOST_BYTES)
 
 
 def health(client: Client) -> dict[str, Any]:
-    """What the stack says of itself."""
+    """Return what the stack reports of itself."""
     return dict(client.get("/v2/health").ok)
 
 
@@ -38,59 +39,60 @@ def post_form(issued: dict[str, Any]) -> int:
         return bucket.multipart("POST", place.path, issued["fields"], files).status
 
 
-def test_full_disk_refuses_new_data_only(kept: LocalStack, kept_client: Client):
-    """While nothing can be saved, uploads are 503, all else goes on; with room they go on too."""
-    small = kept_client.dataset(csv_file(made_rows(60)))
-    issued = kept_client.json("POST", "/v2/uploads", {"name": "texts.csv"}).ok
-    assert "unsaved" not in health(kept_client)
-    fill(kept)
+def test_full_disk_refuses_new_data_only(
+    saving: LocalStack, saving_client: Client, saved_state: SavedState
+):
+    """While nothing can be saved, uploads are 503 and all else works; with space they work too."""
+    issued = saving_client.json("POST", "/v2/uploads", {"name": "texts.csv"}).ok
+    assert "unsaved" not in health(saving_client)
+    fill(saving)
 
-    kept_client.dataset(csv_file(made_rows(BIG)), name="big")
-    wait(lambda: "unsaved" in health(kept_client))
-    wait(lambda: health(kept_client)["unsaved"]["datasets"] >= 1)
+    saving_client.dataset(csv_file(made_rows(BIG)), name="big")
+    wait(lambda: "unsaved" in health(saving_client))
+    wait(lambda: health(saving_client)["unsaved"]["datasets"] >= 1)
 
     upload = {"data": ("texts.csv", csv_file(made_rows(20)))}
-    path, sent = f"{LANGUAGE}/datasets/{small['id']}", {"type": "text-intent"}
+    path, sent = f"{LANGUAGE}/datasets/{saved_state.first['id']}", {"type": "text-intent"}
     refused = [
-        kept_client.multipart("POST", f"{LANGUAGE}/datasets/upload", sent, upload),
-        kept_client.multipart("POST", f"{LANGUAGE}/datasets/upload/sync", sent, upload),
-        kept_client.multipart("PUT", f"{path}/upload", {}, upload),
-        kept_client.json("POST", f"{path}/examples", {"document": "new", "label": "label-1"}),
-        kept_client.json("POST", "/v2/uploads", {"name": "texts.csv"}),
+        saving_client.multipart("POST", f"{LANGUAGE}/datasets/upload", sent, upload),
+        saving_client.multipart("POST", f"{LANGUAGE}/datasets/upload/sync", sent, upload),
+        saving_client.multipart("PUT", f"{path}/upload", {}, upload),
+        saving_client.json("POST", f"{path}/examples", {"document": "new", "label": "label-1"}),
+        saving_client.json("POST", "/v2/uploads", {"name": "texts.csv"}),
     ]
     assert {(answer.status, answer.data["code"]) for answer in refused} == {
         (503, "nothing_is_saved")
     }
     assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
     assert post_form(issued) == 503
-    told = [answer.body.decode() for answer in refused] + [str(health(kept_client))]
-    assert not [text for text in told if str(kept.state.folder) in text or "pieces" in text]
-    assert str(kept.state.folder) in kept.log()
-    assert kept_client.get(path).status == 200
-    assert kept_client.predict("CommunitySentiment", "fine", "sentiment").status == 200
-    assert kept_client.delete(path).status == 200
+    texts = [answer.body.decode() for answer in refused] + [str(health(saving_client))]
+    assert not [text for text in texts if str(saving.state.folder) in text or "pieces" in text]
+    assert str(saving.state.folder) in saving.log()
+    assert saving_client.get(path).status == 200
+    assert saving_client.predict("CommunitySentiment", "fine", "sentiment").status == 200
+    assert saving_client.delete(path).status == 200
 
-    set_room(kept, resource.RLIM_INFINITY)
-    wait(lambda: "unsaved" not in health(kept_client))
-    assert kept_client.dataset(csv_file(made_rows(20)))["totalExamples"] == 20
+    limit_saves(saving, resource.RLIM_INFINITY)
+    wait(lambda: "unsaved" not in health(saving_client))
+    assert saving_client.dataset(csv_file(made_rows(20)))["totalExamples"] == 20
 
 
-def test_full_disk_keeps_the_save_before_and_nothing_else(kept: LocalStack, kept_client: Client):
+def test_full_disk_keeps_the_save_before_and_nothing_else(
+    saving: LocalStack, saving_client: Client
+):
     """A save that fails leaves no draft and no piece behind."""
-    folder = BackupFolder(kept.state.data)
-    kept_client.dataset(csv_file(made_rows(60)))
-    wait(lambda: has_saved(kept))
-    fill(kept)
+    folder = BackupFolder(saving.state.data)
+    fill(saving)
 
-    kept_client.dataset(csv_file(made_rows(BIG)))
-    wait(lambda: "unsaved" in health(kept_client))
+    saving_client.dataset(csv_file(made_rows(BIG)))
+    wait(lambda: "unsaved" in health(saving_client))
 
     for _ in range(20):
-        kept.kill_worker("keeper", signal.SIGSTOP)
+        saving.kill_worker("keeper", signal.SIGSTOP)
         if not left_behind(folder):
             break
         # It was stopped in the middle of another try.
-        kept.kill_worker("keeper", signal.SIGCONT)
+        saving.kill_worker("keeper", signal.SIGCONT)
         time.sleep(0.2)
     assert left_behind(folder) == set()
 
@@ -99,30 +101,29 @@ def left_behind(folder: BackupFolder) -> set[str]:
     """Name the files that no save holds."""
     manifest, former = folder.manifest(), folder.former()
     assert manifest is not None
-    kept_pieces = manifest.pieces() | (former.pieces() if former else set())
+    saved = manifest.pieces() | (former.pieces() if former else set())
     drafts = {path.name for path in folder.path.glob("draft-*")}
-    return drafts | {path.name for path in (folder.path / PIECES).glob("*/*")} - kept_pieces
+    return drafts | {path.name for path in (folder.path / PIECES).glob("*/*")} - saved
 
 
-def test_stop_and_start_tell_what_a_full_disk_lost(kept: LocalStack, kept_client: Client):
-    """A stop that cannot save names what is lost and fails; the start after it says since when."""
-    saved = kept_client.dataset(csv_file(made_rows(60)))
-    kept.pause()
-    kept.start()
-    fill(kept)
-    with Client(kept.url, kept_client.token) as again:
-        lost = again.dataset(csv_file(made_rows(BIG)), name="big one")
+def test_stop_and_start_report_what_a_full_disk_lost(
+    saving: LocalStack, saving_client: Client, saved_state: SavedState
+):
+    """A stop that cannot save names what is lost and fails; the next start says since when."""
+    fill(saving)
+    lost = saving_client.dataset(csv_file(made_rows(BIG)), name="big one")
 
-    assert kept.pause() == 1
+    assert saving.pause() == 1
 
-    (said,) = [line for line in kept.log().splitlines() if "is lost" in line]
-    assert f"dataset {lost['id']} (big one)" in said
-    assert str(kept.state.folder) in said
-    kept.start()
-    assert "ended without its last save" in kept.log()
-    with Client(kept.url, kept_client.token) as after:
-        assert after.get(f"{LANGUAGE}/datasets/{saved['id']}").ok == saved
+    (line,) = [line for line in saving.log().splitlines() if "is lost" in line]
+    assert f"dataset {lost['id']} (big one)" in line
+    assert str(saving.state.folder) in line
+    saving.start()
+    assert "ended without its last save" in saving.log()
+    with Client(saving.url, saved_state.token) as after:
+        first = saved_state.first
+        assert after.get(f"{LANGUAGE}/datasets/{first['id']}").ok == first
         assert after.get(f"{LANGUAGE}/datasets/{lost['id']}").status == 404
-    assert kept.pause() == 0
-    kept.start()
-    assert "ended without its last save" not in kept.log()
+    assert saving.pause() == 0
+    saving.start()
+    assert "ended without its last save" not in saving.log()

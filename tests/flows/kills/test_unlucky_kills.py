@@ -1,4 +1,4 @@
-"""Deaths at the worst moments: on a full disk, with damage on it, in a repair, at a first start."""
+"""Kills at the worst moments: on a full disk, on damaged files, in a repair, at a first start."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from infra.backups.folder import MANIFEST, PIECES, BackupFolder
 from infra.local.environment import ROOT
 from infra.local.state import SECRET_FILE, State
 from tests.flows.client import LANGUAGE, Client
-from tests.flows.kills.conftest import FEWER_ROUNDS, ROUNDS
+from tests.flows.kills.conftest import SavedState
 from tests.flows.kills.killing import (
-    flip,
+    ROUNDS,
+    flip_byte,
+    limit_saves,
     saved_at,
-    set_room,
     wait,
+    wait_for_moment,
     wait_for_saves,
 )
 from tests.flows.load import Journal, Load, complaints, losses, settle
 from tests.flows.world import csv_file, made_rows
 from tests.local_stack import LocalStack
 
-ROOM = 4_000
-"""Bytes of the largest file that a full disk takes; every save has a larger one."""
+MOST_BYTES = 4_000
+"""Size of the largest file that a full disk takes; every save has a larger one."""
 DAMAGED = ("datasets", "examples", "labels", "models")
-"""Tables whose pieces are damaged; without its account nobody could look."""
+"""Tables whose pieces are damaged; without its account no caller could read the others."""
 TOKEN_WRITER = """
 import sys
 from pathlib import Path
@@ -74,7 +76,7 @@ def kill(process: subprocess.Popen[str], after: float) -> int:
 
 
 class Callers:
-    """Those who change a stack that dies again and again, and what they were answered."""
+    """Callers that change a stack that is killed repeatedly, and the answers that they got."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -84,77 +86,81 @@ class Callers:
         self.home = int(client.json("POST", f"{LANGUAGE}/datasets", sent).ok["id"])
 
     def load(self) -> Load:
-        """Let them change things."""
+        """Start threads that change things."""
         return Load(self.client, self.home, self._trained, self.journal)
 
 
-@pytest.mark.timeout(300 + 120 * FEWER_ROUNDS)
-def test_a_death_on_a_full_disk_loses_only_what_was_not_saved(
-    kept: LocalStack, kept_client: Client
+@pytest.mark.timeout(300 + 120 * ROUNDS)
+def test_a_kill_on_a_full_disk_loses_only_what_was_not_saved(
+    saving: LocalStack, saving_client: Client
 ):
     """Whatever is killed while saves fail, all before the last save that succeeded is there."""
-    chance, callers, client = random.Random(5), Callers(kept_client), kept_client
-    for number in range(FEWER_ROUNDS):
+    chance, callers, client = random.Random(5), Callers(saving_client), saving_client
+
+    def reports_unsaved() -> bool:
+        return "unsaved" in callers.client.get("/v2/health").ok
+
+    for number in range(ROUNDS):
         load = callers.load()
-        wait_for_saves(kept, 1.0)
-        set_room(kept, ROOM)
-        wait(lambda: "unsaved" in client.get("/v2/health").ok)  # noqa: B023 - run at once
-        time.sleep(chance.uniform(0.0, 2.0))
+        wait_for_saves(saving, 1.0)
+        limit_saves(saving, MOST_BYTES)
+        wait(reports_unsaved)
+        wait_for_moment(reports_unsaved, chance, 0.0, 2.0)
         if number % 2:
-            set_room(kept, resource.RLIM_INFINITY)
-            wait(lambda: "unsaved" not in client.get("/v2/health").ok)  # noqa: B023 - run at once
-        kept.crash()
+            limit_saves(saving, resource.RLIM_INFINITY)
+            wait(lambda: not reports_unsaved())
+        saving.crash()
         load.end()
-        manifest = BackupFolder(kept.state.data).manifest()
+        manifest = BackupFolder(saving.state.data).manifest()
         assert manifest is not None
-        callers.journal.forget_after(saved_at(kept))
+        callers.journal.forget_after(saved_at(saving))
         client.close()
-        kept.start()
-        client = callers.client = Client(kept.url, client.token)
-        settle(client, kept)
+        saving.start()
+        client = callers.client = Client(saving.url, client.token)
+        settle(client, saving)
 
         assert losses(client, callers.journal, callers.home) == [], number
-        assert complaints(client, kept) == [], number
+        assert complaints(client, saving) == [], number
     client.close()
-    assert kept.pause() == 0
-    assert not list(kept.state.data.glob("draft-*"))
+    assert saving.pause() == 0
+    assert not list(saving.state.data.glob("draft-*"))
 
 
-@pytest.mark.timeout(300 + 120 * FEWER_ROUNDS)
-def test_a_death_after_damage_tears_nothing(kept: LocalStack, kept_client: Client):
+@pytest.mark.timeout(300 + 120 * ROUNDS)
+def test_a_kill_after_damage_tears_nothing(saving: LocalStack, saving_client: Client):
     """Damage and a kill -9 at any moment: the start is whole, or refused, and whole by a repair."""
-    chance, client, repairs = random.Random(6), kept_client, 0
-    for number in range(FEWER_ROUNDS):
+    chance, client, repairs = random.Random(6), saving_client, 0
+    for number in range(ROUNDS):
         callers = Callers(client)
         load = callers.load()
-        wait_for_saves(kept, 1.0)
-        manifest = BackupFolder(kept.state.data).manifest()
+        wait_for_saves(saving, 1.0)
+        manifest = BackupFolder(saving.state.data).manifest()
         assert manifest is not None
         names = sorted({name for table in DAMAGED for name in manifest.tables[table]})
         names += sorted({item.sha256 for item in manifest.objects})
         for name in chance.sample(names, 3):
-            path = kept.state.data / PIECES / name[:2] / name
+            path = saving.state.data / PIECES / name[:2] / name
             if path.exists():
-                flip(path)
+                flip_byte(path)
         time.sleep(chance.uniform(0.0, 1.5))
-        kept.crash()
+        saving.crash()
         load.end()
-        callers.journal.forget_after(saved_at(kept))
+        callers.journal.forget_after(saved_at(saving))
         client.close()
-        is_repaired = start_or_repair(kept)
+        is_repaired = start_or_repair(saving)
         repairs += is_repaired
-        client = Client(kept.url, client.token)
-        settle(client, kept)
+        client = Client(saving.url, client.token)
+        settle(client, saving)
 
         assert is_repaired or losses(client, callers.journal, callers.home) == [], number
-        assert complaints(client, kept) == [], number
+        assert complaints(client, saving) == [], number
     client.close()
-    assert FEWER_ROUNDS < 10 or repairs
-    assert len(list(kept.state.folder.glob("data.damaged-*"))) == repairs
+    assert ROUNDS < 10 or repairs
+    assert len(list(saving.state.folder.glob("data.damaged-*"))) == repairs
 
 
 def start_or_repair(stack: LocalStack) -> bool:
-    """Start a stack, by a repair when it refuses to; tell whether that was needed."""
+    """Start a stack, with a repair when it refuses to; return whether a repair was needed."""
     refusal = ""
     try:
         stack.start()
@@ -169,22 +175,19 @@ def start_or_repair(stack: LocalStack) -> bool:
     return True
 
 
-def test_a_repair_that_is_killed_is_made_again(
-    kept: LocalStack, kept_client: Client, tmp_path: Path
-):
-    """Killed anywhere, the next repair comes to the same, and no piece is ever thrown away."""
-    for seed in range(3):
-        kept_client.dataset(csv_file(made_rows(60, seed=seed)))
-    assert kept.pause() == 0
-    manifest = BackupFolder(kept.state.data).manifest()
+def test_a_repair_that_is_killed_is_made_again(saved_state: SavedState, tmp_path: Path):
+    """Killed anywhere, the next repair gives the same result, and no piece is ever deleted."""
+    damaged = tmp_path / "damaged"
+    shutil.copytree(State(saved_state.folder).data, damaged)
+    manifest = BackupFolder(damaged).manifest()
     assert manifest is not None
     for name in manifest.tables["examples"][:2]:
-        flip(kept.state.data / PIECES / name[:2] / name)
-    before = {path.name for path in (kept.state.data / PIECES).glob("*/*")}
+        flip_byte(damaged / PIECES / name[:2] / name)
+    before = {path.name for path in (damaged / PIECES).glob("*/*")}
     chance, results = random.Random(7), set()
     for number in range(1 + ROUNDS):
         data = tmp_path / str(number) / "data"
-        shutil.copytree(kept.state.data, data)
+        shutil.copytree(damaged, data)
         if number:
             kill(begin(REPAIRER, data), chance.uniform(0.0, 0.15))
         assert (

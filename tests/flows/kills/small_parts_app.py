@@ -1,0 +1,8 @@
+"""The application with small parts of batches, so that a short batch has several of them."""
+
+from app import app
+from chalicelib.domain.jobs import batch
+
+__all__ = ["app"]
+
+batch.PART_LINES.update({batch.INTENT: 100, batch.PREDICT: 8})
