@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infra.model_files.manifest import Progress
+from infra.model_files.description import Progress
 from infra.model_files.sources.fetch import file_sha256
 from infra.packaging import licences, lock, natives, report, sources, staging
 from infra.packaging.archive import write_zip

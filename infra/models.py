@@ -13,9 +13,10 @@ from pathlib import Path
 
 from chalicelib.config import Settings
 from infra.model_files import install as files
+from infra.model_files.description import MEGABYTE
 from infra.model_files.errors import InstallError
 from infra.model_files.install import install, missing
-from infra.model_files.manifest import ACCURATE, FAST, MEGABYTE, MODELS
+from infra.model_files.manifest import ACCURATE, FAST, MODELS, weights_source
 
 __all__ = ["ACCURATE", "FAST", "InstallError", "default_directory", "install", "missing"]
 
@@ -57,7 +58,7 @@ def _status(options: argparse.Namespace) -> int:
         packages = [f"{source.package} {source.version}" for source in model.sources]
         origin = ", ".join(packages or model.needs)
         size = f"{model.installed_bytes / MEGABYTE:g} MB"
-        print(f"{name:26} {state:10} {size:>6}  {model.source.licence:10}  from {origin}")
+        print(f"{name:26} {state:10} {size:>6}  {weights_source(model).licence:10}  from {origin}")
     return _FAILED if absent else 0
 
 

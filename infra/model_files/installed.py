@@ -1,7 +1,7 @@
-"""Remembers what is installed, finds what is broken, puts a finished folder into its place.
+"""Records what is installed, finds broken files, and puts a finished folder in place.
 
-`installed.json` in each folder holds every file's size, time and digest: when size and time are
-unchanged nothing is read again.
+Each folder has an `installed.json` with the size, time and digest of every file. A file whose size
+and time are unchanged is not read again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any
 
 from chalicelib.engines.facts import read_facts
 from infra.model_files import manifest
-from infra.model_files.manifest import InstallableModel, Progress
+from infra.model_files.description import ModelDescription, Progress
+from infra.model_files.manifest import made_from, weights_source
 from infra.model_files.sources.fetch import file_sha256
 
 RECORD = "installed.json"
@@ -34,31 +35,39 @@ def _describe(path: Path) -> dict[str, Any]:
     }
 
 
-def write_record(directory: Path, folder: Path, model: InstallableModel) -> None:
+def write_record(directory: Path, folder: Path, model: ModelDescription) -> None:
     """Write the record of all files of a finished folder.
 
     Args:
-        directory: the model directory, which holds what the model needs.
+        directory: the model directory, which has the models that this one needs.
         folder: the finished folder.
-        model: what it holds.
+        model: the model whose files it has.
     """
     files = {path.name: _describe(path) for path in sorted(folder.iterdir()) if path.name != RECORD}
     record = {
         "name": model.name,
-        "madeFrom": model.made_from,
-        "madeWith": {name: _digests(directory, manifest.MODELS[name]) for name in model.needs},
+        "madeFrom": made_from(model),
+        "madeWith": _read_needs(directory, model),
         "files": files,
     }
     _replace_json(folder / RECORD, record)
 
 
-def _digests(directory: Path, model: InstallableModel) -> dict[str, str]:
-    files = _recorded_files(read_record(directory, model))
-    return {name: str(known.get("sha256")) for name, known in files.items()}
+def _read_needs(directory: Path, model: ModelDescription) -> dict[str, dict[str, str]]:
+    """Return the digests of the installed files of each model that a model needs."""
+    return {
+        name: {
+            file: str(known.get("sha256"))
+            for file, known in _recorded_files(
+                read_record(directory, manifest.MODELS[name])
+            ).items()
+        }
+        for name in model.needs
+    }
 
 
 def _replace_json(path: Path, value: object) -> None:
-    """Write a JSON file so that it is there whole or not at all."""
+    # Renamed when complete, so that a reader never finds half a file.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         part.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -68,13 +77,13 @@ def _replace_json(path: Path, value: object) -> None:
         raise
 
 
-def read_record(directory: Path, model: InstallableModel) -> Mapping[str, Any]:
-    """Return the record of an installed model, empty when there is none."""
+def read_record(directory: Path, model: ModelDescription) -> Mapping[str, Any]:
+    """Return the record of an installed model; empty when it has none."""
     return read_facts(directory / model.folder / RECORD)
 
 
 def _recorded_files(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what a record says of its files; nothing when it was tampered with."""
+    """Return the files of a record; none when the record is damaged."""
     files = record.get("files")
     if not isinstance(files, dict) or not all(isinstance(known, dict) for known in files.values()):
         return {}
@@ -82,7 +91,6 @@ def _recorded_files(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
-    """Say whether a file is the one recorded; its content is read only when in doubt."""
     try:
         facts = path.stat()
         if facts.st_size != known["bytes"]:
@@ -94,23 +102,23 @@ def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
         return False
 
 
-def broken_files(directory: Path, model: InstallableModel, *, thorough: bool = False) -> list[str]:
-    """Return the files of a model that are missing or not as recorded.
+def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = False) -> list[str]:
+    """Return the files of a model that are missing or differ from its record.
 
     Args:
         directory: the model directory.
-        model: what should be installed there.
+        model: the model that should be installed there.
         thorough: read every file, not only those whose size or time changed.
 
     Returns:
-        File names; the record's own name when the model is not installed, an older one is, or
-        what it was made with has been replaced by something else.
+        File names. The name of the record if the model is not installed, is outdated, or was made
+        with another version of a model that it needs.
     """
     record = read_record(directory, model)
     files = _recorded_files(record)
-    if record.get("madeFrom") != model.made_from or not files:
+    if record.get("madeFrom") != made_from(model) or not files:
         return [RECORD]
-    if not _fits_its_needs(directory, model, record):
+    if not _matches_needs(directory, model, record):
         return [RECORD]
     folder = directory / model.folder
     return [
@@ -120,28 +128,23 @@ def broken_files(directory: Path, model: InstallableModel, *, thorough: bool = F
     ]
 
 
-def _fits_its_needs(directory: Path, model: InstallableModel, record: Mapping[str, Any]) -> bool:
-    """Say whether what a model was made with is still there.
-
-    A prebuilt model answers with the very encoders it was fitted on. A need that is missing is
-    missed by its own name; records of older installations do not tell.
-    """
+def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str, Any]) -> bool:
+    """Return whether the models that a model was made with are still the installed ones."""
+    # A prebuilt model is only right with the very encoders that it was fitted on.
     made_with = record.get("madeWith")
     if not isinstance(made_with, dict):
-        return True
-    present = {name: _digests(directory, manifest.MODELS[name]) for name in model.needs}
+        return True  # older installations recorded nothing
+    # A needed model that is missing is reported under its own name.
+    present = _read_needs(directory, model)
     return all(not found or found == made_with.get(name) for name, found in present.items())
 
 
-def touch_record(directory: Path, model: InstallableModel) -> None:
-    """Note the times of intact files anew, so that a copied folder is read once only.
-
-    Where that cannot be written, or another process replaces the folder meanwhile, the files are
-    read again the next time.
-    """
+def touch_record(directory: Path, model: ModelDescription) -> None:
+    """Update the recorded times of intact files, so that a copied folder is read only once."""
     record = read_record(directory, model)
     files = _recorded_files(record)
     folder = directory / model.folder
+    # If the record cannot be written, the files are read again the next time.
     with suppress(OSError):
         times = {name: (folder / name).stat().st_mtime_ns for name in files}
         if any(times[name] != known.get("mtime_ns") for name, known in files.items()):
@@ -150,24 +153,19 @@ def touch_record(directory: Path, model: InstallableModel) -> None:
             _replace_json(folder / RECORD, record)
 
 
-def put_in_place(staged: Path, directory: Path, model: InstallableModel) -> None:
-    """Move a finished folder to where it is used; an older one disappears.
-
-    Between the two renames the model counts as not installed, never as a mixture.
-    """
+def put_in_place(staged: Path, directory: Path, model: ModelDescription) -> None:
+    """Move a finished folder to its place and remove an older one."""
     target = directory / model.folder
     target.parent.mkdir(parents=True, exist_ok=True)
+    # Between the two renames the model counts as not installed; files are never mixed.
     if target.exists():
         os.replace(target, staged.with_name(staged.name + ".old"))
     os.replace(staged, target)
 
 
 @contextmanager
-def staging(directory: Path, model: InstallableModel) -> Iterator[tuple[Path, Path]]:
-    """Give two empty folders, for the source's files and for the result; remove them afterwards.
-
-    What an interrupted installation left is removed first.
-    """
+def staging(directory: Path, model: ModelDescription) -> Iterator[tuple[Path, Path]]:
+    """Yield two empty folders, for the source files and the result, and remove them afterwards."""
     base = directory / STAGING
     shutil.rmtree(base, ignore_errors=True)
     source, result = base / "source", base / model.name
@@ -181,11 +179,9 @@ def staging(directory: Path, model: InstallableModel) -> Iterator[tuple[Path, Pa
 
 @contextmanager
 def locked(directory: Path, progress: Progress) -> Iterator[None]:
-    """Let one process at a time install into a directory; the others wait.
-
-    The lock ends with its process, however that ends.
-    """
+    """Hold the lock that lets one process at a time install into a directory."""
     directory.mkdir(parents=True, exist_ok=True)
+    # The system releases a file lock however its process ends.
     with (directory / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -195,17 +191,26 @@ def locked(directory: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-def model_facts(model: InstallableModel, folder: Path, facts_file: str) -> dict[str, Any]:
-    """Return the facts of a converted model of several files.
+def describe_origin(model: ModelDescription) -> dict[str, Any]:
+    """Return the facts about a model's origin that every file of facts has."""
+    source = weights_source(model)
+    return {
+        "licence": source.licence,
+        "source": f"{source.package} {source.version}",
+        "changes": model.changes,
+    }
+
+
+def model_facts(model: ModelDescription, folder: Path, facts_file: str) -> dict[str, Any]:
+    """Return the facts of a converted model that has several files.
 
     Args:
-        model: the manifest's entry.
-        folder: its files, among them perhaps an older file of facts.
-        facts_file: name of that file, which does not describe itself.
+        model: its description.
+        folder: its files.
+        facts_file: name of the file of facts, which is left out.
 
     Returns:
-        What the model is and was made from, size and digest of every file, and as `sha256` the
-        digest of the list of digests.
+        Name, origin, the size and digest of every file, and as `sha256` the digest of the digests.
     """
     files = {
         path.name: {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
@@ -217,19 +222,17 @@ def model_facts(model: InstallableModel, folder: Path, facts_file: str) -> dict[
         "name": model.name,
         "title": model.title,
         "sha256": hashlib.sha256(digests.encode()).hexdigest(),
-        "licence": model.source.licence,
-        "source": f"{model.source.package} {model.source.version}",
-        "changes": model.changes,
+        **describe_origin(model),
         "files": files,
     }
 
 
 def write_facts(folder: Path, facts_file: str, facts: dict[str, Any]) -> None:
-    """Write a file of facts for people and machines."""
+    """Write a file of facts with its members in alphabetical order."""
     text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
     (folder / facts_file).write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write a JSON file for people and machines, names in the order given."""
+    """Write a JSON file with its members in the given order."""
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

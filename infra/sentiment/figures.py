@@ -15,8 +15,8 @@ from chalicelib.engines.interface import TextMetrics
 from chalicelib.engines.text.encoding.interface import Encoder
 from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresholds
 from chalicelib.engines.text.report.json_documents import metrics_data
+from infra.model_files.prebuilt.cards import INTERVAL_LEVEL
 from infra.model_files.prebuilt.sentiment_data import LABELS
-from infra.model_files.prebuilt.text_cards import LEVEL
 from infra.model_files.sentiment_head import SentimentHead
 from infra.sentiment.fitting import TaughtTexts, fit
 from infra.sentiment.sentences import ALIKE
@@ -115,7 +115,7 @@ def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict
     curve = asdict(held_out_curve(shares, held.truth))
     found = _scores(shares, held.truth)
     return {
-        "testAccuracy": {**asdict(interval), "level": LEVEL},
+        "testAccuracy": {**asdict(interval), "level": INTERVAL_LEVEL},
         "macroRecall": found["macroRecall"],
         "calibrationError": found["calibrationError"],
         "brierScore": round(metrics.brier_score(shares, held.truth), 6),

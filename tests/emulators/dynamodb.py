@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from infra.model_files.description import Registry, Source
 from infra.model_files.errors import InstallError
 from infra.model_files.sources.fetch import fetch
-from infra.model_files.sources.packages import Registry, Source
 from tests.emulators.environment import FOLDER, ROOT
 from tests.emulators.errors import EmulatorError
 

@@ -1,8 +1,8 @@
-"""Converts bge-small-en-v1.5 from the graph of 8-bit weights that its package holds.
+"""Converts bge-small-en-v1.5 from the graph of 8-bit weights in its package.
 
-The matrices keep the bytes of the package: they lie between -64 and 64, so that every processor's
-products are the same, and are rounded anew to what they are. The graph is authored here because
-that of the package computes each token's last state, of which only the first is asked for.
+The matrices have the package's bytes again after rounding: these are between -64 and 64, where
+the products are the same on every processor. The graph is authored here because the package's
+graph computes the last state of every token, of which only the first is used.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import numpy_helper
 
+from chalicelib.domain.common.arrays import Singles
+from infra.model_files.conversion import layer_names
 from infra.model_files.conversion.quantise import quantise
 from infra.model_files.conversion.transformer_graph import MAX_TOKENS, Shape, build_graph
 from infra.model_files.errors import BrokenFile
@@ -31,11 +31,9 @@ _LAYER_PARTS = {
     "": "output.LayerNorm",
 }
 
-Floats = npt.NDArray[np.float32]
-
 
 class BgeWeights:
-    """Gives the weights of the package's graph, in full precision, by the names of ours."""
+    """Gives the package's weights in full precision, by their names in the authored graph."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self._constants = {constant.name: constant for constant in graph.initializer}
@@ -45,36 +43,32 @@ class BgeWeights:
             if node.op_type == "MatMulInteger"
         }
 
-    def __call__(self, name: str) -> Floats:
-        """Return a weight in the form of the graph."""
+    def __call__(self, name: str) -> Singles:
+        """Return a weight in the layout of the authored graph."""
         if name == "words":
             return self._matrix("embeddings.word_embeddings.weight")
         if name == "positions":
             rows = self._matrix("embeddings.position_embeddings.weight")
-            # Every token is of the first type, so its vector goes with the positions'.
+            # Every token has the first type, so its vector can be added to all positions.
             rows[:MAX_TOKENS] += self._matrix("embeddings.token_type_embeddings.weight")[0]
             return rows[:MAX_TOKENS]
-        owner, _, kind = name.rpartition("_")
-        suffix = "bias" if kind in ("shift", "bias") else "weight"
-        if owner == "embedding":
-            return self._constant(f"embeddings.LayerNorm.{suffix}")
-        layer, _, part = owner.partition("_")
-        place = f"layer.{layer.removeprefix('layer')}"
-        if kind == "weight":
-            module = f"{place}/{_LAYER_PARTS[part].replace('.', '/')}"
-            return self._matrix(
-                self._matrices[f"/encoder/{module}/MatMul_output_0_output_quantized"]
-            )
-        return self._constant(f"encoder.{place}.{_LAYER_PARTS[part]}.{suffix}")
+        weight = layer_names.parse(name)
+        module = weight.module("embeddings.LayerNorm", "encoder.layer.{}.", _LAYER_PARTS)
+        if weight.is_matrix:
+            # Exported constants of matrices have no names: their products do.
+            layer, _, part = module.removeprefix("encoder.layer.").partition(".")
+            place = f"/encoder/layer.{layer}/{part.replace('.', '/')}"
+            return self._matrix(self._matrices[f"{place}/MatMul_output_0_output_quantized"])
+        return self._constant(f"{module}.{weight.suffix}")
 
-    def _matrix(self, name: str) -> Floats:
-        steps = self._constant(f"{name}_quantized").astype(np.float32)
+    def _matrix(self, name: str) -> Singles:
+        steps = self._constant(f"{name}_quantized").astype("float32")
         steps -= self._constant(f"{name}_zero_point")
-        values: Floats = steps * self._constant(f"{name}_scale")
+        values: Singles = steps * self._constant(f"{name}_scale")
         return values
 
-    def _constant(self, name: str) -> Floats:
-        values: Floats = numpy_helper.to_array(self._constants[name])
+    def _constant(self, name: str) -> Singles:
+        values: Singles = numpy_helper.to_array(self._constants[name])
         return values
 
 
@@ -82,7 +76,7 @@ def build(source: Path) -> onnx.ModelProto:
     """Author the graph in full precision from the package's `model.onnx`.
 
     Raises:
-        BrokenFile: it holds another graph.
+        BrokenFile: the file has another graph.
     """
     try:
         return build_graph(_SHAPE, BgeWeights(onnx.load(str(source / "model.onnx")).graph))
@@ -91,10 +85,10 @@ def build(source: Path) -> onnx.ModelProto:
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Take over `tokenizer.json`."""
+    """Copy `tokenizer.json`."""
     shutil.copyfile(source / "tokenizer.json", target / "tokenizer.json")
 
 
 def write_quantised(model: onnx.ModelProto, target: Path) -> None:
-    """Round the graph to 8 bits and write `model.onnx`; the graph is changed."""
+    """Round the graph, in place, to 8 bits and write `model.onnx`."""
     quantise(model, target / "model.onnx")

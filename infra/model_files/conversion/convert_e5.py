@@ -1,7 +1,7 @@
 """Converts multilingual-e5-small from its 4-bit weights into an 8-bit graph.
 
-The vocabulary is cut to the writing of the service's languages. Segmentation of what is left does
-not change by it: a text in that writing never used the other pieces.
+The vocabulary is cut to the scripts of the service's languages. Texts in these scripts are split
+into the same tokens as before, because they never used the other entries.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 
 from chalicelib.domain.common.arrays import Ints, Singles
+from infra.model_files.conversion import layer_names
 from infra.model_files.conversion.quantise import quantise, quantise_by_block
 from infra.model_files.conversion.transformer_graph import (
     FFN_OUTPUT,
@@ -25,6 +26,7 @@ from infra.model_files.conversion.transformer_graph import (
 from infra.model_files.errors import BrokenFile
 from infra.model_files.sources.four_bit_weights import FourBitWeights
 
+# Code points that are kept. Listed here, because Unicode tables differ between Python versions.
 WRITING = (
     (0x0000, 0x036F),  # Latin, its accents and modifiers
     (0x1D00, 0x1EFF),  # phonetic and further Latin letters, further accents
@@ -39,10 +41,9 @@ WRITING = (
     (0xFE00, 0xFE6F),  # variation selectors, half marks, vertical forms
     (0xFF00, 0xFFFF),  # full-width and half-width forms
     (0x1D400, 0x1D7FF),  # letters of mathematics
-    (0x1F000, 0x1FAFF),  # emoji and other pictures
+    (0x1F000, 0x1FAFF),  # emoji and other pictographs
     (0x20000, 0x3FFFF),  # rare Chinese characters
 )
-"""Code points that are kept; fixed here, so that every Python makes the same files."""
 _SPECIAL = 4  # the ids of begin, padding, end and unknown come first
 _STARTS = [first for first, _ in WRITING]
 _EPSILON = 1e-12
@@ -60,33 +61,29 @@ _LAYER_PARTS = {
 
 
 class E5Weights:
-    """Gives the packed weights by the names of the graph."""
+    """Gives the packed weights by their names in the authored graph."""
 
     def __init__(self, packed: FourBitWeights, kept: Ints) -> None:
         self._packed = packed
         self._kept = kept
 
     def __call__(self, name: str) -> Singles:
-        """Return a weight in the form of the graph."""
+        """Return a weight in the layout of the authored graph."""
         if name == "words":
             return self._packed.matrix("emb.word", self._kept)
         if name == "positions":
             rows = self._packed.vector("emb.pos").reshape(-1, self._packed.width)
-            # Every token is of the first type, so its vector goes with the positions'.
+            # Every token has the first type, so its vector can be added to all positions.
             return rows[:MAX_TOKENS] + self._packed.vector("emb.type")[: self._packed.width]
-        owner, _, kind = name.rpartition("_")
-        suffix = "w" if kind in ("scale", "weight") else "b"
-        layer, _, part = owner.partition("_")
-        module = f"{layer.replace('layer', 'l')}.{_LAYER_PARTS[part]}"
-        if layer == "embedding":
-            module = "emb.ln"
-        if kind == "weight":
-            return np.ascontiguousarray(self._packed.matrix(f"{module}.{suffix}").T)
-        return self._packed.vector(f"{module}.{suffix}")
+        weight = layer_names.parse(name)
+        place = f"{weight.module('emb.ln', 'l{}.', _LAYER_PARTS)}.{weight.suffix[0]}"
+        if weight.is_matrix:
+            return np.ascontiguousarray(self._packed.matrix(place).T)
+        return self._packed.vector(place)
 
 
 def is_kept(piece: str) -> bool:
-    """Say whether a piece is written in nothing but the writing that is kept."""
+    """Return whether a vocabulary entry consists of characters in `WRITING` only."""
     for character in piece:
         place = bisect_right(_STARTS, ord(character)) - 1
         if place < 0 or ord(character) > WRITING[place][1]:
@@ -95,11 +92,12 @@ def is_kept(piece: str) -> bool:
 
 
 def kept_ids(vocabulary: list[list[Any]]) -> Ints:
-    """Return the ids of the pieces that are kept, in order: special ones and those of the writing.
+    """Return the ids of the entries that are kept, in order: special ones and those of `WRITING`.
 
     Args:
-        vocabulary: pieces with their scores, as in `tokenizer.json`; the mask, last, is dropped.
+        vocabulary: entries with their scores, as in `tokenizer.json`.
     """
+    # The last entry is the mask of the training, which no text has.
     ids = [
         place
         for place, (piece, _) in enumerate(vocabulary[:-1])
@@ -109,7 +107,6 @@ def kept_ids(vocabulary: list[list[Any]]) -> Ints:
 
 
 def _read_tokenizer(source: Path) -> dict[str, Any]:
-    """Read the source's `tokenizer.json`."""
     tokenizer: dict[str, Any] = json.loads((source / "tokenizer.json").read_text("utf-8"))
     vocabulary = tokenizer["model"]["vocab"]
     if [piece for piece, _ in vocabulary[:_SPECIAL]] != ["<s>", "<pad>", "</s>", "<unk>"]:
@@ -121,7 +118,7 @@ def build(source: Path) -> onnx.ModelProto:
     """Author the graph in full precision from `weights.bin` and `tokenizer.json`.
 
     Raises:
-        BrokenFile: they hold something else.
+        BrokenFile: a file has other content.
     """
     packed = FourBitWeights(source / "weights.bin")
     if packed.layers != _LAYERS:
@@ -132,10 +129,10 @@ def build(source: Path) -> onnx.ModelProto:
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Write `tokenizer.json` with the pieces that are kept.
+    """Write `tokenizer.json` with the entries that are kept.
 
     Raises:
-        BrokenFile: the source holds something else.
+        BrokenFile: the source has another vocabulary.
     """
     tokenizer = _read_tokenizer(source)
     vocabulary = tokenizer["model"]["vocab"]
@@ -146,6 +143,6 @@ def write_tokenizer(source: Path, target: Path) -> None:
 
 
 def write_quantised(model: onnx.ModelProto, target: Path) -> None:
-    """Round the graph to 8 bits and write `model.onnx`; the graph is changed."""
+    """Round the graph, in place, to 8 bits and write `model.onnx`."""
     quantise_by_block(model, [FFN_OUTPUT.format(number) for number in range(_LAYERS)])
     quantise(model, target / "model.onnx")

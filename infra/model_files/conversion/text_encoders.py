@@ -1,7 +1,11 @@
-"""Builds the folders of the transformer encoders: graph, tokeniser, facts, each checked twice."""
+"""Builds the folders of the text encoders: graph, tokeniser and facts.
+
+Every encoder is compared with its reference vectors, also before it is rounded to 8 bits.
+"""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Protocol
 
@@ -9,23 +13,22 @@ import onnx
 
 from chalicelib.engines.text.encoding.encoders import FACTS_FILE, load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
-from infra.model_files.conversion import (
-    convert_bge,
-    convert_e5,
-    convert_minilm,
-    convert_mpnet,
-    convert_use,
-)
+from infra.model_files.conversion import convert_bge, convert_e5, convert_mpnet, convert_use
+from infra.model_files.conversion.quantise import quantise
+from infra.model_files.description import Conversion, ModelDescription
 from infra.model_files.installed import model_facts, write_facts
-from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.verification import text_references
+from infra.model_files.verification.text_references import EXACT, QUANTISED, Floor
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
 
 
-class Conversion(Protocol):
-    """What a module that converts one encoder offers."""
+class GraphConverter(Protocol):
+    """The functions of a module that authors the graph of one encoder."""
 
     def build(self, source: Path) -> onnx.ModelProto:
-        """Author the graph in full precision from the sources' files."""
+        """Author the graph in full precision from the source files."""
 
     def write_tokenizer(self, source: Path, target: Path) -> None:
         """Write `tokenizer.json`."""
@@ -34,87 +37,88 @@ class Conversion(Protocol):
         """Round the graph to 8 bits and write `model.onnx`."""
 
 
-def build(
-    model: InstallableModel, conversion: Conversion, source: Path, result: Path, progress: Progress
-) -> None:
-    """Write `model.onnx`, `tokenizer.json` and `encoder.json`.
-
-    Args:
-        model: the manifest's entry.
-        conversion: of this encoder.
-        source: folder with the sources' files; they are removed once read.
-        result: existing folder to write to.
-        progress: takes lines for the user.
-
-    Raises:
-        BrokenFile: a source's file is not what it should be.
-        WrongVectors: the graph gives other vectors than the references, before or after it was
-            rounded.
-    """
-    # Loaded like an encoder, the graph in full precision needs a folder of the encoder's name.
-    exact = source.with_name("exact") / model.name
-    exact.mkdir(parents=True)
-    graph = conversion.build(source)
-    conversion.write_tokenizer(source, exact)
-    for path in source.iterdir():
-        path.unlink()
-    onnx.save(graph, str(exact / "model.onnx"))
-    write_encoder_facts(model, exact)
-    progress(f"{model.name}: comparing the graph in full precision")
-    text_references.check_vectors(load(exact), model.name, text_references.EXACT)
-    (exact / "model.onnx").unlink()
-    progress(f"{model.name}: rounding to 8 bits")
-    conversion.write_quantised(graph, result)
-    (exact / "tokenizer.json").rename(result / "tokenizer.json")
-    write_encoder_facts(model, result)
-    progress(f"{model.name}: checking against the reference vectors")
-    text_references.check_vectors(load(result), model.name, text_references.QUANTISED)
-
-
-_CONVERSIONS: dict[str, Conversion] = {
+_GRAPH_CONVERTERS: dict[str, GraphConverter] = {
     "bge": convert_bge,
     "mpnet": convert_mpnet,
     "e5": convert_e5,
 }
 
 
-def build_transformer(
-    model: InstallableModel, source: Path, result: Path, progress: Progress
-) -> None:
-    """Write the files of an encoder whose graph is authored here; see `build`."""
-    build(model, _CONVERSIONS[model.name], source, result, progress)
+def build_transformer(job: Conversion) -> None:
+    """Write the files of an encoder whose graph is authored in this project."""
+    build(job, _GRAPH_CONVERTERS[job.model.name])
 
 
-def build_use(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
+def build(job: Conversion, converter: GraphConverter) -> None:
+    """Write `model.onnx`, `tokenizer.json` and `encoder.json`; remove the source files.
+
+    Raises:
+        BrokenFile: a source file is not as expected.
+        WrongVectors: the graph, exact or rounded, does not give the reference vectors.
+    """
+    name = job.model.name
+    # The graph in full precision is loaded as an encoder, which needs a folder of that name.
+    exact = job.source.with_name("exact") / name
+    exact.mkdir(parents=True)
+    graph = converter.build(job.source)
+    converter.write_tokenizer(job.source, exact)
+    # The sources and the two graphs together would need more space than the manifest says.
+    for path in job.source.iterdir():
+        path.unlink()
+    onnx.save(graph, str(exact / MODEL_FILE))
+    _check(job, exact, EXACT, "comparing the graph in full precision")
+    (exact / MODEL_FILE).unlink()
+    job.progress(f"{name}: rounding to 8 bits")
+    converter.write_quantised(graph, job.result)
+    (exact / TOKENIZER_FILE).rename(job.result / TOKENIZER_FILE)
+    _check(job, job.result, QUANTISED)
+
+
+def build_use(job: Conversion) -> None:
     """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
-    convert_use.convert(source, result)
-    write_encoder_facts(model, result)
-    progress(f"{model.name}: checking against the reference vectors")
-    text_references.check_vectors(load(result), model.name, text_references.EXACT)
+    convert_use.convert(job.source, job.result)
+    _check(job, job.result, EXACT)
 
 
-def build_minilm(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
-    """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
-    # Loaded like an encoder, the source needs the folder's name and a facts file of its own.
-    original = source.rename(source.with_name("original"))
-    named = original / model.name
-    named.mkdir()
-    for name in model.source.members:
-        (original / name).rename(named / name)
-    write_encoder_facts(model, named)
-    text_references.check_vectors(load(named), model.name, text_references.EXACT)
-    convert_minilm.convert(named, result)
-    write_encoder_facts(model, result)
-    progress(f"{model.name}: checking against the reference vectors")
-    text_references.check_vectors(load(result), model.name, text_references.QUANTISED)
+def build_minilm(job: Conversion) -> None:
+    """Compare all-MiniLM-L6-v2 as published with its references, round it, compare it again."""
+    # Loaded as an encoder, the published graph needs a folder of that name.
+    exact = job.source.rename(job.source.with_name("original")) / job.model.name
+    exact.mkdir()
+    for path in list(exact.parent.iterdir()):
+        if path.is_file():
+            path.rename(exact / path.name)
+    write_encoder_facts(job.model, exact)
+    text_references.check_vectors(load(exact), job.model.name, EXACT)
+    quantise_published(exact, job.result)
+    _check(job, job.result, QUANTISED)
 
 
-def write_encoder_facts(model: InstallableModel, folder: Path) -> None:
-    """Write the facts file of a converted encoder."""
+def quantise_published(source: Path, target: Path) -> None:
+    """Write `model.onnx` with 8-bit weights per channel, and `tokenizer.json`."""
+    model = onnx.load(str(source / MODEL_FILE), load_external_data=True)
+    quantise(model, target / MODEL_FILE)
+    shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
+
+
+def _check(
+    job: Conversion,
+    folder: Path,
+    floor: Floor,
+    step: str = "checking against the reference vectors",
+) -> None:
+    """Write an encoder's facts and compare it with its reference vectors."""
+    write_encoder_facts(job.model, folder)
+    job.progress(f"{job.model.name}: {step}")
+    text_references.check_vectors(load(folder), job.model.name, floor)
+
+
+def write_encoder_facts(model: ModelDescription, folder: Path) -> None:
+    """Write the file of facts of a converted encoder."""
     facts = model_facts(model, folder, FACTS_FILE) | {"dimensions": model.dimensions}
     write_facts(folder, FACTS_FILE, facts)
 
 
 def load(folder: Path) -> Encoder:
-    """Load the encoder of a folder that bears its name."""
+    """Load the encoder of a folder, whose name is the encoder's."""
     return load_encoder(folder.parent, folder.name)

@@ -1,12 +1,10 @@
-"""Builds the prebuilt model GlobalIntentModel: the text engine, on the project's own sentences."""
+"""Builds the prebuilt model GlobalIntentModel: a text model trained on the project's sentences."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,14 +15,14 @@ from chalicelib.engines.text.encoding.encoders import load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
 from chalicelib.engines.text.fit import fit
 from chalicelib.engines.text.report.json_documents import metrics_document
+from infra.model_files.description import Conversion
 from infra.model_files.installed import write_json
 from infra.model_files.intent_data import read_intents
-from infra.model_files.manifest import InstallableModel, Progress
-from infra.model_files.prebuilt import text_cards
+from infra.model_files.prebuilt import cards
 
 SEED = 0
+# Fraction of texts that do belong to an intent but may be rejected as out of scope.
 REJECTION_RATE = 0.05
-"""Share of sentences like the trained ones that may be answered as out of domain."""
 _THREADS = 2
 _LIMITS = (
     "English only; short requests of one sentence. It knows the intents listed among the metrics "
@@ -37,38 +35,26 @@ _LIMITS = (
 )
 
 
-def build(model: InstallableModel, directory: Path, result: Path, progress: Progress) -> None:
-    """Write `artifact.npz`, `card.json` and `metrics.json`.
-
-    Args:
-        model: the manifest's entry.
-        directory: the model directory, with the encoders installed.
-        result: existing folder to write to.
-        progress: takes lines for the user.
-    """
+def build(job: Conversion) -> None:
+    """Train the model and write `artifact.npz`, `card.json` and `metrics.json`."""
     sentences = read_intents()
-    encoders = [load_encoder(directory, name) for name in model.needs]
-    progress(f"{model.name}: learning from {len(sentences):,} sentences")
+    encoders = [load_encoder(job.directory, name) for name in job.model.needs]
+    job.progress(f"{job.model.name}: training on {len(sentences):,} sentences")
     trained = train(sentences, encoders)
     content = classifier.dump(trained)
     if trained.report is None:
         raise ValueError("a fitted model has a report")
-    (result / "artifact.npz").write_bytes(content)
-    card = make_card(model, encoders, trained.report, content)
-    write_json(result / "card.json", card)
-    record = text_cards.metrics_record(card, metrics_document(trained.report))
-    write_json(result / "metrics.json", record)
+    (job.result / "artifact.npz").write_bytes(content)
+    card = make_card(job.model.name, encoders, trained.report, content)
+    write_json(job.result / "card.json", card)
+    record = cards.metrics_record(card, metrics_document(trained.report))
+    write_json(job.result / "metrics.json", record)
 
 
 def train(
     sentences: Sequence[tuple[str, str]], encoders: Sequence[Encoder]
 ) -> classifier.TrainedText:
-    """Learn the intents.
-
-    Args:
-        sentences: texts with their labels.
-        encoders: loaded ones.
-    """
+    """Train a model on texts with their labels."""
     texts = [text for text, _ in sentences]
     names = sorted({label for _, label in sentences})
     places = {name: place for place, name in enumerate(names)}
@@ -84,16 +70,14 @@ def train(
 
 
 def make_card(
-    model: InstallableModel, encoders: Sequence[Encoder], report: TextReport, content: bytes
+    name: str, encoders: Sequence[Encoder], report: TextReport, content: bytes
 ) -> dict[str, Any]:
-    """Return the model card, in the form of the API's card record."""
-    return {
-        "modelId": model.name,
-        "name": model.name,
-        "algorithm": "intent",
-        "language": text_cards.LANGUAGE,
-        "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000"),
-        "trainedOn": {
+    """Return the card of the trained model."""
+    interval = {**asdict(report.accuracy_interval), "level": cards.INTERVAL_LEVEL}
+    return cards.Card(
+        name=name,
+        algorithm="intent",
+        trained_on={
             "examples": report.training_examples + report.test_examples,
             "labels": len(report.metrics.labels),
             "feedback": 0,
@@ -102,19 +86,18 @@ def make_card(
             "offices and on journeys",
             "licence": "Apache-2.0",
         },
-        "engine": {
+        engine={
             "name": classifier.KIND,
             "version": classifier.VERSION,
-            "encoders": [text_cards.describe_encoder(encoder) for encoder in encoders],
+            "encoders": [cards.describe_encoder(encoder) for encoder in encoders],
             "seed": SEED,
         },
-        "artifactSha256": hashlib.sha256(content).hexdigest(),
-        "metrics": {
-            "testAccuracy": {**asdict(report.accuracy_interval), "level": text_cards.LEVEL}
+        content=content,
+        metrics={"testAccuracy": interval},
+        figures={
+            "calibrationError": report.calibration_error,
+            "brierScore": report.brier_score,
+            "outOfDomainRate": REJECTION_RATE,
         },
-        "calibrationError": report.calibration_error,
-        "brierScore": report.brier_score,
-        "outOfDomainRate": REJECTION_RATE,
-        "limits": _LIMITS,
-        "object": "card",
-    }
+        limits=_LIMITS,
+    ).record()

@@ -1,13 +1,11 @@
-"""Builds the prebuilt model CommunitySentiment: an encoder that reads emoji, and a head.
+"""Builds the prebuilt model CommunitySentiment: an encoder that reads emoji, and a fitted head.
 
-Nothing is learnt here: head and figures come with the project.
+Nothing is trained here: the head and its figures are files of this repository.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,11 @@ from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TextParameters, TrainedText
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
+from infra.model_files.description import Conversion
 from infra.model_files.errors import WrongOutputs
 from infra.model_files.installed import write_json
-from infra.model_files.manifest import MODELS, InstallableModel, Progress
-from infra.model_files.prebuilt import text_cards
+from infra.model_files.manifest import MODELS
+from infra.model_files.prebuilt import cards
 from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.sentiment_head import (
     SentimentHead,
@@ -30,9 +29,9 @@ from infra.model_files.sentiment_head import (
 )
 from infra.model_files.sources import packages
 
+# Greatest difference of a probability from its reference. Processors round 8-bit sums differently,
+# by much less; another layer of the encoder differs by much more.
 TOLERANCE = 0.05
-"""Greatest difference of a probability from its reference: what 8-bit sums differ by between
-processors stays well below, another layer goes far beyond."""
 _LIMITS = (
     "English only: answers to other languages mean little. Made for one sentence or a few: a "
     "longer text is cut after 128 tokens, and mixed opinions get one label. Learnt from tweets, "
@@ -48,38 +47,32 @@ _LIMITS = (
 )
 
 
-def build_encoder(model: InstallableModel, directory: Path, result: Path) -> None:
+def build_encoder(job: Conversion) -> None:
     """Write the encoder's `model.onnx`, `tokenizer.json` and `encoder.json`."""
-    write_encoder(directory / MODELS[model.needs[0]].folder, result)
-    text_encoders.write_encoder_facts(model, result)
+    write_encoder(job.directory / MODELS[job.model.needs[0]].folder, job.result)
+    text_encoders.write_encoder_facts(job.model, job.result)
 
 
-def build(model: InstallableModel, directory: Path, result: Path, progress: Progress) -> None:
+def build(job: Conversion) -> None:
     """Write `artifact.npz`, `card.json` and `metrics.json`.
 
-    Args:
-        model: the manifest's entry.
-        directory: the model directory, with its encoder installed.
-        result: existing folder to write to.
-        progress: takes lines for the user.
-
     Raises:
-        BrokenFile: the project's files are damaged.
-        WrongOutputs: the encoder answers otherwise than the references.
+        BrokenFile: the files of the repository are damaged.
+        WrongOutputs: the predictions differ from the references.
     """
     figures = read_figures()
-    encoder = text_encoders.load(directory / MODELS[model.needs[0]].folder)
-    made = trained(read_head(), encoder, figures)
-    progress(f"{model.name}: checking against the reference answers")
-    check_answers(made, encoder, figures)
-    content = classifier.dump(made)
-    (result / "artifact.npz").write_bytes(content)
-    card = make_card(model, encoder, figures, content)
-    write_json(result / "card.json", card)
-    write_json(result / "metrics.json", text_cards.metrics_record(card, figures["metrics"]))
+    encoder = text_encoders.load(job.directory / MODELS[job.model.needs[0]].folder)
+    model = make_model(read_head(), encoder, figures)
+    job.progress(f"{job.model.name}: checking against the reference answers")
+    check_answers(model, encoder, figures)
+    content = classifier.dump(model)
+    (job.result / "artifact.npz").write_bytes(content)
+    card = _make_card(job.model.name, encoder, figures, content)
+    write_json(job.result / "card.json", card)
+    write_json(job.result / "metrics.json", cards.metrics_record(card, figures["metrics"]))
 
 
-def trained(head: SentimentHead, encoder: Encoder, figures: Mapping[str, Any]) -> TrainedText:
+def make_model(head: SentimentHead, encoder: Encoder, figures: Mapping[str, Any]) -> TrainedText:
     """Return the head as a model of the text engine."""
     use = EncoderUse(encoder.name, encoder.sha256, encoder.dimensions)
     return TrainedText(
@@ -97,15 +90,15 @@ def trained(head: SentimentHead, encoder: Encoder, figures: Mapping[str, Any]) -
 
 
 def check_answers(model: TrainedText, encoder: Encoder, figures: Mapping[str, Any]) -> None:
-    """Compare the answers to a few fixed sentences with the references.
+    """Compare the predictions for a few fixed sentences with the references.
 
     Raises:
-        WrongOutputs: a probability differs by more than the tolerance; also when it is no number.
+        WrongOutputs: a probability differs by more than the tolerance, or is not a number.
     """
     wanted = figures["references"]
     found = model.predict({encoder.name: encoder.encode(wanted["texts"])})
     worst = float(np.abs(found - np.array(wanted["probabilities"])).max())
-    if not worst <= TOLERANCE:
+    if not worst <= TOLERANCE:  # also when it is not a number
         raise WrongOutputs(
             f"The encoder {encoder.name} answers otherwise than it should (off by "
             f"{worst:.4f}). Check that the packages installed are those of requirements.txt and "
@@ -113,20 +106,17 @@ def check_answers(model: TrainedText, encoder: Encoder, figures: Mapping[str, An
         )
 
 
-def make_card(
-    model: InstallableModel, encoder: Encoder, figures: Mapping[str, Any], content: bytes
+def _make_card(
+    name: str, encoder: Encoder, figures: Mapping[str, Any], content: bytes
 ) -> dict[str, Any]:
-    """Return the model card, in the form of the API's card record."""
     rated, own = figures["ratedSentences"], figures["ownSentences"]
     clear, held = figures["clearSentences"], figures["heldOutSentences"]
     vader, reviews = packages.VADER, packages.CLEAR_SENTENCES
-    return {
-        "modelId": model.name,
-        "name": model.name,
-        "algorithm": "sentiment",
-        "language": text_cards.LANGUAGE,
-        "createdAt": figures["createdAt"],
-        "trainedOn": {
+    return cards.Card(
+        name=name,
+        algorithm="sentiment",
+        created_at=figures["createdAt"],
+        trained_on={
             "examples": rated + clear + own + held,
             "labels": len(LABELS),
             "feedback": 0,
@@ -137,19 +127,18 @@ def make_card(
             f"Sentiment Labelled Sentences; {own:,} sentences written for this project",
             "licence": f"{vader.licence}; {reviews.licence}; those of the project Apache-2.0",
         },
-        "engine": {
+        engine={
             "name": classifier.KIND,
             "version": classifier.VERSION,
-            "encoders": [text_cards.describe_encoder(encoder)],
+            "encoders": [cards.describe_encoder(encoder)],
             "headSha256": figures["sha256"],
             "recipe": {"penaltyInverse": figures["penaltyInverse"]},
         },
-        "artifactSha256": hashlib.sha256(content).hexdigest(),
-        "metrics": {"testAccuracy": figures["testAccuracy"]},
-        "macroRecall": figures["macroRecall"],
-        "calibrationError": figures["calibrationError"],
-        "brierScore": figures["brierScore"],
-        "leftOut": figures["leftOut"],
-        "limits": _LIMITS,
-        "object": "card",
-    }
+        content=content,
+        metrics={"testAccuracy": figures["testAccuracy"]},
+        figures={
+            key: figures[key]
+            for key in ("macroRecall", "calibrationError", "brierScore", "leftOut")
+        },
+        limits=_LIMITS,
+    ).record()

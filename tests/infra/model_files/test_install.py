@@ -28,8 +28,8 @@ from tests.infra.model_files.tiny_models import (
 def refuse(error):
     """Return a conversion that writes half of its result and then fails."""
 
-    def convert(model, directory, source, result, progress):
-        (result / "weights.bin").write_bytes(b"half")
+    def convert(job):
+        (job.result / "weights.bin").write_bytes(b"half")
         raise error
 
     return convert
@@ -52,13 +52,18 @@ def world(index, tmp_path, monkeypatch):
     monkeypatch.setattr(manifest, "MODELS", known)
     monkeypatch.setattr(models, "MODELS", known)
     monkeypatch.setattr(models, "FAST", NAMES)
-    monkeypatch.setattr(installation, "_BUILDS", dict.fromkeys(NAMES, copy_weights))
+    monkeypatch.setattr(installation, "find_converter", lambda model: copy_weights)
     return tmp_path / "models"
 
 
 def build_with(monkeypatch, name, build):
     """Convert one model in another way."""
-    monkeypatch.setitem(installation._BUILDS, name, build)
+    others = installation.find_converter
+    monkeypatch.setattr(
+        installation,
+        "find_converter",
+        lambda model: build if model.name == name else others(model),
+    )
 
 
 def test_install_puts_everything_in_place_and_cleans_up(world):
@@ -83,15 +88,15 @@ def test_install_takes_the_files_of_all_packages(world, index, monkeypatch):
     monkeypatch.setitem(installation.MODELS, "first", both)
     seen = []
 
-    def convert(model, directory, source, result, progress):
-        seen.extend(sorted(path.name for path in source.iterdir()))
-        copy_weights(model, directory, source, result, progress)
+    def convert(job):
+        seen.extend(sorted(path.name for path in job.source.iterdir()))
+        copy_weights(job)
 
     build_with(monkeypatch, "first", convert)
     installation.install(world, ["first"])
 
     assert seen == ["names.txt", "weights.bin"]
-    assert both.made_from != model.made_from
+    assert manifest.made_from(both) != manifest.made_from(model)
 
 
 def test_install_again_does_nothing(world, index):
@@ -322,9 +327,9 @@ def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
     """A model never stays beside another encoder than the one that it was made with."""
     built = []
 
-    def grow(model, directory, source, result, progress):
-        built.append(model.name)
-        (result / "weights.bin").write_bytes(b"grown" * len(built))
+    def grow(job):
+        built.append(job.model.name)
+        (job.result / "weights.bin").write_bytes(b"grown" * len(built))
 
     for name in NAMES:
         build_with(monkeypatch, name, grow)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.model_files.manifest import MODELS
+from infra.model_files.description import Registry
+from infra.model_files.manifest import MODELS, made_from, weights_source
 from infra.model_files.sources import packages
-from infra.model_files.sources.packages import Registry
 from infra.models import default_directory
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,13 +66,13 @@ def test_every_model_is_made_of_something():
     """A model without packages of its own is made of another, whose licence holds for it."""
     for model in MODELS.values():
         assert model.sources or model.needs
-        assert model.source.licence
+        assert weights_source(model).licence
 
 
 def test_what_needs_the_node_registry_comes_last():
     """Without that registry everything else is still installed."""
     needs_node = [
-        any(source.registry is Registry.NODE for source in (*model.sources, model.source))
+        any(source.registry is Registry.NODE for source in (*model.sources, weights_source(model)))
         for model in MODELS.values()
     ]
 
@@ -80,9 +80,9 @@ def test_what_needs_the_node_registry_comes_last():
     assert sum(needs_node) == 2
 
 
-def test_made_from_changes_with_what_is_needed(monkeypatch):
+def test_made_from_changes_with_what_is_needed():
     """A new encoder makes the model that was fitted on it out of date."""
-    assert len({model.made_from for model in MODELS.values()}) == len(MODELS)
+    assert len({made_from(model) for model in MODELS.values()}) == len(MODELS)
     assert all(need in MODELS for model in MODELS.values() for need in model.needs)
 
 

@@ -4,8 +4,7 @@ import hashlib
 import shutil
 import zipfile
 
-from infra.model_files.manifest import InstallableModel
-from infra.model_files.sources.packages import PackageFile, Source
+from infra.model_files.description import ModelDescription, PackageFile, Source
 
 NAMES = ("first", "second")
 
@@ -64,7 +63,7 @@ def make_model(index, name, recipe=1):
 
 def describe_model(wheel, name, recipe=1):
     """Describe a tiny model as the manifest does."""
-    return InstallableModel(
+    return ModelDescription(
         name=name,
         folder=f"nested/{name}",
         title=name,
@@ -77,6 +76,6 @@ def describe_model(wheel, name, recipe=1):
     )
 
 
-def copy_weights(model, directory, source, result, progress):
+def copy_weights(job):
     """Convert a tiny model: copy its file."""
-    shutil.copy(source / "weights.bin", result / "weights.bin")
+    shutil.copy(job.source / "weights.bin", job.result / "weights.bin")

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
 
-from infra.model_files.conversion import convert_minilm, convert_use
+from infra.model_files.conversion import convert_use, text_encoders
 from infra.model_files.errors import WrongVectors
 from infra.model_files.sources.sentencepiece_model import parse_model, tokenizer_json
 from infra.model_files.verification import text_references
@@ -130,7 +130,7 @@ def test_minilm_weights_become_bytes_and_external_data_goes(tmp_path):
     )
     (source / "tokenizer.json").write_text("{}")
 
-    convert_minilm.convert(source, target)
+    text_encoders.quantise_published(source, target)
 
     assert {path.name for path in target.iterdir()} == {"model.onnx", "tokenizer.json"}
     converted = onnx.load(target / "model.onnx")

@@ -23,7 +23,7 @@ from chalicelib.web.records.model_records import CardRecord
 from infra.model_files.conversion import convert_ppocr, convert_slanet
 from infra.model_files.errors import BrokenFile, WrongOutputs
 from infra.model_files.manifest import FAST, MODELS
-from infra.model_files.prebuilt import ocr_cards
+from infra.model_files.prebuilt import ocr_models
 from infra.model_files.verification import ocr_references
 from infra.models import default_directory
 
@@ -297,7 +297,7 @@ def test_cards_say_what_the_models_are(name):
     assert "£≈€" in card["limits"]
     assert ("Tables" in card["limits"]) == (name == "tabulatev2")
     assert card["metrics"] == {}
-    assert card | {"createdAt": ""} == ocr_cards.make_card(MODELS[name], facts) | {"createdAt": ""}
+    assert card | {"createdAt": ""} == ocr_models.make_card(name, facts) | {"createdAt": ""}
 
 
 def test_networks_are_installed_before_what_is_made_of_them():

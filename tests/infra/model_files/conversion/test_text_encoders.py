@@ -16,6 +16,7 @@ from chalicelib.engines.text.encoding.onnx_encoders import (
 from infra.model_files.conversion import text_encoders
 from infra.model_files.conversion.quantise import quantise
 from infra.model_files.conversion.transformer_graph import build_graph
+from infra.model_files.description import Conversion
 from infra.model_files.errors import WrongVectors
 from infra.model_files.manifest import MODELS
 from infra.model_files.verification import text_references
@@ -63,8 +64,8 @@ def token_ids(text):
     return [0, 7, *(ord(word) - ord("a") + 3 if word in "bcd" else 3 for word in words), 2]
 
 
-def conversion(weights):
-    """The conversion of a tiny encoder."""
+def converter(weights):
+    """Return the converter of a tiny encoder."""
     return SimpleNamespace(
         build=lambda source: build_graph(shape(), weights.__getitem__),
         write_tokenizer=write_tokenizer,
@@ -87,13 +88,16 @@ def world(tmp_path, monkeypatch):
     return SimpleNamespace(source=source, result=result, weights=weights, model=model)
 
 
+def job(world, progress=print):
+    """Return the conversion of the world's model."""
+    return Conversion(world.model, world.source.parent, world.source, world.result, progress)
+
+
 def test_build_leaves_graph_tokeniser_and_facts(world):
     """The result is a whole encoder, and the large files it was made from are gone."""
     lines = []
 
-    text_encoders.build(
-        world.model, conversion(world.weights), world.source, world.result, lines.append
-    )
+    text_encoders.build(job(world, lines.append), converter(world.weights))
 
     assert {path.name for path in world.result.iterdir()} == {
         "model.onnx", "tokenizer.json", "encoder.json",
@@ -111,7 +115,7 @@ def test_wrong_weights_are_noticed_before_rounding(world):
     wrong = {**world.weights, "layer0_query_weight": world.weights["layer1_query_weight"]}
 
     with pytest.raises(WrongVectors, match="e5"):
-        text_encoders.build(world.model, conversion(wrong), world.source, world.result, print)
+        text_encoders.build(job(world), converter(wrong))
 
     assert not (world.result / "model.onnx").exists()
 
@@ -119,18 +123,16 @@ def test_wrong_weights_are_noticed_before_rounding(world):
 def test_a_bad_rounding_is_noticed(world):
     """A graph that lost too much by rounding stops the installation, too."""
     other = build_graph(shape(), random_weights(1).__getitem__)
-    ruined = conversion(world.weights)
+    ruined = converter(world.weights)
     ruined.write_quantised = lambda model, target: onnx.save(other, str(target / "model.onnx"))
 
     with pytest.raises(WrongVectors, match="e5"):
-        text_encoders.build(world.model, ruined, world.source, world.result, print)
+        text_encoders.build(job(world), ruined)
 
 
 def test_encoder_cuts_long_texts_and_takes_each_alone(world):
     """128 tokens with begin and end are the most, and no vector depends on another text."""
-    text_encoders.build(
-        world.model, conversion(world.weights), world.source, world.result, lambda _: None
-    )
+    text_encoders.build(job(world), converter(world.weights))
     encoder = text_encoders.load(world.result)
 
     ids = encoder.token_ids("b " * 500)

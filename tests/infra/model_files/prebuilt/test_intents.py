@@ -97,7 +97,7 @@ def test_training_twice_gives_the_same_artifact():
     assert classifier.dump(first) == classifier.dump(second)
     assert first.report is not None
     assert first.report.metrics.test_accuracy > 0.7
-    card = intent_model.make_card(MODEL, encoders, first.report, classifier.dump(first))
+    card = intent_model.make_card(MODEL.name, encoders, first.report, classifier.dump(first))
     assert card["trainedOn"]["examples"] == len(sentences)
     assert card["trainedOn"]["labels"] == len(chosen)
 

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.encoding.encoders import load_encoder
 from infra.model_files import sentiment_head
+from infra.model_files.description import Conversion
 from infra.model_files.emoji import WORDS
 from infra.model_files.errors import BrokenFile, WrongOutputs
 from infra.model_files.manifest import MODELS
@@ -267,12 +268,14 @@ def test_installed_sentiment_was_fitted_on_the_installed_encoder(installed_model
 
 
 def test_building_again_gives_the_same_model(tmp_path):
-    """Whoever installs gets the same bytes of encoder, artifact, card and metrics."""
+    """Every installation has the same bytes of encoder, artifact, card and metrics."""
     encoder, model = tmp_path / ENCODER.name, tmp_path / "model"
     encoder.mkdir()
     model.mkdir()
-    sentiment_model.build_encoder(ENCODER, default_directory(), encoder)
-    sentiment_model.build(MODEL, default_directory(), model, lambda _: None)
+    sentiment_model.build_encoder(
+        Conversion(ENCODER, default_directory(), tmp_path, encoder, print)
+    )
+    sentiment_model.build(Conversion(MODEL, default_directory(), tmp_path, model, print))
 
     for made, folder in ((encoder, ENCODER.folder), (model, MODEL.folder)):
         for path in made.iterdir():

@@ -12,11 +12,11 @@ from chalicelib.engines import artifact
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.registry import PREBUILT_KIND
 from chalicelib.web.records.model_records import CardRecord
-from infra.model_files.conversion.backbones import COCO, imagenet_names
+from infra.model_files.description import Conversion
 from infra.model_files.errors import BrokenFile, WrongOutputs
+from infra.model_files.label_lists import COCO, FOOD, SCENE, imagenet_names
 from infra.model_files.manifest import FAST, MODELS
-from infra.model_files.prebuilt import vision_prebuilt
-from infra.model_files.prebuilt.label_subsets import FOOD, SCENE
+from infra.model_files.prebuilt import vision_models
 from infra.model_files.verification import vision_references
 from infra.models import default_directory
 
@@ -122,7 +122,7 @@ def read_prebuilt(name):
     """Return an installed prebuilt model's artifact, its bytes and its card."""
     folder = DIRECTORY / "prebuilt" / name
     content = (folder / "artifact.npz").read_bytes()
-    loaded = artifact.load(content, PREBUILT_KIND, vision_prebuilt.VERSION)
+    loaded = artifact.load(content, PREBUILT_KIND, vision_models.VERSION)
     return loaded, content, json.loads((folder / "card.json").read_text())
 
 
@@ -170,7 +170,7 @@ def test_a_prebuilt_model_is_the_same_every_time(tmp_path):
     model = MODELS["FoodImageClassifier"]
     content = read_prebuilt("FoodImageClassifier")[1]
 
-    vision_prebuilt.build(model, DIRECTORY, tmp_path)
+    vision_models.build(Conversion(model, DIRECTORY, tmp_path, tmp_path, print))
 
     assert (tmp_path / "artifact.npz").read_bytes() == content
     (tmp_path / "lite2").mkdir()
@@ -178,4 +178,4 @@ def test_a_prebuilt_model_is_the_same_every_time(tmp_path):
     (tmp_path / "lite2" / "backbone.json").write_text(facts)
     write_names(tmp_path / "lite2" / "labels.json", label_954="plantain")
     with pytest.raises(BrokenFile, match="label 954 is plantain, not banana"):
-        vision_prebuilt.build(model, tmp_path, tmp_path)
+        vision_models.build(Conversion(model, tmp_path, tmp_path, tmp_path, print))

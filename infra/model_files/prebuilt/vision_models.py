@@ -1,0 +1,126 @@
+"""Builds the prebuilt image models: a published network and a subset of its labels.
+
+Nothing is trained: the artifact names the network, the labels and their places in its output.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chalicelib.engines import artifact
+from infra.model_files.conversion.networks import BACKBONE_FACTS, LABELS_FILE
+from infra.model_files.description import Conversion
+from infra.model_files.errors import BrokenFile
+from infra.model_files.installed import write_json
+from infra.model_files.label_lists import FOOD, SCENE
+from infra.model_files.manifest import MODELS
+from infra.model_files.prebuilt import cards
+
+KIND = "vision-prebuilt"
+VERSION = 1
+_IMAGENET = (
+    "Trained by its makers on the photographs of ImageNet-1k; other kinds of pictures may be "
+    "misjudged. The top-1 accuracy they publish for all 1,000 labels is about 0.776; it was not "
+    "measured here. One label a picture: of several things one wins."
+)
+_SUBSET = (
+    "A renormalised subset of ImageNet labels: the probabilities of the {count} {kind} among the "
+    "1,000 labels, scaled to sum to 1. It knows no other label and answers with one of these for "
+    "every picture, whatever it shows. "
+)
+_COCO = (
+    "Trained by its makers on the photographs of COCO. Every one of the 80 labels is returned with "
+    "the greatest score of any place in the picture; a useful threshold is 0.35. Small things are "
+    "often missed, and scores are not calibrated probabilities."
+)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The choices that make a prebuilt model of a network."""
+
+    type: str
+    """Type of the data sets that it predicts like."""
+    labels: Mapping[int, str] | None
+    """Labels by their place in the network's output; None for all."""
+    data: str
+    """The data that the network was trained on."""
+    limits: str
+    """Sentences for the card."""
+
+
+def _subset(labels: Mapping[int, str], kind: str) -> _Choice:
+    limits = _SUBSET.format(count=len(labels), kind=kind) + _IMAGENET
+    return _Choice("image", labels, "ImageNet-1k", limits)
+
+
+_CHOICES = {
+    "GeneralImageClassifier": _Choice("image", None, "ImageNet-1k", _IMAGENET),
+    "FoodImageClassifier": _subset(FOOD, "labels of food"),
+    "SceneClassifier": _subset(SCENE, "labels of places"),
+    "MultiLabelImageClassifier": _Choice("image-multi-label", None, "COCO", _COCO),
+}
+
+
+def build(job: Conversion) -> None:
+    """Write `artifact.npz` and `card.json`.
+
+    Raises:
+        BrokenFile: the network's labels are not those of the subset.
+    """
+    name = job.model.name
+    choice = _CHOICES[name]
+    folder = job.directory / MODELS[job.model.needs[0]].folder
+    facts = json.loads((folder / BACKBONE_FACTS).read_text(encoding="utf-8"))
+    known = json.loads((folder / LABELS_FILE).read_text(encoding="utf-8"))
+    indexes = _find_indexes(name, choice, known)
+    content = artifact.dump(
+        {
+            "kind": KIND,
+            "version": VERSION,
+            "model": name,
+            "type": choice.type,
+            "backbone": facts["name"],
+            "sha256": facts["sha256"],
+            "backbone_sha256": facts["sha256"],
+            "labels": [known[index] for index in indexes],
+        },
+        {"indexes": np.array(indexes, np.int64)},
+    )
+    (job.result / "artifact.npz").write_bytes(content)
+    write_json(job.result / "card.json", _make_card(name, facts, len(indexes), content))
+
+
+def _find_indexes(name: str, choice: _Choice, known: Sequence[str]) -> list[int]:
+    if choice.labels is None:
+        return list(range(len(known)))
+    # A network with another order of labels would give its answers wrong names.
+    for index, label in choice.labels.items():
+        if known[index] != label:
+            raise BrokenFile(f"{name}: label {index} is {known[index]}, not {label}.")
+    return list(choice.labels)
+
+
+def _make_card(name: str, facts: Mapping[str, Any], labels: int, content: bytes) -> dict[str, Any]:
+    choice = _CHOICES[name]
+    backbone = {"name": facts["title"], "sha256": facts["sha256"], "licence": facts["licence"]}
+    return cards.Card(
+        name=name,
+        algorithm=choice.type,
+        language="N/A",
+        trained_on={
+            "labels": labels,
+            "feedback": 0,
+            "source": f"{choice.data}, by the makers of {facts['title']}; fetched as "
+            f"{facts['source']}",
+            "licence": facts["licence"],
+        },
+        engine={"name": KIND, "version": VERSION, "backbones": [backbone]},
+        content=content,
+        limits=choice.limits,
+    ).record()
