@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infra.model_files.description import Progress
-from infra.model_files.sources.fetch import file_sha256
+from infra.downloads.fetch import file_sha256
+from infra.downloads.packages import Progress
 from infra.packaging import licences, lock, natives, report, sources, staging
 from infra.packaging.archive import write_zip
 from infra.packaging.bytecode import compile_all

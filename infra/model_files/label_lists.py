@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 _FOLDER = Path(__file__).with_name("labels")
 _IMAGENET_COUNT = 1_000

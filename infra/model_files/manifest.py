@@ -12,13 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from infra.model_files.description import (
-    MEGABYTE,
-    ModelDescription,
-    PackageFile,
-    Registry,
-    Source,
-)
+from infra.downloads.packages import MEGABYTE, PackageFile, Registry, Source
+from infra.model_files.description import ModelDescription
 
 _FILES = Path(__file__).parent
 _ASSETS = Path(__file__).parents[2] / "chalicelib" / "assets"

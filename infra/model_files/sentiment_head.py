@@ -1,7 +1,7 @@
-"""The head of CommunitySentiment, which lies in the project, and the encoder that it stands on.
+"""Reads the fitted head of CommunitySentiment and writes the encoder that it works on.
 
-The head is what `python -m infra.sentiment` writes. The encoder is an installed one that ends at a
-middle layer, and whose tokeniser reads emoji as words.
+`python -m infra.sentiment` fits the head and writes it into this repository. The encoder is an
+installed one that ends at a middle layer and whose tokeniser reads emoji as words.
 """
 
 from __future__ import annotations
@@ -17,38 +17,39 @@ import numpy as np
 from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion.early_states import write_early_states
 from infra.model_files.emoji import reading_emoji
-from infra.model_files.errors import BrokenFile
 
+LABELS = ("positive", "negative", "neutral")
 FOLDER = Path(__file__).with_name("fitted")
+# Digest, figures and reference answers of the head. When it changes, the model is made again.
 FIGURES_FILE = FOLDER / "sentiment.json"
-"""Digest, figures and reference answers of the head; also decides when to install anew."""
 HEAD_FILE = FOLDER / "sentiment.npz"
 KIND, VERSION = "sentiment-head", 1
+# Layers of bge, from 0 to 11, whose tokens are averaged. The middle layers are the most accurate on
+# sources that were excluded from training, and two layers are more accurate than one.
 LAYERS = (5, 7)
-"""Layers of bge, from 0 to 11, whose tokens are averaged: the middle ones know best how a text of a
-source that was left out is meant, and two know more of held-out sentences than one."""
 
 
 @dataclass(frozen=True)
 class SentimentHead:
-    """What was learnt."""
+    """The weights of a linear classifier for vectors of length 1."""
 
     weights: Singles
-    """For vectors of length 1, float32, shape (dimensions, labels)."""
+    """Float32, shape (dimensions, labels)."""
     biases: Singles
     """Float32, shape (labels,)."""
 
 
 def dump_head(head: SentimentHead) -> bytes:
-    """Write a head; the same head gives the same bytes."""
+    """Return a head as bytes, which are the same for equal heads."""
     arrays = {"weights": head.weights, "biases": head.biases}
     return artifact.dump({"kind": KIND, "version": VERSION}, arrays)
 
 
 def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
-    """Return what is known of the head.
+    """Read the figures of the head.
 
     Raises:
         BrokenFile: the file is missing or damaged.
@@ -64,7 +65,7 @@ def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> Sentiment
     """Read the head and compare its digest.
 
     Raises:
-        BrokenFile: a file is missing, damaged or not the one whose figures are known.
+        BrokenFile: a file is missing or damaged, or the head is not that of the figures.
     """
     wanted = read_figures(figures)["sha256"]
     try:
@@ -81,12 +82,7 @@ def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> Sentiment
 
 
 def write_encoder(base: Path, result: Path) -> None:
-    """Write `model.onnx` with the file of its weights, and `tokenizer.json`.
-
-    Args:
-        base: folder of the installed encoder.
-        result: existing folder to write to.
-    """
+    """Write `model.onnx`, the file of its weights and `tokenizer.json` from a base encoder."""
     write_early_states(base, LAYERS, result)
     tokenizer = json.loads((base / "tokenizer.json").read_text(encoding="utf-8"))
     text = json.dumps(reading_emoji(tokenizer), ensure_ascii=False)

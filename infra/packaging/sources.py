@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from infra.model_files.sources.fetch import file_sha256
+from infra.downloads.fetch import file_sha256
 
 FILE = "sources.json"
 _FILES = (

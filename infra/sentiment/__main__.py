@@ -1,8 +1,8 @@
 """Fits the head of CommunitySentiment on rated sentences.
 
-A maintainer's command, `python -m infra.sentiment`: it writes infra/model_files/fitted/, which an
-installation puts to use. Takes some three minutes of one processor. The sums of two processors
-differ, so what comes out is alike, not equal byte for byte.
+Maintainers run `python -m infra.sentiment`. It writes infra/model_files/fitted/, which
+installations use, in about three minutes on one processor. Processors round sums differently, so
+the result differs slightly between machines.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.model_files.errors import InstallError
+from infra.downloads.errors import InstallError
+from infra.downloads.fetch import extract, fetch
 from infra.model_files.install import install
 from infra.model_files.sentiment_head import FOLDER
-from infra.model_files.sources import packages
-from infra.model_files.sources.fetch import extract, fetch
+from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 from infra.models import default_directory
 from infra.sentiment import run
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         install(default_directory(), (run.BASE,), _say)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            for source in (packages.VADER, packages.CLEAR_SENTENCES):
+            for source in (VADER, CLEAR_SENTENCES):
                 extract(source, fetch(source, _BUILD, _say), folder)
             run.run(run.Folders(default_directory(), folder, options.out), _say)
     except InstallError as error:

@@ -1,4 +1,4 @@
-"""Measures the head as it is served, on sentences that were held out and on sources left out."""
+"""Measures the head on held-out sentences, and on sources that were excluded from training."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from chalicelib.engines.text.encoding.interface import Encoder
 from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresholds
 from chalicelib.engines.text.report.json_documents import metrics_data
 from infra.model_files.prebuilt.cards import INTERVAL_LEVEL
-from infra.model_files.prebuilt.sentiment_data import LABELS
-from infra.model_files.sentiment_head import SentimentHead
-from infra.sentiment.fitting import TaughtTexts, fit
+from infra.model_files.sentiment_head import LABELS, SentimentHead
+from infra.sentiment.fitting import SoftLabelledTexts, fit
 from infra.sentiment.sentences import ALIKE
 
+# Texts whose probabilities an installation compares: plain, negated, emoji, empty, German.
 REFERENCES = (
     "I love this",
     "This is terrible!",
@@ -34,49 +34,48 @@ REFERENCES = (
     "Der Zug hatte leider wieder Verspätung.",
     "A slow and strangely moving film that forgets its plot, but not its people. " * 8,
 )
-"""What an installation asks the encoder: plain, negated, a sign, nothing, another language."""
 
 
 @dataclass(frozen=True)
 class ScoredTexts:
-    """Scores and the labels that are right."""
+    """Scores of texts, and their true labels."""
 
     logits: Singles
     """Float32, shape (texts, labels)."""
     truth: Ints
-    """Places of the labels, int, shape (texts,)."""
+    """Indexes of the labels, int, shape (texts,)."""
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What heads answer to the source that they never saw."""
+    """Results of heads on the source that was excluded from their training."""
 
     temperature: float
-    """That suits all of them best."""
+    """The best temperature for all sources together."""
     sources: dict[str, dict[str, float]]
-    """By source: accuracy, macro recall and calibration error, at the temperature of the others."""
+    """Accuracy, macro recall and calibration error by source, at the others' temperature."""
 
 
 def logits(head: SentimentHead, vectors: Singles) -> Singles:
-    """Return the head's scores, float32, shapes (texts, dimensions) to (texts, labels)."""
+    """Return the head's scores, float32 (texts, labels), of vectors (texts, dimensions)."""
     return np.asarray(vectors @ head.weights + head.biases, np.float32)
 
 
-def leave_sources_out(texts: TaughtTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
-    """Fit a head without each source and what is like it, and ask it that source.
+def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
+    """Fit a head without each source and similar ones, and measure it on that source.
 
     Args:
-        texts: all that is learnt from.
-        truth: places of the labels, int, shape (texts,).
-        rated: the sources that are left out in turn.
+        texts: the training texts.
+        truth: indexes of their labels, int, shape (texts,).
+        rated: the sources to exclude in turn.
     """
     names = np.array(texts.sources)
     parts: dict[str, ScoredTexts] = {}
     for source in rated:
         chosen = names == source
         head = fit(texts.at(~chosen & (names != ALIKE.get(source, source))))
-        asked = texts.vectors[chosen].astype(np.float32)
-        parts[source] = ScoredTexts(logits(head, asked), truth[chosen])
+        vectors = texts.vectors[chosen].astype(np.float32)
+        parts[source] = ScoredTexts(logits(head, vectors), truth[chosen])
     found = {}
     for source, part in parts.items():
         others = _joined([other for name, other in parts.items() if name != source])
@@ -106,25 +105,25 @@ def _scores(shares: Singles, truth: Ints) -> dict[str, float]:
 
 
 def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict[str, Any]:
-    """Return metrics of both sides at a temperature."""
+    """Return the metrics of a head at a temperature."""
     shares = probabilities(held.logits, temperature)
-    told = _text_metrics(trained, held, temperature)
-    hits = int(np.trace(np.array(told.confusion_matrix)))
+    found = _text_metrics(trained, held, temperature)
+    hits = int(np.trace(np.array(found.confusion_matrix)))
     interval = metrics.wilson_interval(hits, len(held.truth))
     thresholds = label_thresholds(shares, held.truth, LABELS)
     curve = asdict(held_out_curve(shares, held.truth))
-    found = _scores(shares, held.truth)
+    scores = _scores(shares, held.truth)
     return {
         "testAccuracy": {**asdict(interval), "level": INTERVAL_LEVEL},
-        "macroRecall": found["macroRecall"],
-        "calibrationError": found["calibrationError"],
+        "macroRecall": scores["macroRecall"],
+        "calibrationError": scores["calibrationError"],
         "brierScore": round(metrics.brier_score(shares, held.truth), 6),
-        "metrics": {**metrics_data(told), "threshold": thresholds, "precisionRecallCurve": curve},
+        "metrics": {**metrics_data(found), "threshold": thresholds, "precisionRecallCurve": curve},
     }
 
 
 def references(encoder: Encoder, head: SentimentHead, temperature: float) -> dict[str, Any]:
-    """Return the answers that an installation compares its own with."""
+    """Return the probabilities that an installation compares its own with."""
     answers = probabilities(logits(head, encoder.encode(REFERENCES)), temperature)
     return {
         "texts": list(REFERENCES),
@@ -133,7 +132,6 @@ def references(encoder: Encoder, head: SentimentHead, temperature: float) -> dic
 
 
 def _text_metrics(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> TextMetrics:
-    """Return the quality on both sides."""
     sides = [(probabilities(one.logits, temperature), one.truth) for one in (trained, held)]
     accuracies = [float((shares.argmax(axis=1) == truth).mean()) for shares, truth in sides]
     losses = [metrics.log_loss(shares, truth) for shares, truth in sides]

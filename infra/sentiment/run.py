@@ -1,4 +1,4 @@
-"""One run: sentences, vectors, head, figures, files."""
+"""Runs the steps of the command: read sentences, encode them, fit, measure, write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
 from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS
-from infra.model_files.prebuilt.sentiment_data import RatedSentence
 from infra.model_files.sentiment_head import (
     FIGURES_FILE,
     HEAD_FILE,
@@ -24,13 +23,12 @@ from infra.model_files.sentiment_head import (
     write_encoder,
 )
 from infra.sentiment.figures import ScoredTexts, leave_sources_out, logits, measure, references
-from infra.sentiment.fitting import PENALTY_INVERSE, TaughtTexts, fit
+from infra.sentiment.fitting import PENALTY_INVERSE, SoftLabelledTexts, fit
+from infra.sentiment.ratings import RatedSentence
 from infra.sentiment.sentences import Sentences, split_sentences
 
 BASE = "bge"
-"""The encoder whose vectors the head reads."""
-READING = "bge-sentiment"
-"""The same one, whose tokeniser reads emoji as words."""
+READING = "bge-sentiment"  # the base encoder with a tokeniser that reads emoji as words
 _REPORT_TEXTS = 2_000
 
 Progress = Callable[[str], None]
@@ -38,56 +36,57 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a run reads and writes."""
+    """The folders of a run."""
 
     models: Path
-    """The model directory, with the encoder installed."""
+    """The model directory, with the base encoder installed."""
     work: Path
-    """Ratings and clear sentences; also room for what is made between."""
+    """The files of sentences; also for intermediate files."""
     target: Path
-    """What a run writes to; made when it is missing."""
+    """The folder for the results, created if it does not exist."""
 
 
 def run(folders: Folders, progress: Progress) -> None:
-    """Fit, measure and write; the served head learns from what was held out, too."""
+    """Fit a head, measure it, and write it with its figures."""
     sentences = split_sentences(folders.work)
     encoder = _reading_encoder(folders)
 
     def read(some: list[str]) -> Singles:
         return _vectors(encoder, some, progress)
 
-    texts, truth = taught_texts(sentences.taught, read)
-    progress("leaving one source out after the other")
+    texts, truth = label_texts(sentences.trained, read)
+    progress("excluding one source after the other")
     rated = sorted({sentence.source for sentence in sentences.training})
     left = leave_sources_out(texts, truth, rated)
     for source, found in left.sources.items():
         progress(f"without {source}: {found}")
-    held, right = taught_texts(sentences.held, read)
-    judged = fit(texts)
-    asked = ScoredTexts(logits(judged, held.vectors.astype(np.float32)), right)
-    known = ScoredTexts(logits(judged, texts.vectors.astype(np.float32)), truth)
+    held, held_truth = label_texts(sentences.held, read)
+    measured = fit(texts)
+    test = ScoredTexts(logits(measured, held.vectors.astype(np.float32)), held_truth)
+    training = ScoredTexts(logits(measured, texts.vectors.astype(np.float32)), truth)
     figures = describe(sentences) | {"temperature": left.temperature, "leftOut": left.sources}
-    figures |= measure(known, asked, left.temperature)
-    head = fit(texts.beside(held))
+    figures |= measure(training, test, left.temperature)
+    # The head that is served is trained on the held-out sentences too: more data, same recipe.
+    head = fit(texts.with_others(held))
     figures["references"] = references(encoder, head, left.temperature)
     accuracy, recall = figures["testAccuracy"]["value"], figures["macroRecall"]
     progress(f"held-out accuracy {accuracy:.4f}, macro recall {recall:.4f}")
     write_files(folders.target, dump_head(head), figures)
 
 
-def taught_texts(
+def label_texts(
     sentences: Sequence[RatedSentence], encode: Callable[[list[str]], Singles]
-) -> tuple[TaughtTexts, Ints]:
-    """Return sentences as they are learnt, and the places of their labels, int, shape (texts,)."""
+) -> tuple[SoftLabelledTexts, Ints]:
+    """Return sentences with soft labels, and the indexes of their labels, int (texts,)."""
     vectors = encode([sentence.text for sentence in sentences])
-    shares = np.array([sentence.shares for sentence in sentences])
+    fractions = np.array([sentence.label_fractions for sentence in sentences])
     sources = [sentence.source for sentence in sentences]
-    texts = TaughtTexts(vectors.astype(np.float64), shares, sources)
+    texts = SoftLabelledTexts(vectors.astype(np.float64), fractions, sources)
     return texts, np.array([sentence.label for sentence in sentences], np.int64)
 
 
 def _reading_encoder(folders: Folders) -> Encoder:
-    """Make the encoder as an installation would."""
+    """Build and load the encoder as an installation does."""
     folder = folders.work / READING
     folder.mkdir()
     write_encoder(folders.models / BASE, folder)
@@ -96,7 +95,6 @@ def _reading_encoder(folders: Folders) -> Encoder:
 
 
 def _vectors(encoder: Encoder, texts: list[str], progress: Progress) -> Singles:
-    """Turn texts into vectors, float32, shape (texts, dimensions)."""
     parts = []
     for first in range(0, len(texts), _REPORT_TEXTS):
         progress(f"read {first:,} of {len(texts):,} sentences")
@@ -105,7 +103,7 @@ def _vectors(encoder: Encoder, texts: list[str], progress: Progress) -> Singles:
 
 
 def describe(sentences: Sentences) -> dict[str, Any]:
-    """Return what was learnt from and how."""
+    """Return the figures that describe the training data."""
     return {
         "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000"),
         "penaltyInverse": PENALTY_INVERSE,
@@ -117,7 +115,7 @@ def describe(sentences: Sentences) -> dict[str, Any]:
 
 
 def write_files(target: Path, content: bytes, figures: Mapping[str, Any]) -> None:
-    """Write head and figures; the figures name the head's digest."""
+    """Write the head, and the figures with the head's digest."""
     target.mkdir(parents=True, exist_ok=True)
     (target / HEAD_FILE.name).write_bytes(content)
     digest = {"sha256": hashlib.sha256(content).hexdigest()}

@@ -1,4 +1,4 @@
-"""What is learnt from and what is held out."""
+"""Splits the sentences into training and held-out ones, and generates the project's own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from infra.model_files.prebuilt.sentiment_data import (
+from infra.sentiment.ratings import (
     USUAL_SPREAD,
     RatedSentence,
     read_clear_sentences,
@@ -16,24 +16,22 @@ from infra.model_files.prebuilt.sentiment_data import (
     read_sentences,
 )
 
-OWN = "own"
-"""Source of the project's own sentences."""
+OWN = "own"  # source of the project's sentences
+# Sources of clearly positive or negative sentences, by file.
 CLEAR_SOURCES = {
     "amazon.json": "productSentences",
     "imdb.json": "filmSentences",
     "yelp.json": "restaurantSentences",
 }
-"""Sources of sentences that are clearly positive or negative, by file."""
+# Sources of the same kind of text: when one is excluded from training, so is the other.
 ALIKE = {
     "amazonReviewSnippets": "productSentences",
     "movieReviewSnippets": "filmSentences",
 }
-"""Sources of the same kind of texts: who leaves one out leaves out the other."""
 _WRITTEN = Path(__file__).with_name("own_sentences.txt")
+# Mean ratings that are assumed for the patterns below.
 POSITIVE, NEGATIVE, NEUTRAL = 2.0, -2.0, 0.0
-"""What people would rate the patterns below with."""
-_PLAIN_SPREAD = 0.6
-"""Deviation of the ratings of what is said without any feeling."""
+_PLAIN_SPREAD = 0.6  # standard deviation of the ratings of plain statements
 
 _THINGS = (
     "the room", "my order", "the new menu", "this jacket", "your website", "the delivery",
@@ -92,12 +90,11 @@ _SHORT_BLAME = (
 _PATTERNS = (
     (_PRAISE, POSITIVE), (_BLAME, NEGATIVE), (_COMPLAINTS, NEGATIVE), (_PLAIN, NEUTRAL)
 )  # fmt: skip
-_EACH = 7
-"""Things that each pattern is filled with."""
+_EACH = 7  # sentences of each pattern
 
 
 def own_sentences() -> list[RatedSentence]:
-    """Return the project's sentences, patterns that were filled and written ones, none twice."""
+    """Return the project's distinct sentences: filled patterns and written ones."""
     found: dict[str, float] = {}
     for patterns, mean in _PATTERNS:
         found.update((text, mean) for text in _filled(patterns))
@@ -112,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield each pattern with some of the things, all things equally often."""
+    """Yield each pattern with several things, so that all things are used equally often."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):
@@ -120,35 +117,31 @@ def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
             yield text[0].upper() + text[1:] + "." * (number % 2) if pattern[-1] != "?" else text
 
 
-_HELD_OF_256 = 26
-"""About a tenth of the ratings is held out."""
+_HELD_OF_256 = 26  # about a tenth of the rated sentences
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """What is learnt from and what is held out."""
+    """The sentences for training and for testing."""
 
     training: list[RatedSentence]
-    """Ratings that are learnt from."""
+    """Rated sentences for training."""
     held: list[RatedSentence]
-    """Ratings that metrics come from."""
+    """Rated sentences for testing."""
     clear: list[RatedSentence]
-    """Sentences chosen because they are clear, which are learnt from, too."""
+    """Clearly positive or negative sentences, for training."""
     own: list[RatedSentence]
-    """Sentences of the project, which are learnt from, too."""
+    """The project's sentences, for training."""
 
     @property
-    def taught(self) -> list[RatedSentence]:
-        """Return all that are learnt from."""
+    def trained(self) -> list[RatedSentence]:
+        """Return all sentences for training."""
         return [*self.training, *self.clear, *self.own]
 
 
 def split_sentences(folder: Path) -> Sentences:
-    """Divide the ratings by their texts' digests, the same way each time.
-
-    Args:
-        folder: with the archive of the published ratings and the files of clear sentences.
-    """
+    """Read the sentences of a folder and split the rated ones."""
+    # Split by digest, so that every run holds out the same sentences.
     rated = read_sentences(folder / "ratings.tar.gz")
     held = [sentence for sentence in rated if _is_held(sentence.text)]
     training = [sentence for sentence in rated if not _is_held(sentence.text)]

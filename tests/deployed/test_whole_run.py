@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chalicelib.errors import StorageUnavailable
-from infra.model_files.sources.fetch import file_sha256
+from infra.downloads.fetch import file_sha256
 from infra.models import default_directory
 from infra.template.functions import FUNCTIONS, Function
 from tests.deployed.client import SECONDS, StageClient, refused

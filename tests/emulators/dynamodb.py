@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from infra.model_files.description import Registry, Source
-from infra.model_files.errors import InstallError
-from infra.model_files.sources.fetch import fetch
+from infra.downloads.errors import InstallError
+from infra.downloads.fetch import fetch
+from infra.downloads.packages import Registry, Source
 from tests.emulators.environment import FOLDER, ROOT
 from tests.emulators.errors import EmulatorError
 

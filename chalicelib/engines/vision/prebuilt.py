@@ -1,6 +1,6 @@
 """Prebuilt models: a frozen network answers with some of its own labels.
 
-Made by infra/model_files/prebuilt/vision_prebuilt.py.
+Made by infra/model_files/prebuilt/vision_models.py.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ import onnx
 from onnx import numpy_helper
 
 from chalicelib.domain.common.arrays import Singles
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import layer_names
 from infra.model_files.conversion.quantise import quantise
 from infra.model_files.conversion.transformer_graph import MAX_TOKENS, Shape, build_graph
-from infra.model_files.errors import BrokenFile
 
 _SHAPE = Shape("bge", layers=12, heads=12, width=384, epsilon=1e-12, is_first_taken=True)
 _LAYER_PARTS = {

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 
 from chalicelib.domain.common.arrays import Ints, Singles
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import layer_names
 from infra.model_files.conversion.quantise import quantise, quantise_by_block
 from infra.model_files.conversion.transformer_graph import (
@@ -23,7 +24,6 @@ from infra.model_files.conversion.transformer_graph import (
     Shape,
     build_graph,
 )
-from infra.model_files.errors import BrokenFile
 from infra.model_files.sources.four_bit_weights import FourBitWeights
 
 # Code points that are kept. Listed here, because Unicode tables differ between Python versions.

@@ -1,7 +1,7 @@
 """Converts EfficientNet-Lite2 from its PyTorch weights into an ONNX graph.
 
-The network is written down here from its description: a stem, 21 inverted bottlenecks without
-squeeze-and-excitation, a head; every batch normalisation is folded into its convolution.
+The network is authored from its description: a stem, 21 inverted bottlenecks without
+squeeze-and-excitation, and a head. Every batch normalisation is folded into its convolution.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from infra.model_files.sources.torch_stream import read_tensors
 
 Weights = Mapping[str, npt.NDArray[np.generic]]
 
-MEAN, SCALE = 127.0, 1 / 128
-"""A pixel x, 0 to 255, becomes (x - 127) / 128."""
+MEAN, SCALE = 127.0, 1 / 128  # a pixel x, 0 to 255, becomes (x - 127) / 128
+# Number of blocks of each stage, and the stride of its first block.
 STAGES = ((1, 1), (3, 2), (3, 2), (4, 2), (4, 1), (5, 2), (1, 1))
-"""Blocks of each stage, and the stride of its first block."""
+# The block whose output is taken at stride 8, 16 and 32.
 TAPS = {"tap8": 6, "tap16": 14, "tap32": 20}
-"""Outputs at stride 8, 16 and 32: the block behind which each is taken."""
-EPSILON = 1e-3
-"""Of the batch normalisations."""
-_FULL = 6.0  # where the activation stops
+EPSILON = 1e-3  # of the batch normalisations
+_MAX_ACTIVATION = 6.0
 
 
 def strides() -> list[int]:
@@ -36,15 +34,15 @@ def strides() -> list[int]:
 
 
 def fold(weights: Weights, convolution: str, norm: str) -> tuple[Singles, Singles]:
-    """Fold a batch normalisation into the convolution before it, computed in float64.
+    """Fold a batch normalisation into the convolution before it, in float64.
 
     Args:
         weights: tensors by name.
-        convolution: name of the convolution, its weight of shape (out, in, height, width).
-        norm: name of the batch normalisation behind it.
+        convolution: name of the convolution, whose weight is (out, in, height, width).
+        norm: name of the batch normalisation.
 
     Returns:
-        Weight, float32, of the same shape, and bias, float32, shape (out,).
+        Weight, float32 (out, in, height, width), and bias, float32 (out,).
     """
     scale, shift, mean, variance = (
         weights[f"{norm}.{part}"].astype(np.float64)
@@ -56,10 +54,7 @@ def fold(weights: Weights, convolution: str, norm: str) -> tuple[Singles, Single
 
 
 def padding(kernel: int, stride: int) -> tuple[int, int]:
-    """Return the zeros before and behind an axis, whose size is a multiple of 32.
-
-    "Same" padding: with stride 2 the greater part lies behind.
-    """
+    """Return the "same" padding before and after an axis whose size is a multiple of 32."""
     total = kernel - stride
     return total // 2, total - total // 2
 
@@ -90,9 +85,8 @@ def _add_convolution(
 
 
 def _add_activation(graph: Graph, source: str) -> str:
-    """Add the activation min(max(x, 0), 6)."""
     low = graph.constant("zero", np.array(0, np.float32))
-    high = graph.constant("six", np.array(_FULL, np.float32))
+    high = graph.constant("six", np.array(_MAX_ACTIVATION, np.float32))
     return graph.add("Clip", [source, low, high], f"{source}.active")
 
 
@@ -115,7 +109,7 @@ def _add_block(graph: Graph, weights: Weights, number: int, source: str, stride:
 
 
 def _add_input(graph: Graph) -> str:
-    """Turn bytes (n, height, width, 3) into numbers (n, 3, height, width)."""
+    """Convert bytes (n, height, width, 3) into numbers (n, 3, height, width)."""
     planes = graph.add("Transpose", ["pixels"], "planes", perm=[0, 3, 1, 2])
     real = graph.add("Cast", [planes], "planes.real", to=onnx.TensorProto.FLOAT)
     mean = graph.constant("mean", np.array(MEAN, np.float32))
@@ -133,7 +127,6 @@ def _add_head(graph: Graph, weights: Weights, source: str) -> None:
 
 
 def _outputs(weights: Weights) -> list[onnx.ValueInfoProto]:
-    """Describe the five outputs."""
     real = onnx.TensorProto.FLOAT
     described = [
         tensor("logits", real, ["n", len(weights["_fc.bias"])]),
@@ -149,9 +142,9 @@ def _outputs(weights: Weights) -> list[onnx.ValueInfoProto]:
 def build_graph(weights: Weights) -> onnx.ModelProto:
     """Author the network's graph.
 
-    Input is `pixels`, uint8 (n, h, w, 3), RGB, origin top left, h and w multiples of 32.
-    Outputs, float32: `logits` (n, labels), `embedding` (n, channels), the mean of the last map,
-    and the maps `tap8`, `tap16`, `tap32` (n, channels, h/8, w/8), of h/16 and of h/32.
+    The input is `pixels`, uint8 (n, h, w, 3), RGB, with h and w multiples of 32. The outputs are
+    float32: `logits` (n, labels), `embedding` (n, channels), the mean of the last map, and the maps
+    `tap8` (n, channels, h/8, w/8), `tap16` and `tap32`.
     """
     graph = Graph()
     stem = _add_convolution(graph, weights, ("_conv_stem", "_bn0"), _add_input(graph), 2)
@@ -167,11 +160,6 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
 
 
 def convert(source: Path, target: Path) -> None:
-    """Write `model.onnx`.
-
-    Args:
-        source: folder with `weights.pth`.
-        target: existing folder to write to.
-    """
+    """Write `model.onnx` from `weights.pth`."""
     model = build_graph(read_tensors(source / "weights.pth"))
     (target / "model.onnx").write_bytes(model.SerializeToString(deterministic=True))

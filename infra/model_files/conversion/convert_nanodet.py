@@ -1,8 +1,7 @@
 """Converts NanoDet-g from its TensorFlow.js graph into an ONNX graph.
 
-The source moves channels behind and before the picture's axes around every convolution; here all
-values keep the order (picture, channel, row, column) and only the note of what the source would
-have changes. Shapes are taken for any number of pictures.
+The published graph transposes its values around every convolution. Here all values have the order
+(image, channel, row, column); only the layout that is recorded for each of them changes.
 """
 
 from __future__ import annotations
@@ -14,19 +13,17 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from infra.model_files.conversion.graph import Graph, tensor
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
+from infra.model_files.conversion.graph import Attribute, Graph, tensor
 from infra.model_files.sources.tfjs_model import Node, TfjsModel, read_model
 
-SIDE = 416
-"""Pixels of the input's sides."""
-MEAN = (123.675, 116.28, 103.53)
-"""Taken from red, green and blue."""
+SIDE = 416  # of the input, in pixels
+MEAN = (123.675, 116.28, 103.53)  # of red, green and blue
 DEVIATION = (58.395, 57.12, 57.375)
-"""What red, green and blue are divided by then."""
-_CHANNELS, _SCORES, _BINS = 128, 80, 44  # of a map, and for each of its cells
+_CHANNELS, _SCORES, _BINS = 128, 80, 44  # of a map, and of each of its cells
 _INPUT = "input_1"
 _PREFIX = "PartitionedCall/"
+# Outputs of the graph, and the nodes of the published graph that compute them.
 OUTPUTS = {
     "scores52": "Identity",
     "scores26": "Identity_1",
@@ -38,62 +35,59 @@ OUTPUTS = {
     "pan26": f"{_PREFIX}onnx_tf_prefix_Add_128",
     "pan13": f"{_PREFIX}onnx_tf_prefix_Add_149",
 }
-"""Outputs of the graph and the source's nodes whose values they are."""
-
+# The layout after a transposition.
 _LAYOUTS = {
     ("NCHW", (0, 2, 3, 1)): "NHWC",
     ("NHWC", (0, 3, 1, 2)): "NCHW",
     ("NCL", (0, 2, 1)): "NLC",
 }
-"""What a transposition of the source makes of a layout."""
 _SHAPES_ONLY = ("SparseToDense", "AddV2")
 _VALID = "VkFMSUQ="  # base64 of VALID, as attributes are written
 
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of the source and where it stands in the graph."""
+    """A value of the published graph, and its name in the authored graph."""
 
     name: str
-    """In the graph, in the order picture, channel, row, column."""
     layout: str
-    """The order in which the source has it."""
+    """The order of its axes in the published graph."""
     side: int = 0
-    """Rows and columns, without the margin."""
+    """Number of rows and columns, without the margin."""
     margin: int = 0
-    """Width of a border that the source has added and the next node adds here."""
+    """Width of a border that the published graph has added; the next node here adds it."""
 
 
-class _Conversion:
-    """Walks the source's nodes and adds what each means."""
+class _GraphConversion:
+    """Adds the equivalent of each node of the published graph to an authored graph."""
 
     def __init__(self, model: TfjsModel) -> None:
         self.graph = Graph()
         self._weights = model.weights
         self._values: dict[str, _Value] = {}
-        self._makers: dict[str, Callable[[Node], _Value]] = {
+        self._converters: dict[str, Callable[[Node], _Value]] = {
             "Placeholder": self._input,
             "Pad": self._pad,
             "PadV2": self._pad,
             "Transpose": self._transpose,
             "Conv2D": self._convolve,
             "Add": self._add,
-            "LeakyRelu": self._leak,
+            "LeakyRelu": self._activate,
             "MaxPool": self._pool,
-            "ConcatV2": self._join,
+            "ConcatV2": self._concatenate,
             "ResizeBilinear": self._resize,
             "Sigmoid": self._sigmoid,
             "Reshape": self._flatten,
-            "Identity": self._same,
+            "Identity": self._first_unpadded,
         }
         for node in model.nodes:
             self._convert(node)
 
     def value(self, source: str) -> _Value:
-        """Return the value of a node of the source.
+        """Return the value of a node of the published graph.
 
         Raises:
-            BrokenFile: the source has no such node.
+            BrokenFile: it has no such node.
         """
         try:
             return self._values[source]
@@ -101,35 +95,38 @@ class _Conversion:
             raise BrokenFile(f"The TensorFlow.js model lacks {source}.") from error
 
     def _convert(self, node: Node) -> None:
-        """Add what one node means."""
         if node.kind in _SHAPES_ONLY:
             return
         if node.kind == "SplitV":
             self._split(node)
             return
-        if node.kind not in self._makers:
+        if node.kind not in self._converters:
             raise BrokenFile(f"The TensorFlow.js model has a {node.kind}, which is not known here.")
-        self._values[node.name] = self._makers[node.kind](node)
+        self._values[node.name] = self._converters[node.kind](node)
 
     def _require(self, node: Node, holds: bool) -> None:
-        """Stop at a node whose use is not the one converted here."""
+        """Refuse a node that is used in a way that is not converted here."""
         if not holds:
             raise BrokenFile(f"The TensorFlow.js model uses {node.name} in a way not known here.")
 
     def _first(self, node: Node, layout: str = "") -> _Value:
-        """Return a node's first input, in the layout that it must have."""
+        """Return a node's first input, which must have the layout."""
         value = self.value(node.inputs[0])
         self._require(node, value.layout == (layout or value.layout))
         return value
 
-    def _bare(self, node: Node) -> _Value:
-        """Return a node's first input, which must not wait for a border."""
+    def _first_unpadded(self, node: Node) -> _Value:
+        """Return a node's first input, which must have no margin."""
         value = self._first(node)
         self._require(node, value.margin == 0)
         return value
 
+    def _emit(self, node: Node, kind: str, inputs: list[str], **attributes: Attribute) -> str:
+        """Add an ONNX node under the name of the published one and return its output."""
+        return self.graph.add(kind, inputs, _short(node.name), **attributes)
+
     def _input(self, node: Node) -> _Value:
-        """Turn bytes (n, 416, 416, 3) into normalised numbers; the first filters reverse RGB."""
+        """Convert bytes (n, 416, 416, 3) into normalised numbers (n, 3, 416, 416)."""
         graph = self.graph
         planes = graph.add("Transpose", ["pixels"], "planes", perm=[0, 3, 1, 2])
         real = graph.add("Cast", [planes], "planes.real", to=onnx.TensorProto.FLOAT)
@@ -139,7 +136,6 @@ class _Conversion:
         return _Value(graph.add("Div", [centred, deviation], _INPUT), "NCHW", SIDE)
 
     def _pad(self, node: Node) -> _Value:
-        """Note a border around rows and columns."""
         value = self._first(node, "NCHW")
         widths = self._weights[node.inputs[1]].tolist()
         margin = int(widths[2][0])
@@ -147,44 +143,44 @@ class _Conversion:
         return replace(value, margin=margin)
 
     def _transpose(self, node: Node) -> _Value:
-        """Note another layout; only the outputs' last one moves numbers."""
         value = self._first(node)
         order = tuple(int(place) for place in self._weights[node.inputs[1]])
         self._require(node, (value.layout, order) in _LAYOUTS)
         layout = _LAYOUTS[value.layout, order]
+        # Only the last transposition, that of the outputs, moves numbers.
         if layout != "NLC":
             return replace(value, layout=layout)
-        name = self.graph.add("Transpose", [value.name], _short(node.name), perm=list(order))
-        return _Value(name, layout)
+        return _Value(self._emit(node, "Transpose", [value.name], perm=list(order)), layout)
 
-    def _window(self, node: Node, value: _Value, kernel: int) -> tuple[int, int]:
-        """Return the stride of a sliding window and the rows and columns it leaves."""
+    def _slide(
+        self, node: Node, kind: str, inputs: list[str], value: _Value, kernel: int
+    ) -> _Value:
+        """Add a node that slides a square window over a value with its margin."""
         self._require(node, node.attributes["padding"]["s"] == _VALID)
         steps = node.integers("strides")
         self._require(node, steps[0] == steps[3] == 1 and steps[1] == steps[2])
-        return steps[1], (value.side + 2 * value.margin - kernel) // steps[1] + 1
+        sizes = {"kernel_shape": [kernel] * 2, "strides": steps[1:3], "pads": [value.margin] * 4}
+        side = (value.side + 2 * value.margin - kernel) // steps[1] + 1
+        return _Value(self._emit(node, kind, inputs, **sizes), "NHWC", side)
 
     def _convolve(self, node: Node) -> _Value:
-        """Add a convolution with the border noted before it; its bias comes with an Add."""
         value = self._first(node, "NHWC")
         weight = self._weights[node.inputs[1]].transpose(3, 2, 0, 1)
         self._require(node, node.integers("dilations") == [1, 1, 1, 1])
-        stride, side = self._window(node, value, weight.shape[2])
+        self._require(node, weight.shape[2] == weight.shape[3])
+        # The published network takes blue, green, red; the authored one takes red, green, blue.
         if value.name == _INPUT:
-            weight = weight[:, ::-1]  # blue, green, red in the source
-        name = self.graph.add(
-            "Conv",
-            [value.name, self.graph.constant(node.inputs[1].removeprefix(_PREFIX), weight)],
-            _short(node.name),
-            kernel_shape=list(weight.shape[2:]),
-            strides=[stride, stride],
-            pads=[value.margin] * 4,
-        )
-        return _Value(name, "NHWC", side)
+            weight = weight[:, ::-1]
+        name = self.graph.constant(node.inputs[1].removeprefix(_PREFIX), weight)
+        return self._slide(node, "Conv", [value.name, name], value, weight.shape[2])
+
+    def _pool(self, node: Node) -> _Value:
+        value = self._first(node, "NHWC")
+        return self._slide(node, "MaxPool", [value.name], value, node.integers("ksize")[1])
 
     def _add(self, node: Node) -> _Value:
-        """Add a bias to a convolution, or two values."""
-        value = self._bare(node)
+        """Add a bias to the convolution before it, or add two values."""
+        value = self._first_unpadded(node)
         if node.inputs[1] in self._weights:
             before = next(made for made in self.graph.nodes if value.name in made.output)
             self._require(node, before.op_type == "Conv" and len(before.input) == 2)
@@ -193,84 +189,53 @@ class _Conversion:
             return value
         other = self.value(node.inputs[1])
         self._require(node, other.margin == 0 and other.layout == value.layout)
-        name = self.graph.add("Add", [value.name, other.name], _short(node.name))
-        return replace(value, name=name)
+        return replace(value, name=self._emit(node, "Add", [value.name, other.name]))
 
-    def _leak(self, node: Node) -> _Value:
-        """Add the activation, which keeps a tenth of what is below zero."""
-        value = self._bare(node)
+    def _activate(self, node: Node) -> _Value:
+        value = self._first_unpadded(node)
         slope = float(node.attributes["alpha"]["f"])
-        name = self.graph.add("LeakyRelu", [value.name], _short(node.name), alpha=slope)
-        return replace(value, name=name)
+        return replace(value, name=self._emit(node, "LeakyRelu", [value.name], alpha=slope))
 
-    def _pool(self, node: Node) -> _Value:
-        """Add the greatest value of a window."""
-        value = self._first(node, "NHWC")
-        kernel = node.integers("ksize")[1]
-        stride, side = self._window(node, value, kernel)
-        name = self.graph.add(
-            "MaxPool",
-            [value.name],
-            _short(node.name),
-            kernel_shape=[kernel, kernel],
-            strides=[stride, stride],
-            pads=[value.margin] * 4,
-        )
-        return _Value(name, "NHWC", side)
-
-    def _join(self, node: Node) -> _Value:
+    def _concatenate(self, node: Node) -> _Value:
         parts = [self.value(name) for name in node.inputs[:-1]]
         axis = int(self._weights[node.inputs[-1]])
         self._require(node, axis == 1 and all(part.layout == "NCHW" for part in parts))
         self._require(node, all(part.margin == 0 for part in parts))
         names = [part.name for part in parts]
-        return replace(parts[0], name=self.graph.add("Concat", names, _short(node.name), axis=1))
+        return replace(parts[0], name=self._emit(node, "Concat", names, axis=1))
 
     def _resize(self, node: Node) -> _Value:
-        """Scale rows and columns by linear interpolation between the cells' centres."""
-        value = self._bare(node)
+        value = self._first_unpadded(node)
         side = int(self._weights[node.inputs[1]][0])
         self._require(node, bool(node.attributes["half_pixel_centers"]["b"]))
         factor = side / value.side
         scales = np.array([1, 1, factor, factor], np.float32)
-        name = self.graph.add(
-            "Resize",
-            [value.name, "", self.graph.constant(f"scales_{factor:g}", scales)],
-            _short(node.name),
-            mode="linear",
-            coordinate_transformation_mode="half_pixel",
-        )
-        return replace(value, name=name, side=side)
+        inputs = [value.name, "", self.graph.constant(f"scales_{factor:g}", scales)]
+        half = {"mode": "linear", "coordinate_transformation_mode": "half_pixel"}
+        return replace(value, name=self._emit(node, "Resize", inputs, **half), side=side)
 
     def _split(self, node: Node) -> None:
-        """Cut channels apart; the parts are named as the source names outputs."""
         value = self._first(node, "NCHW")
         lengths = [int(length) for length in self._weights[node.inputs[1]]]
         self._require(node, int(self._weights[node.inputs[2]]) == 1 and value.margin == 0)
         names = [f"{_short(node.name)}_{place}" for place in range(len(lengths))]
         inputs = [value.name, self.graph.integers(*lengths)]
         self.graph.add_many("Split", inputs, names, axis=1)
+        # The published graph names the outputs of one node `name`, `name:1`, `name:2`.
         for place, name in enumerate(names):
             suffix = f":{place}" if place else ""
             self._values[node.name + suffix] = replace(value, name=name)
 
     def _sigmoid(self, node: Node) -> _Value:
-        value = self._bare(node)
-        name = self.graph.add("Sigmoid", [value.name], _short(node.name))
-        return replace(value, name=name)
+        value = self._first_unpadded(node)
+        return replace(value, name=self._emit(node, "Sigmoid", [value.name]))
 
     def _flatten(self, node: Node) -> _Value:
-        """Put rows behind one another.
-
-        The source computes the wanted shape from constants that amount to (1, channels, -1).
-        """
         value = self._first(node, "NCHW")
         self._require(node, value.margin == 0)
+        # The published graph computes this shape from constants: (1, channels, -1).
         inputs = [value.name, self.graph.integers(0, 0, -1)]
-        return _Value(self.graph.add("Reshape", inputs, _short(node.name)), "NCL")
-
-    def _same(self, node: Node) -> _Value:
-        return self._bare(node)
+        return _Value(self._emit(node, "Reshape", inputs), "NCL")
 
 
 def _short(name: str) -> str:
@@ -278,7 +243,6 @@ def _short(name: str) -> str:
 
 
 def _shape(output: str) -> list[int | str]:
-    """Return an output's shape; the number of pictures varies."""
     kind, cells = output[:-2], int(output[-2:])
     if kind == "pan":
         return ["n", _CHANNELS, cells, cells]
@@ -288,15 +252,15 @@ def _shape(output: str) -> list[int | str]:
 def build_graph(model: TfjsModel) -> onnx.ModelProto:
     """Author the detector's graph.
 
-    Input is `pixels`, uint8 (n, 416, 416, 3), RGB, origin top left. Outputs, float32, for 52, 26
-    and 13 cells a side, rows from the top: `scores52`... (n, cells², 80), between 0 and 1;
-    `boxes52`... (n, cells², 44), for left, top, right and bottom 11 logits of the distance in
-    strides each; `pan52`... (n, 128, cells, cells), the maps before the heads.
+    The input is `pixels`, uint8 (n, 416, 416, 3), RGB. The outputs are float32, for 52, 26 and 13
+    cells a side, rows from the top: `scores52` (n, cells², 80), between 0 and 1; `boxes52`
+    (n, cells², 44), 11 logits each of the distance to left, top, right and bottom in strides;
+    `pan52` (n, 128, cells, cells), the maps before the heads; and so on.
 
     Raises:
-        BrokenFile: the source is another network.
+        BrokenFile: the model is another network.
     """
-    conversion = _Conversion(model)
+    conversion = _GraphConversion(model)
     graph = conversion.graph
     described = []
     for output, source in OUTPUTS.items():
@@ -307,11 +271,6 @@ def build_graph(model: TfjsModel) -> onnx.ModelProto:
 
 
 def convert(source: Path, target: Path) -> None:
-    """Write `model.onnx`.
-
-    Args:
-        source: folder with `nanodet.json` and `nanodet.bin`.
-        target: existing folder to write to.
-    """
+    """Write `model.onnx` from `nanodet.json` and `nanodet.bin`."""
     model = build_graph(read_model(source / "nanodet.json", source / "nanodet.bin"))
     (target / "model.onnx").write_bytes(model.SerializeToString(deterministic=True))

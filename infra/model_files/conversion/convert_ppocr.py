@@ -1,20 +1,19 @@
 """Cuts the recogniser of PP-OCRv6 to the documented characters; the detector stays as it is.
 
-The source knows 18,710 classes: blank, 18,708 characters, space. The answer has one column for
-blank and one for each documented character. Simply to leave the others out would have two
-faults: where a page shows "é" the blank wins and the letter vanishes, and probabilities that
-share out the rest are too great on a foreign alphabet. So the last layer keeps three groups of
-the source's columns, none of whose numbers changes:
+The published recogniser has 18,710 classes: blank, 18,708 characters, space. The output has one
+column for blank and one for each documented character. Keeping only these classes would have two
+faults: blank would win where a page shows "é", and probabilities would be too high for text in
+another alphabet. So the last layer keeps three groups of columns, without changing a number:
 
-1. blank and the documented characters;
-2. characters that `to_documented` of the domain turns into one of these (accented letters,
-   full-width forms, look-alikes): behind the softmax their probability is added to its column;
-3. all other characters but the ideographs: their probability is dropped, so that the columns sum
-   to less than 1 where the page shows something that cannot be answered. Ideographs, nine tenths
-   of the classes, hardly take any probability from these groups and are left out.
+1. Blank and the documented characters.
+2. Characters that `to_documented` of the domain replaces with one of these: accented letters,
+   full-width forms, look-alikes. After the softmax, their probability is added to its column.
+3. All other characters except ideographs. Their probability is dropped, so that the columns sum to
+   less than 1 where the page shows a character without a column. Ideographs, nine tenths of the
+   classes, get almost no probability from text in these groups and are removed.
 
-A second output, over the same softmax, has a column for blank and one for each character of the
-larger set, whose accented letters group 2 holds; what folds to none of them is dropped.
+A second output of the same softmax has a column for blank and one for each character of the larger
+Latin set, whose accented letters are in group 2. Other characters are dropped.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from chalicelib.domain.documents.characters import (
     to_documented,
     to_latin,
 )
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 DETECTOR = "detector.onnx"
 RECOGNISER = "recogniser.onnx"
@@ -44,7 +43,7 @@ ALPHABET = "alphabet.json"
 LATIN_ALPHABET = "latin.json"
 BLANK, SPACE = "", " "
 _WEIGHT, _BIAS = "linear_8.w_0", "linear_8.b_0"  # of the last layer
-_FIRST_IDEOGRAPH = 0x3100  # behind the kana; emoji lie behind it too
+_FIRST_IDEOGRAPH = 0x3100  # after the kana; emoji come after it too
 _FULL_WIDTH = range(0xFF00, 0xFFF0)
 _UNFOLDED = "every_class"  # output of the softmax
 _LATIN = "latin"  # the second output
@@ -52,18 +51,18 @@ _LATIN = "latin"  # the second output
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """What is kept of the source's classes."""
+    """The classes that are kept, and the matrices that add them up to columns."""
 
     classes: Ints
-    """Places of the kept columns in the source: groups 1, 2 and 3, one behind the other."""
+    """Indexes of the kept classes in the published layer: groups 1, 2 and 3, in this order."""
     folding: Singles
-    """0 or 1, shape (columns of groups 1 and 2, alphabet): what is added to what."""
+    """0 or 1, shape (classes of groups 1 and 2, alphabet)."""
     latin: Singles
-    """0 or 1, shape (all kept columns, Latin alphabet): the same for the second output."""
+    """0 or 1, shape (all kept classes, Latin alphabet), for the second output."""
 
 
 def alphabet() -> list[str]:
-    """Return the answer's columns: blank, the documented characters, space last."""
+    """Return the columns of the output: blank, the documented characters, space last."""
     return [BLANK, *CHARACTERS]
 
 
@@ -73,10 +72,10 @@ def latin_alphabet() -> list[str]:
 
 
 def choose(classes: list[str]) -> Cut:
-    """Choose among the source's classes.
+    """Choose among the published classes.
 
     Args:
-        classes: what each of its columns stands for; blank first, space last.
+        classes: the character of each; blank first, space last.
 
     Raises:
         BrokenFile: a documented character is missing.
@@ -99,7 +98,7 @@ def choose(classes: list[str]) -> Cut:
 
 
 def _latin_folding(names: list[str]) -> Singles:
-    """Say which kept classes are added to which column of the second output."""
+    """Return the matrix that adds kept classes up to the columns of the second output."""
     columns = {name: place for place, name in enumerate(latin_alphabet())}
     targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
     folding = np.zeros((len(names), len(columns)), np.float32)
@@ -110,12 +109,12 @@ def _latin_folding(names: list[str]) -> Singles:
 
 
 def _is_ideograph(name: str) -> bool:
-    """Say whether a class is a character of Han script, a syllable of Hangul or an emoji."""
+    """Return whether a class is a character of Han script, a syllable of Hangul or an emoji."""
     return any(ord(part) >= _FIRST_IDEOGRAPH and ord(part) not in _FULL_WIDTH for part in name)
 
 
 def classes_of(model: onnx.ModelProto) -> list[str]:
-    """Return what each column of the source's recogniser stands for."""
+    """Return the character of each class of the published recogniser."""
     listed = {entry.key: entry.value for entry in model.metadata_props}["character"]
     return [BLANK, *listed.split("\n"), SPACE]
 
@@ -123,8 +122,8 @@ def classes_of(model: onnx.ModelProto) -> list[str]:
 def cut_recogniser(model: onnx.ModelProto) -> None:
     """Cut the last layer and add the folding, in place.
 
-    Input `x`, float32 (n, 3, 48, w), stays. The output keeps its name and becomes float32
-    (n, steps, alphabet): probabilities that sum to at most 1. A second one, `latin`, is like it.
+    The output becomes float32 (n, steps, alphabet): probabilities that sum to at most 1. The second
+    output, `latin`, has the same form.
 
     Raises:
         BrokenFile: the graph does not end as expected.
@@ -142,7 +141,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
     _add_folding(graph, cut.folding, output.name)
     _add_latin(graph, cut.latin)
     output.type.tensor_type.shape.dim[2].dim_value = cut.folding.shape[1]
-    # Shapes noted for the wide layer contradict the narrow one; the list of classes is of it too.
+    # The declared shapes and the list of classes are those of the published layer.
     del graph.value_info[:], model.metadata_props[:]
     onnx.checker.check_model(model, full_check=True)
 
@@ -164,7 +163,6 @@ def _add_folding(graph: onnx.GraphProto, folding: Singles, output: str) -> None:
 
 
 def _add_latin(graph: onnx.GraphProto, folding: Singles) -> None:
-    """Add the node and the output of the larger set."""
     graph.initializer.append(numpy_helper.from_array(folding, "latin_folding"))
     ends = [_UNFOLDED, "latin_folding"]
     graph.node.append(helper.make_node("MatMul", ends, [_LATIN], name="latin_fold"))
@@ -177,12 +175,8 @@ def _add_latin(graph: onnx.GraphProto, folding: Singles) -> None:
 def convert(source: Path, target: Path) -> None:
     """Write `detector.onnx`, `recogniser.onnx`, `alphabet.json` and `latin.json`.
 
-    Args:
-        source: folder with `detector.onnx` and `recogniser.onnx` as they came.
-        target: existing folder to write to.
-
     Raises:
-        BrokenFile: the recogniser is not what it should be.
+        BrokenFile: the recogniser is not the expected one.
     """
     shutil.copyfile(source / DETECTOR, target / DETECTOR)
     model = onnx.load(str(source / RECOGNISER))

@@ -1,7 +1,7 @@
-"""Mends the graph of SLANet-1M and writes the list of its tokens.
+"""Repairs the graph of SLANet-1M and writes the list of its tokens.
 
-The source notes wrong shapes for values of its loop: ONNX Runtime works out the right ones and
-complains of every step. The notes are removed; no number is changed.
+The published graph declares wrong shapes for values of its loop. ONNX Runtime infers the right ones
+but logs a warning at every step. The shapes are removed; no number is changed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import onnx
 
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 MODEL = "model.onnx"
 TOKENS = "tokens.json"
@@ -20,8 +20,8 @@ _OPEN_CELL, _CELL = "<td>", "<td></td>"
 _TOKENS = 30
 
 
-def forget_shapes(graph: onnx.GraphProto) -> None:
-    """Remove the noted shapes of values, also of what loops give, in place."""
+def remove_shapes(graph: onnx.GraphProto) -> None:
+    """Remove the declared shapes of values, also of the outputs of loops, in place."""
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
@@ -29,19 +29,18 @@ def forget_shapes(graph: onnx.GraphProto) -> None:
                 for value in body.output:
                     value.type.tensor_type.ClearField("shape")
                 del body.value_info[:]
-                forget_shapes(body)
+                remove_shapes(body)
     del graph.value_info[:]
 
 
 def tokens_of(model: onnx.ModelProto) -> list[str]:
-    """Return what each column of the structure output stands for.
-
-    The source lists 28 tokens. In the columns the token for the beginning comes before them and
-    that for the end behind; a cell's plain opening tag stands behind the rest, closed at once.
+    """Return the token of each column of the structure output.
 
     Raises:
-        BrokenFile: the list is not the one expected.
+        BrokenFile: the list is not the expected one.
     """
+    # The graph lists 28 tokens. The columns have the token of the beginning before them and that of
+    # the end after them, and the plain opening tag of a cell moved to the end and closed.
     listed = {entry.key: entry.value for entry in model.metadata_props}.get("character", "")
     tokens = [token for token in listed.split("\n") if token != _OPEN_CELL]
     tokens = [_BEGIN, *tokens, _CELL, _END]
@@ -51,18 +50,14 @@ def tokens_of(model: onnx.ModelProto) -> list[str]:
 
 
 def convert(source: Path, target: Path) -> None:
-    """Write `model.onnx` and `tokens.json`.
-
-    Args:
-        source: folder with `model.onnx` as it came.
-        target: existing folder to write to.
+    """Write `model.onnx` and `tokens.json` from the published `model.onnx`.
 
     Raises:
-        BrokenFile: the graph is not what it should be.
+        BrokenFile: the graph is not the expected one.
     """
     model = onnx.load(str(source / MODEL))
     tokens = tokens_of(model)
-    forget_shapes(model.graph)
+    remove_shapes(model.graph)
     del model.metadata_props[:]
     (target / MODEL).write_bytes(model.SerializeToString(deterministic=True))
     (target / TOKENS).write_text(json.dumps(tokens, indent=1) + "\n", encoding="utf-8")

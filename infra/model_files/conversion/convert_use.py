@@ -1,7 +1,7 @@
 """Converts the Universal Sentence Encoder (multilingual, CNN) into a graph and a table.
 
-The embedding table stays apart as an array file of bytes: processes map it and share its pages, and
-the graph takes the rows of one text.
+The embedding table is a separate array file of bytes, which processes map and share in memory. The
+graph takes the rows of one text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Weights = dict[str, npt.NDArray[np.generic]]
 
 
 def _add_window(graph: Graph, rows: str, length: int, left: int) -> str:
-    """Put the n-gram around every token into one row, zeros beyond the text's ends."""
+    """Join the n-gram around every token into one row, with zeros beyond the text's ends."""
     pads = graph.integers(left, 0, length - 1 - left, 0)
     padded = graph.add("Pad", [rows, pads], f"{rows}_padded")
     shifted = []
@@ -77,7 +77,7 @@ def _add_normalisation(graph: Graph, rows: str, scale: str, bias: str, epsilon: 
 
 
 def _add_tokens(graph: Graph, weights: Weights) -> str:
-    """Turn table bytes into embeddings: byte · scale + offset of the token's chunk."""
+    """Convert bytes of the table into embeddings: byte · scale + offset of the token's chunk."""
     for name in ("scale", "lo"):
         graph.constant(name, weights[name].reshape(_CHUNKS, 1))
     real = graph.add("Cast", ["rows"], "rows_real", to=onnx.TensorProto.FLOAT)
@@ -99,7 +99,7 @@ def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
 
 
 def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
-    """Add the residual layers behind the pooling and scale to length 1: output `vector`."""
+    """Add the residual layers after the pooling and scale to length 1: output `vector`."""
     for name in ("d0", "d1", "d2", "d3", "p1", "p3"):
         graph.constant(name, weights[name])
 
@@ -118,8 +118,8 @@ def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
 def build_graph(weights: Weights) -> onnx.ModelProto:
     """Author the encoder's graph.
 
-    Inputs are `rows`, uint8 (tokens, 512), the table's rows of one text, and `chunks`, int64
-    (tokens,), id modulo 17; output is `vector`, float32 (1, 512), of length 1.
+    Inputs are `rows`, uint8 (tokens, 512), the rows of one text in the table, and `chunks`, int64
+    (tokens,), id modulo 17. The output is `vector`, float32 (1, 512), of length 1.
     """
     graph = Graph()
     tokens = _add_tokens(graph, weights)
@@ -146,12 +146,7 @@ def write_table(weights: Weights, path: Path) -> None:
 
 
 def convert(source: Path, target: Path) -> None:
-    """Write `model.onnx`, `table.npy` and `tokenizer.json` from the package's files.
-
-    Args:
-        source: folder with `weights.npz` and `sp.model`.
-        target: existing folder to write to.
-    """
+    """Write `model.onnx`, `table.npy` and `tokenizer.json` from `weights.npz` and `sp.model`."""
     with np.load(source / "weights.npz", allow_pickle=False) as archive:
         weights: Weights = {name: archive[name] for name in archive.files}
     write_table(weights, target / "table.npy")

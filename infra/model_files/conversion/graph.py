@@ -1,4 +1,4 @@
-"""Collects the nodes and constants of an ONNX graph that is authored here, not exported."""
+"""Collects the nodes and constants of an ONNX graph that is authored, not exported."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from onnx import helper, numpy_helper
 
 from chalicelib.domain.common.arrays import Array
 
-OPSET = 17
-"""The first operator set with LayerNormalization."""
+OPSET = 17  # the first operator set with LayerNormalization
 IR_VERSION = 8
 
 Attribute = float | int | str | list[int]
 
 
 class Graph:
-    """Collects nodes and constants of a graph in the order they are added."""
+    """The nodes and constants of a graph, in the order in which they are added."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
 
     def constant(self, name: str, value: Array) -> str:
-        """Add a constant once and return its name."""
+        """Add a constant, unless it exists, and return its name."""
         array = np.asarray(value, order="C")
         self.constants.setdefault(name, numpy_helper.from_array(array, name))
         return name
 
     def integers(self, *values: int) -> str:
-        """Add a vector of int64 and return its name."""
+        """Add a constant vector of int64 and return its name."""
         name = "ints_" + "_".join(str(value) for value in values)
         return self.constant(name, np.array(values, np.int64))
 
@@ -56,14 +55,12 @@ class Graph:
         inputs: Sequence[onnx.ValueInfoProto],
         outputs: Sequence[onnx.ValueInfoProto],
     ) -> onnx.ModelProto:
-        """Return the checked model of everything added; equal additions give equal bytes.
-
-        The constants are moved, not copied: they may take half a gigabyte.
-        """
+        """Return the checked model of all nodes; equal graphs give equal bytes."""
         body = helper.make_graph(self.nodes, name, inputs, outputs)
         model = helper.make_model(
             body, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
         )
+        # Moved, not copied: constants can have half a gigabyte.
         for key in list(self.constants):
             model.graph.initializer.append(self.constants.pop(key))
         onnx.checker.check_model(model, full_check=True)
@@ -71,5 +68,5 @@ class Graph:
 
 
 def tensor(name: str, kind: int, shape: Sequence[int | str]) -> onnx.ValueInfoProto:
-    """Describe an input or output; sizes that vary are named."""
+    """Describe an input or output; sizes that vary have names."""
     return helper.make_tensor_value_info(name, kind, list(shape))

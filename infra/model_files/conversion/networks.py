@@ -6,6 +6,7 @@ writes the file of facts that cards and artifacts quote.
 
 from __future__ import annotations
 
+from infra.downloads.fetch import file_sha256
 from infra.model_files.conversion import (
     convert_lite2,
     convert_nanodet,
@@ -15,7 +16,6 @@ from infra.model_files.conversion import (
 from infra.model_files.description import Conversion
 from infra.model_files.installed import describe_origin, model_facts, write_facts, write_json
 from infra.model_files.label_lists import COCO, imagenet_names
-from infra.model_files.sources.fetch import file_sha256
 from infra.model_files.verification import ocr_references, vision_references
 
 MODEL_FILE = "model.onnx"

@@ -1,8 +1,8 @@
 """Rounds a transformer's weights to 8 bits.
 
-Most products run on integers, with a scale for each column of the weights and one for all of the
-activations. Where few activations are very large that loses everything else; such products keep a
-scale for each block of 32 weights and of 32 activations.
+Most products use integers with a scale for each column of the weights and one scale for all
+activations. Where a few activations are very large, one scale would round the others to zero. Such
+products have a scale for each block of 32 weights and of 32 activations.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from chalicelib.domain.common.arrays import Pixels, Singles
 
 BLOCK = 32
 _MICROSOFT = "com.microsoft"
-_MIDDLE = 128  # the byte that stands for 0
-_INTEGER_PRODUCTS = 4  # accuracy level at which activations are rounded by block, too
+_MIDDLE = 128  # the byte of zero
+_INTEGER_PRODUCTS = 4  # accuracy level at which activations are rounded by block too
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Hide the quantiser's advice to run a pre-processing that these graphs do not need."""
+    """Hide the quantiser's advice to run a preprocessing that these graphs do not need."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -40,12 +40,11 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _scratch_beside(target: Path) -> Iterator[None]:
-    """Let the quantiser write its copy of the graph where room for it was made sure of.
-
-    It takes as much as the graph in full precision, which a small temporary folder has not.
-    """
-    before, tempfile.tempdir = tempfile.tempdir, str(target.parent)
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Make the quantiser write its temporary copy of the graph into a folder."""
+    # The copy is as large as the graph in full precision. The system's temporary folder may be too
+    # small; the space in the model directory has been checked.
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:
         yield
     finally:
@@ -53,25 +52,20 @@ def _scratch_beside(target: Path) -> Iterator[None]:
 
 
 def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) -> None:
-    """Write a graph with 8-bit weights per channel.
+    """Round a graph, in place, to 8-bit weights per channel and write it to a file.
 
-    The range is reduced to 7 bits because CPUs without VNNI saturate on 8 and would give other
-    vectors. Shapes noted in the graph are dropped: they contradict the quantised nodes.
-
-    Args:
-        model: a graph in full precision; it is changed.
-        target: file to write.
-        exclude: names of nodes that keep their precision.
+    Nodes named in `exclude` keep their precision.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    del model.graph.value_info[:]
-    with _quiet(), _scratch_beside(target):
+    del model.graph.value_info[:]  # the declared shapes contradict the quantised nodes
+    with _quiet(), _temporary_files_in(target.parent):
         quantize_dynamic(
             model,
             str(target),
             weight_type=QuantType.QInt8,
             per_channel=True,
+            # To 7 bits: processors without VNNI saturate on 8 and would give other vectors.
             reduce_range=True,
             nodes_to_exclude=list(exclude),
             extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
@@ -82,7 +76,7 @@ def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
     """Replace products with constant weights, float32 (in, out), by products of 8-bit blocks.
 
     Args:
-        model: a graph in full precision; it is changed.
+        model: a graph in full precision, which is changed.
         products: names of MatMul nodes.
     """
     constants = {constant.name: constant for constant in model.graph.initializer}
@@ -107,14 +101,8 @@ def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
     model.opset_import.append(helper.make_opsetid(_MICROSOFT, 1))
 
 
-def _blocks(
-    weight: Singles,
-) -> tuple[Pixels, Singles]:
-    """Round weights, float32 (in, out), to bytes by block of 32 inputs.
-
-    Returns:
-        Bytes, uint8 (out, blocks, 32), where 128 stands for 0; scales, float32 (out · blocks,).
-    """
+def _blocks(weight: Singles) -> tuple[Pixels, Singles]:
+    """Round weights, float32 (in, out), to uint8 (out, blocks, 32) and scales (out · blocks,)."""
     parts = weight.T.reshape(weight.shape[1], -1, BLOCK)
     scales = np.abs(parts).max(axis=2, keepdims=True) / np.float32(_MIDDLE - 1)
     rounded = np.rint(parts / np.where(scales > 0, scales, 1)) + _MIDDLE

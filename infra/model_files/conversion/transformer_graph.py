@@ -1,7 +1,6 @@
-"""Authors the graph of a transformer encoder: one text in, its vector of length 1 out.
+"""Authors the graph of a transformer encoder, which turns one text into a vector of length 1.
 
-The graph takes one text without padding, so it needs no mask; weights are kept apart in one file
-beside it, because a full-precision graph may be larger than what fits into one message.
+The graph takes one text without padding, so it needs no attention mask.
 """
 
 from __future__ import annotations
@@ -16,19 +15,17 @@ import onnx
 from chalicelib.domain.common.arrays import Singles
 from infra.model_files.conversion.graph import Graph, tensor
 
+# Longest text with begin and end; chalicelib.engines.text.encoding.onnx_encoders cuts to this.
 MAX_TOKENS = 128
-"""Longest text, begin and end included, as chalicelib.engines.text.encoding.onnx_encoders
-feeds it."""
-FFN_OUTPUT = "layer{}_ffn_output"
-"""Name of the product behind a layer's activation."""
+FFN_OUTPUT = "layer{}_ffn_output"  # name of the product after a layer's activation
 
+# Returns a weight by its name in this file; called once for each.
 Weights = Callable[[str], Singles]
-"""Gives a weight by its name in this file; called once for each."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What differs between encoders of this kind."""
+    """The differences between encoders of this kind."""
 
     name: str
     layers: int
@@ -36,33 +33,33 @@ class Shape:
     width: int
     """Length of a token's vector."""
     epsilon: float
-    """Added to variances."""
+    """Added to variances in normalisations."""
     has_bias: bool = False
-    """Whether attention takes a bias from the distance of two tokens."""
+    """Whether attention adds a bias for the distance between two tokens."""
     is_first_taken: bool = False
-    """Whether the vector is the first token's last state, not the mean of all."""
+    """Whether the vector is the first token's last state, not the mean of all tokens."""
 
 
 class Tokens(NamedTuple):
-    """What a layer works on, both float32 (1, tokens, width)."""
+    """The inputs of a layer, float32 (1, tokens, width)."""
 
     rows: str
-    """States of the tokens that it gives new ones to."""
+    """States of the tokens that the layer updates."""
     states: str
-    """States of all tokens, which those attend to."""
+    """States of all tokens, to which these attend."""
 
 
 def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     """Author an encoder.
 
-    Input is `ids`, int64 (tokens,), at most 128 with begin and end; output is `vector`, float32
-    (1, width), the mean of the last states or the first of them, scaled to length 1.
+    The input is `ids`, int64 (tokens,), at most 128 with begin and end. The output is `vector`,
+    float32 (1, width): the mean of the last states, or the first of them, scaled to length 1.
 
     Args:
-        shape: sizes.
-        weights: `words` (ids, width), `positions` (128, width), `embedding_scale` and
-            `embedding_shift`, `distances` (heads, 255) when there is a bias, and by layer
-            `layer0_...`: see `_add_layer`. Matrices are (in, out).
+        shape: sizes of the network.
+        weights: `words` (ids, width), `positions` (128, width), `embedding_scale`,
+            `embedding_shift`, `distances` (heads, 255) if there is a bias, and `layer0_...` and so
+            on, see `_add_layer`. Matrices are (in, out).
     """
     graph = Graph()
     states = _add_embedding(graph, shape, weights)
@@ -70,7 +67,7 @@ def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     for number in range(shape.layers):
         rows = states
         if shape.is_first_taken and number == shape.layers - 1:
-            # Nobody asks for the other tokens' last states.
+            # The last states of the other tokens are not used.
             ends = [graph.integers(0), graph.integers(1), graph.integers(1)]
             rows = graph.add("Slice", [states, *ends], "first_state")
         states = _add_layer(graph, shape, weights, Tokens(rows, states), bias, number)
@@ -122,7 +119,7 @@ def _add_dense(graph: Graph, weights: Weights, rows: str, name: str) -> str:
 def _add_layer(
     graph: Graph, shape: Shape, weights: Weights, tokens: Tokens, bias: str | None, number: int
 ) -> str:
-    """Add one layer: attention and a pair of dense layers, each with the states added to it."""
+    """Add one layer: attention and two dense layers, each with a residual connection."""
     name = f"layer{number}"
     context = _add_attention(graph, shape, weights, tokens, bias, name)
     mixed = _add_dense(graph, weights, context, f"{name}_attention_output")
@@ -161,7 +158,7 @@ def _add_attention(
 
 
 def _add_heads(graph: Graph, shape: Shape, weights: Weights, states: str, name: str) -> str:
-    """Project the states and part them by head: float32 (1, heads, tokens, width / heads)."""
+    """Project the states and split them by head: float32 (1, heads, tokens, width / heads)."""
     rows = _add_dense(graph, weights, states, name)
     size = graph.integers(1, -1, shape.heads, shape.width // shape.heads)
     parted = graph.add("Reshape", [rows, size], f"{name}_parted")
@@ -169,7 +166,7 @@ def _add_heads(graph: Graph, shape: Shape, weights: Weights, states: str, name: 
 
 
 def _add_gelu(graph: Graph, rows: str, name: str) -> str:
-    """Add x · (1 + erf(x / √2)) / 2, in the form that the runtime knows as one operation."""
+    """Add x · (1 + erf(x / √2)) / 2, in the form that the runtime fuses into one operation."""
     root, one, half = (
         graph.constant(key, np.array(value, np.float32))
         for key, value in (("root_2", 2**0.5), ("one", 1.0), ("half", 0.5))
@@ -181,7 +178,7 @@ def _add_gelu(graph: Graph, rows: str, name: str) -> str:
 
 
 def _add_pool(graph: Graph, states: str) -> None:
-    """Average the tokens, or the one that is left, and scale to length 1: output `vector`."""
+    """Average the states and scale to length 1: output `vector`."""
     mean = graph.add("ReduceMean", [states], "mean", axes=[1], keepdims=0)
     norm = graph.add("ReduceL2", [mean], "norm", axes=[-1], keepdims=1)
     graph.add("Div", [mean, norm], "vector")

@@ -20,14 +20,14 @@ from infra.model_files.errors import WrongOutputs
 from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import cards
-from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.sentiment_head import (
+    LABELS,
     SentimentHead,
     read_figures,
     read_head,
     write_encoder,
 )
-from infra.model_files.sources import packages
+from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 
 # Greatest difference of a probability from its reference. Processors round 8-bit sums differently,
 # by much less; another layer of the encoder differs by much more.
@@ -111,7 +111,7 @@ def _make_card(
 ) -> dict[str, Any]:
     rated, own = figures["ratedSentences"], figures["ownSentences"]
     clear, held = figures["clearSentences"], figures["heldOutSentences"]
-    vader, reviews = packages.VADER, packages.CLEAR_SENTENCES
+    vader, reviews = VADER, CLEAR_SENTENCES
     return cards.Card(
         name=name,
         algorithm="sentiment",

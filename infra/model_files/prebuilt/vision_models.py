@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from chalicelib.engines import artifact
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion.networks import BACKBONE_FACTS, LABELS_FILE
 from infra.model_files.description import Conversion
-from infra.model_files.errors import BrokenFile
 from infra.model_files.installed import write_json
 from infra.model_files.label_lists import FOOD, SCENE
 from infra.model_files.manifest import MODELS

@@ -1,7 +1,7 @@
-"""Reads the file of 4-bit weights in which multilingual-e5-small is packed.
+"""Reads the file of 4-bit weights of multilingual-e5-small.
 
-A header with sizes, the packer's own tokeniser, a directory of tensors, then the tensors: float32
-ones, and matrices in blocks of 32 weights with one scale (Q4_0).
+The file has a header with sizes, a tokeniser, a directory of tensors, and the tensors: float32
+vectors, and matrices in blocks of 32 weights with one scale (Q4_0).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from chalicelib.domain.common.arrays import Ints, Singles
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 BLOCK = 32
 _MAGIC = b"E5S1"
@@ -22,30 +22,30 @@ _HEADER = struct.Struct("<4sI7ifi")  # magic, version, seven sizes, epsilon, blo
 _TOKENISER = struct.Struct("<5iQ")  # pieces, four special ids, bytes of the pieces
 _NORMALISATION = struct.Struct("<iI")  # entries, bytes
 _ENTRY = struct.Struct("<BIQQ")  # type, values, offset, bytes
-_MIDDLE = 8  # the four bits that stand for 0
+_MIDDLE = 8  # the four bits of zero
 
 
 class FourBitWeights:
-    """Tensors of a packed file, unpacked when they are asked for."""
+    """The tensors of a packed file, unpacked when they are read."""
 
     def __init__(self, path: Path) -> None:
         """Read the directory.
 
         Raises:
-            BrokenFile: it is no such file.
+            BrokenFile: the file has another format.
         """
         try:
             self._data = np.memmap(path, np.uint8, "r")
             magic, _, width, layers, heads, *_, block = _HEADER.unpack(self._bytes(0, _HEADER.size))
             if magic != _MAGIC or block != BLOCK:
-                raise BrokenFile(f"{path.name} is no file of 4-bit weights.")
+                raise BrokenFile(f"{path.name} is not a file of 4-bit weights.")
             self.width, self.layers, self.heads = int(width), int(layers), int(heads)
             self._entries = dict(self._read_entries())
         except (struct.error, ValueError) as error:
             raise BrokenFile(f"{path.name} cannot be read: {error}") from error
 
     def _read_entries(self) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
-        """Yield name, and type, number of values, offset and bytes of every tensor."""
+        """Yield each tensor's name, and its type, number of values, offset and bytes."""
         place = _HEADER.size
         pieces, *_, piece_bytes = _TOKENISER.unpack(self._bytes(place, _TOKENISER.size))
         place += _TOKENISER.size + 4 * (2 * pieces + 1) + piece_bytes
@@ -67,7 +67,7 @@ class FourBitWeights:
         """Return a float32 tensor, flat.
 
         Raises:
-            BrokenFile: there is none of this name.
+            BrokenFile: it is missing.
         """
         return np.frombuffer(self._content(name, 0), "<f4").astype(np.float32)
 
@@ -75,7 +75,7 @@ class FourBitWeights:
         """Return a matrix, float32 (rows, columns), or some of its rows.
 
         Raises:
-            BrokenFile: there is none of this name.
+            BrokenFile: it is missing.
         """
         blocks = np.frombuffer(self._content(name, 1), _BLOCK_TYPE)
         across = self._columns(name) // BLOCK
@@ -88,13 +88,12 @@ class FourBitWeights:
         return unpacked
 
     def _columns(self, name: str) -> int:
-        """Length of a matrix's row: four times the width behind the activation, else the width."""
+        # The product after the activation takes its output, which is four times as wide.
         return 4 * self.width if name.endswith(".fo.w") else self.width
 
     def _content(self, name: str, kind: int) -> bytes:
-        """Return a tensor's bytes."""
         found, _, start, count = self._entries.get(name, (-1, 0, 0, 0))
         content = self._bytes(start, count)
         if found != kind or len(content) != count:
-            raise BrokenFile(f"The file of 4-bit weights has no whole tensor {name}.")
+            raise BrokenFile(f"The file of 4-bit weights has no complete tensor {name}.")
         return content

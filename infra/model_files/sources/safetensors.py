@@ -1,6 +1,6 @@
-"""Reads files that lie in slices one behind the other, and tensors out of safetensors files.
+"""Reads a zip archive that is split into slices, and tensors from safetensors files.
 
-Nothing is put together on the disk and one tensor at a time is in memory.
+The archive is never joined on the disk, and only one tensor at a time is in memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 _MAX_HEADER_BYTES = 1 << 20
 _TYPES: dict[str, np.dtype[Any]] = {
@@ -27,7 +27,7 @@ _TYPES: dict[str, np.dtype[Any]] = {
 
 
 class SlicedFile(io.RawIOBase):
-    """One readable, seekable file out of slices; closing it closes none of the paths' owners."""
+    """A readable, seekable file that consists of slices."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         super().__init__()
@@ -38,21 +38,21 @@ class SlicedFile(io.RawIOBase):
         self._place = 0
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return that the file can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Say that it can be sought in."""
+        """Return that the file can be positioned."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to an offset and return it, in bytes from the beginning."""
+        """Move to an offset and return it, in bytes from the beginning."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._starts[-1]}[whence]
         self._place = max(0, base + offset)
         return self._place
 
     def readinto(self, buffer: object) -> int:
-        """Fill a buffer from one slice and return how many bytes came; 0 at the end."""
+        """Read bytes of one slice into a buffer and return their number; 0 at the end."""
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
         for path, start, stop in zip(self._paths, self._starts, self._starts[1:], strict=False):
             if start <= self._place < stop:
@@ -65,10 +65,10 @@ class SlicedFile(io.RawIOBase):
 
 
 def open_member(paths: Sequence[Path], member: str) -> IO[bytes]:
-    """Open one file of a zip archive that lies in slices.
+    """Open one file of a zip archive that is split into slices.
 
     Raises:
-        BrokenFile: there is no such archive or member.
+        BrokenFile: the archive or the file cannot be read.
     """
     try:
         return zipfile.ZipFile(io.BufferedReader(SlicedFile(paths), 1 << 20)).open(member)
@@ -77,13 +77,10 @@ def open_member(paths: Sequence[Path], member: str) -> IO[bytes]:
 
 
 def read_tensors(file: IO[bytes]) -> Iterator[tuple[str, npt.NDArray[np.generic]]]:
-    """Yield name and values of every tensor of a safetensors file, in the file's order.
-
-    Args:
-        file: read from the beginning to the end, never sought in.
+    """Yield the name and values of each tensor of a safetensors file, read from front to back.
 
     Raises:
-        BrokenFile: it is cut, or no such file.
+        BrokenFile: the file is incomplete or has another format.
     """
     try:
         size = struct.unpack("<Q", _exactly(file, 8))[0]
@@ -103,7 +100,6 @@ def read_tensors(file: IO[bytes]) -> Iterator[tuple[str, npt.NDArray[np.generic]
 
 
 def _exactly(file: IO[bytes], count: int) -> bytes:
-    """Read a number of bytes."""
     content = file.read(count)
     if count < 0 or len(content) != count:
         raise BrokenFile("The safetensors file ends too early.")

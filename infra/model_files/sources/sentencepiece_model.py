@@ -1,8 +1,7 @@
 """Reads a SentencePiece model file and writes the same tokeniser for the `tokenizers` library.
 
-Only what a Unigram model needs is read: pieces with their scores and kinds, and the normaliser's
-compiled character map.
-Source: sentencepiece_model.proto of google/sentencepiece.
+Only the parts of a Unigram model are read: the vocabulary with scores and kinds, and the
+normaliser's compiled character map. Source: sentencepiece_model.proto of google/sentencepiece.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 @dataclass(frozen=True)
 class VocabularyPiece:
-    """One vocabulary entry; its position is its id."""
+    """One vocabulary entry; its index is its id."""
 
     text: str
     score: float
@@ -36,7 +35,7 @@ class VocabularyPiece:
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """What a Unigram SentencePiece file holds."""
+    """The content of a Unigram SentencePiece file."""
 
     pieces: tuple[VocabularyPiece, ...]
     charsmap: bytes
@@ -54,7 +53,7 @@ def _read_varint(data: memoryview, position: int) -> tuple[int, int]:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Yield field number and value of one protocol-buffer message, in file order."""
+    """Yield the number and value of each field of a protocol-buffer message."""
     position = 0
     while position < len(data):
         tag, position = _read_varint(data, position)
@@ -74,7 +73,6 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
 
 
 def _parse_piece(data: memoryview) -> VocabularyPiece:
-    """Return one vocabulary entry."""
     text, score, kind = "", 0.0, _KIND_NORMAL
     for number, value in _fields(data):
         if number == _PIECE_TEXT and isinstance(value, memoryview):
@@ -90,7 +88,7 @@ def parse_model(data: bytes) -> SentencePieceModel:
     """Read a SentencePiece model file.
 
     Raises:
-        ValueError: the bytes are no SentencePiece model.
+        ValueError: the bytes are not a SentencePiece model.
     """
     pieces: list[VocabularyPiece] = []
     charsmap = b""
@@ -109,17 +107,15 @@ def parse_model(data: bytes) -> SentencePieceModel:
 
 
 def tokenizer_json(model: SentencePieceModel) -> str:
-    """Return the model as a `tokenizer.json` that gives the same ids.
-
-    Pieces such as `<s>` must never be found in a text, so their entries get a NUL in front,
-    which the encoder removes from every text. The character map is applied cluster by cluster
-    by `tokenizers` and by longest match by SentencePiece: NFC behind it composes the voiced
-    half-width kana that the former leaves in two. Ids of begin and end are added by the encoder.
-    """
+    """Return the model as a `tokenizer.json` that gives the same ids, without begin and end."""
+    # Entries such as `<s>` must never match a text. They get a leading NUL, which the encoder
+    # removes from every text.
     vocabulary = [
         ["\0" + piece.text if piece.kind in _NOT_IN_TEXT else piece.text, piece.score]
         for piece in model.pieces
     ]
+    # SentencePiece applies the character map by longest match, `tokenizers` by grapheme cluster,
+    # which leaves voiced half-width kana in two parts. NFC composes these.
     normalizers: list[dict[str, object]] = [
         {"type": "NFC"},
         {"type": "Strip", "strip_left": True, "strip_right": True},

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from chalicelib.domain.common.arrays import Array
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 _TYPES = {"float32": "<f4", "float16": "<f2", "int32": "<i4"}
 
@@ -23,13 +23,13 @@ class Node:
 
     name: str
     kind: str
-    """TensorFlow's name of the operation."""
+    """The operation, as TensorFlow names it."""
     inputs: tuple[str, ...]
-    """Names of nodes or weights; `:1` behind a name is a node's second output."""
+    """Names of nodes or weights; a trailing `:1` means a node's second output."""
     attributes: Mapping[str, Any]
 
     def integers(self, name: str) -> list[int]:
-        """Return a list of integers among the attributes."""
+        """Return an attribute that is a list of integers."""
         return [int(value) for value in self.attributes[name]["list"]["i"]]
 
 
@@ -38,13 +38,12 @@ class TfjsModel:
     """A graph and its weights."""
 
     nodes: tuple[Node, ...]
-    """Every node stands behind those whose output it takes."""
+    """Each node follows the nodes whose outputs it uses."""
     weights: Mapping[str, Array]
     """By name; float32 where the file has float16."""
 
 
 def _read_weights(manifest: list[dict[str, Any]], content: bytes) -> dict[str, Array]:
-    """Cut the weights out of the binary file."""
     weights: dict[str, Array] = {}
     place = 0
     for described in (weight for group in manifest for weight in group["weights"]):
@@ -64,7 +63,7 @@ def _read_weights(manifest: list[dict[str, Any]], content: bytes) -> dict[str, A
 
 
 def _read_nodes(described: list[dict[str, Any]]) -> tuple[Node, ...]:
-    """Return the nodes that compute something, each behind its inputs."""
+    """Return the nodes other than constants, each after its inputs."""
     waiting = [
         Node(node["name"], node["op"], tuple(node.get("input", ())), node.get("attr", {}))
         for node in described
@@ -85,10 +84,10 @@ def _read_nodes(described: list[dict[str, Any]]) -> tuple[Node, ...]:
 
 
 def read_model(description: Path, content: Path) -> TfjsModel:
-    """Read a graph model of one JSON and one binary file.
+    """Read a graph model from its JSON and binary files.
 
     Raises:
-        BrokenFile: the files do not belong together or are no such model.
+        BrokenFile: a file is damaged, or the two do not belong together.
     """
     try:
         document = json.loads(description.read_bytes())

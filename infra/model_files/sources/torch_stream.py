@@ -1,8 +1,7 @@
 """Reads the tensors of a legacy PyTorch file (`torch.save` before 1.6) with numpy alone.
 
-Such a file is a pickle, and pickles can run code; this reader admits ordered dictionaries, the
-function that describes a tensor and the names of the storage types, nothing else, and calls only
-functions of this module.
+Such a file is a pickle, and a pickle can run code. This reader accepts only ordered dictionaries,
+tensors and storage types, and calls only functions of this module.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from chalicelib.domain.common.arrays import Array
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
@@ -29,18 +28,18 @@ _TYPES = {"FloatStorage": "<f4", "DoubleStorage": "<f8", "LongStorage": "<i8"}
 
 @dataclass(frozen=True)
 class _Storage:
-    """A block of numbers behind the pickles."""
+    """A block of numbers after the pickles."""
 
     key: str
     dtype: str
-    """numpy's name of the number type."""
+    """The type of the numbers, as numpy names it."""
     count: int
-    """Length in numbers."""
+    """Number of values."""
 
 
 @dataclass(frozen=True)
 class _Tensor:
-    """A view of a storage; places and strides count numbers, not bytes."""
+    """A view of a storage; offset and strides are numbers of values, not bytes."""
 
     storage: _Storage
     offset: int
@@ -49,24 +48,24 @@ class _Tensor:
 
 
 def _rebuild_tensor(*described: Any) -> _Tensor:
-    """Stand in for PyTorch's function of that purpose; gradients and hooks are dropped."""
+    """Return a tensor in place of PyTorch's function; gradients and hooks are dropped."""
     storage, offset, shape, strides = described[:4]
     sizes = (offset, *shape, *strides)
     if not isinstance(storage, _Storage) or len(shape) != len(strides):
         raise BrokenFile("The PyTorch file describes a tensor without a storage or shape.")
     if any(type(size) is not int or size < 0 for size in sizes):
-        raise BrokenFile("The PyTorch file describes a tensor with sizes that are no numbers.")
+        raise BrokenFile("The PyTorch file describes a tensor with sizes that are not numbers.")
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads a pickle that may name nothing but what a table of tensors needs."""
+    """Reads a pickle that consists of a table of tensors and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what stands for a name.
+        """Return the class or function for a name.
 
         Raises:
-            BrokenFile: any name but those of a table of tensors.
+            BrokenFile: a table of tensors does not need this name.
         """
         if (module, name) == ("collections", "OrderedDict"):
             return collections.OrderedDict
@@ -82,18 +81,17 @@ class _Unpickler(pickle.Unpickler):
         """Return the storage that a tensor refers to.
 
         Raises:
-            BrokenFile: the reference is of another form.
+            BrokenFile: the reference has another form.
         """
         match pid:
             case ("storage", str(dtype), str(key), str(), int(count), None) if (
                 dtype in _TYPES.values() and count >= 0
             ):
                 return _Storage(key, dtype, count)
-        raise BrokenFile("The PyTorch file refers to something that is no storage.")
+        raise BrokenFile("The PyTorch file refers to something that is not a storage.")
 
 
 def _next(file: BinaryIO) -> Any:
-    """Read one pickle of the stream."""
     try:
         return _Unpickler(file).load()
     except BrokenFile:
@@ -112,7 +110,7 @@ def _next(file: BinaryIO) -> Any:
 
 
 def _read_blocks(file: BinaryIO, storages: Mapping[str, _Storage]) -> dict[str, Array]:
-    """Read the blocks of numbers behind the pickles, in the order the file says."""
+    """Read the blocks of numbers after the pickles, in the order that the file lists."""
     keys = _next(file)
     if not isinstance(keys, list) or sorted(map(repr, keys)) != sorted(map(repr, storages)):
         raise BrokenFile("The PyTorch file lists other blocks than its tensors refer to.")
@@ -133,7 +131,7 @@ def _view(tensor: _Tensor, block: Array) -> Array:
     last = sum(
         (size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)
     )
-    count = math.prod(tensor.shape)  # with strides of zero a small block could fill the memory
+    count = math.prod(tensor.shape)  # with strides of 0 a small block could fill the memory
     if count and (tensor.offset + last >= len(block) or count > len(block)):
         raise BrokenFile("The PyTorch file has a tensor that reaches beyond its numbers.")
     strides = [stride * block.itemsize for stride in tensor.strides]
@@ -144,18 +142,17 @@ def _view(tensor: _Tensor, block: Array) -> Array:
 
 
 def _check_head(head: Sequence[Any]) -> None:
-    """Check the three pickles in front of the table."""
     magic, protocol, system = head
     little = isinstance(system, dict) and system.get("little_endian") is True
     if (magic, protocol, little) != (_MAGIC, _PROTOCOL, True):
-        raise BrokenFile("This is no PyTorch file of the legacy form.")
+        raise BrokenFile("This is not a PyTorch file in the legacy format.")
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
-    """Return the tensors of a legacy PyTorch file by name, as they were written.
+    """Read the tensors of a legacy PyTorch file, by name.
 
     Raises:
-        BrokenFile: it is another kind of file, is damaged, or holds anything but tensors.
+        BrokenFile: the file has another format, is damaged, or has other content than tensors.
     """
     with path.open("rb") as file:
         _check_head([_next(file) for _ in range(3)])
@@ -163,7 +160,7 @@ def read_tensors(path: Path) -> dict[str, Array]:
         if not isinstance(table, dict):
             raise BrokenFile("The PyTorch file holds no table of tensors.")
         if not all(isinstance(tensor, _Tensor) for tensor in table.values()):
-            raise BrokenFile("The PyTorch file holds something that is no tensor.")
+            raise BrokenFile("The PyTorch file holds something that is not a tensor.")
         storages = {tensor.storage.key: tensor.storage for tensor in table.values()}
         blocks = _read_blocks(file, storages)
     return {str(name): _view(tensor, blocks[tensor.storage.key]) for name, tensor in table.items()}

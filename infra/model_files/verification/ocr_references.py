@@ -1,7 +1,7 @@
-"""Checks the networks that read text and tables on drawn pictures.
+"""Checks the networks that read text and tables on drawn images.
 
-ocr_references.json holds evenly spaced values of every output as float16. They come from the
-sources' own graphs; those of the recogniser are cut and folded here, by `fold`.
+ocr_references.json has evenly spaced values of every output as float16. They were computed by the
+published graphs; `fold` cuts and folds those of the recogniser.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from infra.model_files.verification.vision_references import compare, unpack
 FILE = Path(__file__).with_name("ocr_references.json")
 _EXACT = 1e-5  # greatest difference of a probability
 _INPUT = "x"
+# Rows of 5 pixels, from the top, each as two hexadecimal digits.
 _GLYPHS = {
     "A": "0E11111F111111",
     "E": "1F10101E10101F",
@@ -37,21 +38,15 @@ _GLYPHS = {
     ".": "00000000000C0C",
     " ": "00000000000000",
 }
-"""Rows of 5 pixels, from the top, each as two hexadecimal digits."""
 LINE = "TOTAL $ 142.80"
-"""What the drawn line says."""
-_ROWS, _COLUMNS = 7, 6  # of a glyph, the gap behind it included
+_ROWS, _COLUMNS = 7, 6  # of a glyph, with the gap after it
 
 
 def draw_line(text: str, size: int) -> Pixels:
-    """Draw a line of block letters, black on white.
-
-    Args:
-        text: characters of the drawn alphabet.
-        size: pixels of each block's sides.
+    """Draw a line of letters from square blocks, black on white, with a margin of one block.
 
     Returns:
-        uint8, shape (9 * size, (6 * characters + 2) * size): a block of white all around.
+        uint8, shape (9 * size, (6 * characters + 2) * size), where size is that of a block.
     """
     blocks = np.zeros((_ROWS + 2, _COLUMNS * len(text) + 2), np.uint8)
     for place, character in enumerate(text):
@@ -65,9 +60,9 @@ def draw_line(text: str, size: int) -> Pixels:
 def _line() -> Pixels:
     """Draw the recogniser's line, 48 pixels high."""
     drawn = draw_line(LINE, 5)
-    picture = np.full((48, drawn.shape[1] // 8 * 8 + 8), 255, np.uint8)
-    picture[1:46, : drawn.shape[1]] = drawn
-    return picture
+    image = np.full((48, drawn.shape[1] // 8 * 8 + 8), 255, np.uint8)
+    image[1:46, : drawn.shape[1]] = drawn
+    return image
 
 
 def _page() -> Pixels:
@@ -102,45 +97,34 @@ _DRAWN = {
 
 
 def draw(name: str) -> Singles:
-    """Draw the picture of a graph's check.
-
-    Args:
-        name: folder and file of the graph.
-
-    Returns:
-        float32, shape (1, 3, height, width), -1 for black to 1 for white.
-    """
-    picture = _DRAWN[name]().astype(np.float32) / np.float32(127.5) - 1
-    return np.repeat(picture[None, None], 3, axis=1)
+    """Draw the image for a graph's check: float32 (1, 3, height, width), black -1 to white 1."""
+    image = _DRAWN[name]().astype(np.float32) / np.float32(127.5) - 1
+    return np.repeat(image[None, None], 3, axis=1)
 
 
 def run(path: Path, name: str) -> dict[str, Array]:
-    """Return the outputs of a graph for its drawn picture, by name."""
+    """Return the outputs of a graph for its drawn image, by name."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, {_INPUT: draw(name)}), strict=True))
 
 
 def check_model(path: Path, name: str) -> None:
-    """Run a graph on its drawn picture and compare it with the references.
+    """Run a graph on its drawn image and compare its outputs with the references.
 
     Raises:
-        WrongOutputs: it gives other numbers.
+        WrongOutputs: a value differs by more than the tolerance, or is not a number.
     """
     check_outputs(name, run(path, name))
 
 
 def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
-    """Compare outputs for the drawn picture with the references.
-
-    Raises:
-        WrongOutputs: a value differs by more than the tolerance, or is not a number.
-    """
+    """Compare the outputs for the drawn image with the references; see `check_model`."""
     compare(name, unpack(json.loads(FILE.read_text(encoding="utf-8"))[name]), outputs)
 
 
 def check_cut(whole: Path, cut: Path) -> None:
-    """Compare the cut recogniser with the whole one, class by class.
+    """Compare the cut recogniser with the published one, class by class.
 
     Raises:
         WrongOutputs: a probability differs.
@@ -158,24 +142,24 @@ def check_cut(whole: Path, cut: Path) -> None:
 
 
 def _furthest(given: Array, wanted: Doubles) -> float:
-    """Return the greatest difference; infinite where shapes differ, not a number where one is."""
+    """Return the greatest difference: infinite if shapes differ, NaN if a value is NaN."""
     if given.shape != wanted.shape:
         return np.inf
     return float(np.abs(given.astype(np.float64) - wanted).max())
 
 
 def fold(every: Array, classes: Ints, folding: Singles) -> Doubles:
-    """Return what the cut recogniser should answer where the whole one answers `every`.
+    """Return the expected output of the cut recogniser for an output of the published one.
 
     Args:
         every: probabilities, shape (n, steps, all classes).
-        classes: places of the kept classes.
-        folding: 0 or 1, shape (kept classes that can be answered, alphabet).
+        classes: indexes of the kept classes.
+        folding: 0 or 1, shape (kept classes with a column, alphabet).
 
     Returns:
         float64, shape (n, steps, alphabet).
     """
-    share = every[..., classes].astype(np.float64)
-    share /= share.sum(axis=-1, keepdims=True)
-    answer: Doubles = share[..., : len(folding)] @ folding.astype(np.float64)
-    return answer
+    kept = every[..., classes].astype(np.float64)
+    kept /= kept.sum(axis=-1, keepdims=True)
+    expected: Doubles = kept[..., : len(folding)] @ folding.astype(np.float64)
+    return expected

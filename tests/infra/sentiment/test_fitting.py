@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infra.sentiment.fitting import TaughtTexts, fit, weigh
+from infra.sentiment.fitting import SoftLabelledTexts, fit, weigh
 from infra.sentiment.sentences import OWN
 
 
@@ -37,7 +37,7 @@ def test_where_a_text_comes_from_says_nothing_of_its_label():
     places = np.concatenate([dice.choice(3, 300, p=[0.5, 0.45, 0.05]), dice.choice(3, 300)])
     marks = np.repeat([1.0, -1.0], 300)
     vectors = np.column_stack([np.eye(3)[places] + dice.normal(0, 0.7, (600, 3)), marks])
-    texts = TaughtTexts(vectors, np.eye(3)[places], ["films"] * 300 + ["tweets"] * 300)
+    texts = SoftLabelledTexts(vectors, np.eye(3)[places], ["films"] * 300 + ["tweets"] * 300)
 
     head = fit(texts)
 
@@ -50,7 +50,7 @@ def test_doubt_is_taught():
     shares = np.tile([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], (50, 1))
     vectors = np.tile([[1.0, 0.0], [0.0, 1.0]], (50, 1))
 
-    head = fit(TaughtTexts(vectors, shares, ["own"] * 100))
+    head = fit(SoftLabelledTexts(vectors, shares, ["own"] * 100))
 
     scores = np.array([1.0, 0.0]) @ head.weights + head.biases
     found = np.exp(scores) / np.exp(scores).sum()

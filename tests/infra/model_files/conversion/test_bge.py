@@ -5,8 +5,8 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import convert_bge
-from infra.model_files.errors import BrokenFile
 
 
 def graph():

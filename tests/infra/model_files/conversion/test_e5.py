@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import convert_e5
-from infra.model_files.errors import BrokenFile
 from infra.model_files.sources.four_bit_weights import FourBitWeights
 
 WIDTH = 64
@@ -77,12 +77,12 @@ def test_broken_weights_are_refused(packed):
     path, *_ = packed
     content = path.read_bytes()
 
-    with pytest.raises(BrokenFile, match=r"no whole tensor l9\.q\.w"):
+    with pytest.raises(BrokenFile, match=r"no complete tensor l9\.q\.w"):
         FourBitWeights(path).matrix("l9.q.w")
-    with pytest.raises(BrokenFile, match="no whole tensor"):
+    with pytest.raises(BrokenFile, match="no complete tensor"):
         FourBitWeights(path).vector("emb.word")
     path.write_bytes(content[:-1])
-    with pytest.raises(BrokenFile, match=r"no whole tensor l0\.fo\.b"):
+    with pytest.raises(BrokenFile, match=r"no complete tensor l0\.fo\.b"):
         FourBitWeights(path).vector("l0.fo.b")
     for broken in (b"", content[:100], content[:50], b"GGUF" + content[4:]):
         path.write_bytes(broken)

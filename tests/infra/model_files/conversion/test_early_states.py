@@ -7,10 +7,10 @@ import onnx
 import pytest
 
 from chalicelib.engines.onnx_session import open_session
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import early_states
 from infra.model_files.conversion.early_states import WEIGHTS_FILE, write_early_states
 from infra.model_files.conversion.transformer_graph import build_graph
-from infra.model_files.errors import BrokenFile
 from tests.infra.model_files.conversion.tiny_transformer import (
     expected_vector,
     random_weights,

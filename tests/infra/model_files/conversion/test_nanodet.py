@@ -4,8 +4,8 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import convert_nanodet
-from infra.model_files.errors import BrokenFile
 from infra.model_files.sources.tfjs_model import read_model
 from tests.infra.model_files.conversion.plain_networks import nanodet_outputs
 from tests.infra.model_files.sources.tfjs_files import TfjsFile, tiny_detector

@@ -61,7 +61,7 @@ def test_patterns_know_labels_and_comments():
     content = "# note\n\n= one\nhello\n= two\n{a|b}\n"
 
     assert list(read_patterns(content)) == [("hello", "one"), ("a", "two"), ("b", "two")]
-    with pytest.raises(ValueError, match="before the first label"):
+    with pytest.raises(ValueError, match="precedes the first label"):
         list(read_patterns("hello\n"))
 
 
@@ -71,7 +71,7 @@ def test_a_sentence_under_two_intents_is_refused(tmp_path, monkeypatch):
     path.write_text("= one\nHello\n= two\nhello\n")
     monkeypatch.setattr(intent_data, "EVERYDAY", path)
 
-    with pytest.raises(ValueError, match="under one and two"):
+    with pytest.raises(ValueError, match="has the labels one and two"):
         read_intents()
 
 

@@ -11,21 +11,22 @@ from tokenizers import Tokenizer
 
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.encoding.encoders import load_encoder
+from infra.downloads.errors import BrokenFile
 from infra.model_files import sentiment_head
 from infra.model_files.description import Conversion
 from infra.model_files.emoji import WORDS
-from infra.model_files.errors import BrokenFile, WrongOutputs
+from infra.model_files.errors import WrongOutputs
 from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import sentiment_model
-from infra.model_files.prebuilt.sentiment_data import (
+from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
+from infra.models import default_directory
+from infra.sentiment.ratings import (
     LABELS,
     RatedSentence,
     label_index,
     read_clear_sentences,
     read_sentences,
 )
-from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
-from infra.models import default_directory
 from infra.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
 
 MODEL = MODELS["CommunitySentiment"]
@@ -99,9 +100,9 @@ def test_label_index_follows_the_mean_rating(rating, label):
 
 def test_shares_follow_the_disagreement_of_raters():
     """At the border two labels share alike; the more raters disagree, the less is certain."""
-    border = RatedSentence("so so", "tweets", 0.8, 1.0).shares
-    clear = RatedSentence("great", "tweets", 3.0, 0.6).shares
-    disputed = RatedSentence("great?", "tweets", 3.0, 3.0).shares
+    border = RatedSentence("so so", "tweets", 0.8, 1.0).label_fractions
+    clear = RatedSentence("great", "tweets", 3.0, 0.6).label_fractions
+    disputed = RatedSentence("great?", "tweets", 3.0, 3.0).label_fractions
 
     assert border[0] == pytest.approx(0.5)
     assert clear[0] > 0.99 > disputed[0] > 0.8
@@ -144,7 +145,7 @@ def test_split_holds_out_a_tenth_of_the_ratings(tmp_path):
     assert not set(split.training) & set(split.held)
     assert {sentence.text for sentence in split.clear} == {"so bad"}
     assert {sentence.source for sentence in split.clear} == set(CLEAR_SOURCES.values())
-    assert split.taught == [*split.training, *split.clear, *split.own]
+    assert split.trained == [*split.training, *split.clear, *split.own]
     assert split == split_sentences(tmp_path)
 
 
@@ -157,7 +158,7 @@ def test_clear_sentences_are_clear_and_of_two_kinds(tmp_path):
 
     assert [(each.text, each.label) for each in found] == [("fine food", 0), ("bad", 1)]
     for place, each in enumerate(found):
-        assert 0.95 < each.shares[place] < 1.0
+        assert 0.95 < each.label_fractions[place] < 1.0
 
 
 def test_own_sentences_are_of_three_kinds_and_not_the_ones_tested_here():

@@ -1,1 +1,1 @@
-"""Tests of packages, their download and their formats."""
+"""Tests of the readers of published weight formats."""

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 from infra.model_files.sources.safetensors import SlicedFile, open_member, read_tensors
 
 

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from infra.model_files.errors import BrokenFile
+from infra.downloads.errors import BrokenFile
 from infra.model_files.sources.torch_stream import read_tensors
 from tests.infra.model_files.sources import torch_files as files
 

