@@ -57,12 +57,13 @@ def _calls() -> Iterator[str]:
 
 
 def _entities(form_type: str) -> Iterator[str]:
-    """Yield the table of what a standard form's template looks for."""
-    yield "| entity | keys looked for | type |"
-    yield "|---|---|---|"
+    """Yield the table of the entities of a standard form, a row for each type of value."""
+    entities: dict[str, list[str]] = {}
     for key in standard_template(form_type).keys:
-        types = ", ".join(key.types) or "TEXT"
-        yield f"| `{key.entity}` | {' · '.join(key.variations)} | {types} |"
+        entities.setdefault(", ".join(key.types) or "TEXT", []).append(f"`{key.entity}`")
+    yield "| type | entities |"
+    yield "|---|---|"
+    yield from (f"| {types} | {', '.join(names)} |" for types, names in entities.items())
 
 
 def _policy() -> Iterator[str]:

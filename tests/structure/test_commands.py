@@ -114,6 +114,7 @@ def test_commands_of_presage_have_what_is_said(page: Path) -> None:
     for call in spoken(page):
         command = presage()
         known = {"--install-completion", "--show-completion", "--help"}
+        known |= {option for item in command.params for option in item.opts}
         for word in call.split()[1:]:
             if word in getattr(command, "commands", {}):
                 command = command.commands[word]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ DOCUMENTS = sorted(
 )
 PAGES = [page for page in DOCUMENTS if blocks(page)]
 PROGRAMS = [page for page in DOCUMENTS if blocks(page, "python")]
+LAST_LINES = {"sign-in": r"eyJ[\w-]+\.[\w-]+\.[\w-]+"}
+"""What the program of a page prints last, where that is not a predicted label."""
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +47,13 @@ def test_commands_of_a_page_do_what_it_says(desk: Desk, page: Path) -> None:
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.parent.name)
 def test_programs_of_a_page_run_as_printed(desk: Desk, page: Path) -> None:
-    """From a file to a prediction in at most ten lines, which print a label."""
+    """Each program has at most ten lines and prints a label, or what its page is about."""
     place = desk.lay(f"program-{page.parent.name}-{page.stem}")
     for program in blocks(page, "python"):
         assert len(program.splitlines()) <= 10
         said = desk.run(place, program, program=sys.executable)
-        assert said.splitlines()[-1] == "delivery-date"
+        last = said.splitlines()[-1]
+        assert re.fullmatch(LAST_LINES.get(page.stem, "delivery-date"), last), last
 
 
 def test_invoice_of_the_guide_is_what_is_drawn() -> None:

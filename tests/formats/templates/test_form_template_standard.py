@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,10 @@ def test_unknown_form_is_refused(form_type: str) -> None:
 
 @pytest.mark.parametrize("form_type", FORM_TYPES)
 def test_document_lists_every_entity(form_type: str) -> None:
-    """docs/forms.md says which entities a form has, what is looked for, and the type."""
+    """docs/forms.md lists the entities of each form by the type of their values."""
     text = DOCUMENT.read_text("utf-8")
     section = text.split(f"## `{form_type}`")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| (.+?) \| (.+?) \|$", section, re.MULTILINE))
 
     for key in standard_template(form_type).keys:
-        types = ", ".join(key.types) or "TEXT"
-        texts = " · ".join(key.variations)
-        assert f"| `{key.entity}` | {texts} | {types} |" in section
+        assert f"`{key.entity}`" in rows[", ".join(key.types) or "TEXT"].split(", ")

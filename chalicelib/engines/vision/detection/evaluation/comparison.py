@@ -42,7 +42,7 @@ class Compared:
     def is_likely(self) -> bool:
         """Whether it gains a point, doubtful as that is: worth an answer that takes twice as long.
 
-        Few pictures can prove no gain; see docs/decisions.md#mirror-images for what they hide.
+        Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         """
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
