@@ -1,4 +1,4 @@
-"""How the amounts of a page are written, which tells what was misread in one of them."""
+"""The notation of a page's amounts, by which a misread amount is corrected."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AmountStyle:
         is_known = more >= max(measures.FEWEST_AMOUNTS, measures.USUAL_AMOUNT_TIMES * fewer)
         return cls(commas > elsewhere, count > others if is_known else None)
 
-    def mended(self, text: str) -> str:
+    def corrected(self, text: str) -> str:
         """Return an amount with commas in place of points or blanks between its thousands."""
         return _BREAK.sub(",", text) if self.has_commas and _BROKEN.fullmatch(text) else text
 

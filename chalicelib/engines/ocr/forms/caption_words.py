@@ -36,7 +36,7 @@ _ALSO_VALUES = frozenset(
         "bank check family home mail manager mobile no office owner supervisor year"
     )
 )
-"""Those that somebody may well write, when no other stands beside them."""
+"""Caption words that are also common in handwriting, when they stand alone."""
 
 
 def looks_like_label(text: str) -> bool:
@@ -50,7 +50,7 @@ def looks_like_label(text: str) -> bool:
 
 
 def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:
-    """Return whether words that were read are no misreading of others, but other words of forms.
+    """Return whether words that were read are different caption words, not misreadings.
 
     "First name" is two letters from "Firm's name". One and several of a thing are the same word.
 

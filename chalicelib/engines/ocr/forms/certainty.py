@@ -28,9 +28,9 @@ class Surroundings:
     """How likely the next best value of the key, or the next best key of the text, is to be meant,
     as a share of how likely the chosen one is; 0 to 1 and a little more."""
     has_text_behind: bool = False
-    """Whether text that is nobody's follows it in its line."""
+    """Whether unassigned text follows it in its line."""
     has_text_below: bool = False
-    """Whether text that is nobody's follows right below it."""
+    """Whether unassigned text follows directly below it."""
     bound: float = 1.0
     """Above which no probability goes where an engine read: below 1 for characters in single boxes,
     of which some are often not read, and for amounts that are not written as the others are; of
@@ -85,13 +85,13 @@ def likelihood(evidence: Evidence) -> float:
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:
     """Return how many characters of some texts are misread, as the engine expects."""
-    return sum(_doubt(each.line) * len(each.text) for each in segments)
+    return sum(_uncertainty(each.line) * len(each.text) for each in segments)
 
 
 def blur(lines: Sequence[TextLine]) -> float:
     """Return the share of a page's characters that are misread, as the engine expects."""
     characters = sum(len(line.text) for line in lines)
-    return sum(_doubt(line) * len(line.text) for line in lines) / max(1, characters)
+    return sum(_uncertainty(line) * len(line.text) for line in lines) / max(1, characters)
 
 
 def preparation(keys: Sequence[TemplateKey]) -> float:
@@ -104,6 +104,6 @@ def preparation(keys: Sequence[TemplateKey]) -> float:
     return known / (2 * max(1, len(keys)))
 
 
-def _doubt(line: TextLine) -> float:
+def _uncertainty(line: TextLine) -> float:
     """Return how many of a line's characters are misread, as a share."""
     return -math.log(max(measures.LEAST_LINE_PROBABILITY, min(1.0, line.probability)))

@@ -33,8 +33,8 @@ _LOOSE = re.compile(
 """An amount whose narrow 1, or whose comma, was read with a blank behind it, as typewriters print;
 or whose commas were read as points."""
 _BLANK_INSIDE = re.compile(r"(?<=[\d.,]) (?=\d)")
-_CAPITAL_NOUGHT = re.compile(r"(?<![^\W_])0(?=[A-Za-z]{2})|(?<=[A-Z])0(?=[A-Z]|$)")
-_NOUGHT = re.compile(r"(?<=[a-z])0(?=[a-z]|$)")
+_CAPITAL_ZERO = re.compile(r"(?<![^\W_])0(?=[A-Za-z]{2})|(?<=[A-Z])0(?=[A-Z]|$)")
+_ZERO = re.compile(r"(?<=[a-z])0(?=[a-z]|$)")
 _LETTER_O = re.compile(r"(?<=\d)[Oo](?=[\d -])|(?<=[\d-])[Oo](?=\d)")
 _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 
@@ -79,12 +79,12 @@ def _fits(kind: str, text: str) -> float:
 
 
 def is_one_line(types: Sequence[str]) -> bool:
-    """Return whether a value of these types never goes on in a second line."""
+    """Return whether a value of these types always has a single line."""
     return bool(types) and all(kind in _ONE_LINE for kind in types)
 
 
 def is_spaced(text: str) -> bool:
-    """Return whether a text is of single letters and digits, as they stand in a comb of boxes."""
+    """Return whether a text consists of single characters, as in a comb of boxes."""
     return all(len(word) == 1 and word.isalnum() for word in text.split())
 
 
@@ -96,7 +96,7 @@ def is_boxed_row(text: str) -> bool:
 def closed_up(text: str) -> str:
     """Return a number that was written into single boxes without the blanks between them."""
     digits = sum(map(str.isdecimal, text))
-    # A digit that touches the tick beside it looks like a sign of money.
+    # A digit that touches the tick next to it looks like a currency sign.
     single = text.replace("$", "5") if len(text.split()) > measures.COMB_DIGITS else text
     closed = single.replace(" ", "")
     return closed if digits >= measures.COMB_DIGITS and is_spaced(single) else text
@@ -108,12 +108,12 @@ def tightened(text: str) -> str:
 
 
 def with_letters(name: str) -> str:
-    """Return a name with the letter where a nought was read among letters: 0konkwo, O'NEIL."""
-    return _NOUGHT.sub("o", _CAPITAL_NOUGHT.sub("O", name))
+    """Return a name with zeros among its letters replaced by the letter: 0konkwo, O'NEIL."""
+    return _ZERO.sub("o", _CAPITAL_ZERO.sub("O", name))
 
 
 def with_digits(number: str) -> str:
-    """Return a telephone number with the nought where an O was read among digits."""
+    """Return a telephone number with each O among its digits replaced by a zero."""
     return _LETTER_O.sub("0", number)
 
 

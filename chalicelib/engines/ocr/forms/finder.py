@@ -112,7 +112,7 @@ def _find_printed(
     fitting = {
         keys[number].entity
         for number, place in meant.items()
-        if _fit(found[place], values[place]) >= measures.DOUBTFUL
+        if _fit(found[place], values[place]) >= measures.WEAK_FIT
     }
     crossed = _crossed_fields(keys, fields, columns, remains, sheet)
     fitting |= {field.entity for field in crossed.values()}
@@ -202,7 +202,7 @@ def _choose_places(
 
 
 def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage) -> FormField:
-    """Describe a printed key with its value: an amount mended, and doubted when it is odd."""
+    """Describe a printed key with its value; correct amounts and cap odd ones."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if "NAME" in template.types and sheet.blur:
@@ -210,9 +210,9 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     if "PHONE" in template.types and sheet.blur:
         text = with_digits(text)
     if "CURRENCY" in template.types or "$" in text:
-        text = sheet.amounts.mended(tightened(text))
+        text = sheet.amounts.corrected(tightened(text))
         if sheet.amounts.is_odd(text):
-            value = value.doubted(measures.ODD_AMOUNT_CERTAINTY)
+            value = value.capped(measures.ODD_AMOUNT_CERTAINTY)
     return FormField(
         template.entity,
         key.text,

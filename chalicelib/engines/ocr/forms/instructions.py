@@ -1,4 +1,4 @@
-"""Sentences that tell whoever fills in a form what to do: they are no values, and end a key."""
+"""Instructions printed on forms: they are not values, and they end a key."""
 
 from __future__ import annotations
 

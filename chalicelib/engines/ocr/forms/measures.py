@@ -1,4 +1,4 @@
-"""Every length, share and weight by which keys and values of forms are told, in units of print.
+"""Thresholds and weights that find keys and values of forms, in heights of text.
 
 `_HEIGHTS` are heights of the text at hand, `_PIXELS` pixels of the raster as read; shares and
 weights are 0 to 1, counts are whole numbers. Weights by the direction from key to value stand with
@@ -18,9 +18,9 @@ keys of one row."""
 SAME_MIDDLE_HEIGHTS = 0.6
 """By how much the middles of centred lines, of one column's numbers or of one row's keys differ."""
 ABOVE_COLUMNS_HEIGHTS = 1.0
-"""Blank between the captions of columns and the line below them at the most."""
+"""Largest gap between the captions of columns and the line below them."""
 COLUMN_CAPTION_WORDS = 2
-"""Words of a caption of a column at the most."""
+"""Most words of a column's caption."""
 LEAST_TILT_RADIANS = 0.002
 """A page that is turned by less counts as level."""
 OVERLAP_HEIGHTS = 0.6
@@ -33,20 +33,20 @@ BEFORE_END_HEIGHTS = 0.6
 IN_RULE_HEIGHTS = 0.3
 """By how much a rule may reach into the rectangle of a text."""
 UNDERLINE_SHARE = 0.85
-"""Share of a text's width that a rule below it covers at the least."""
+"""Smallest fraction of a text's width that a rule below it covers."""
 RULE_BEYOND_HEIGHTS = 1.5
 """By how much a rule is longer than two texts that it separates; an underline is not."""
 RULE_OVER_TEXT_HEIGHTS = 0.5
 """By how much an upright rule reaches over a text that it divides, both ways."""
 RULE_JOINT_PIXELS = 3.0
-"""Between two pieces of one drawn line at the most."""
+"""Largest gap between two parts of one drawn line."""
 
 # Spelling: how a key may be misread.
 
 EXACT_KEY_CHARACTERS = 3
 """Characters up to which a key must be read without any error, as whole words."""
 LEAST_RATIO, ONE_ERROR_RATIO, LONG_RATIO = 82.0, 110.0, 95.0
-"""Likeness of 100 that a reading has at the least; by how much, divided by the letters, one error
+"""Smallest similarity of a reading, of 100; by how much, divided by the letters, one error
 lowers it; and what is enough for a long text, however long: in forty letters two may be misread."""
 
 # Keys: printed texts of the template.
@@ -60,7 +60,7 @@ KEY_REACH = 40
 WHOLE_KEY_SHARE = 0.97
 """Share above which one segment has the whole key."""
 LETTER_PAIRS_SHARE = 0.45
-"""Share of a key's letter pairs that its reading has at the least: two errors in ten letters
+"""Smallest fraction of a key's letter pairs in its reading: two errors in ten letters
 touch four of nine pairs."""
 ALIGNMENT_SLACK = 10.0
 """How much worse than its best fit to whole words an alignment may be, of 100."""
@@ -76,7 +76,7 @@ MOST_KEY_PLACES, MOST_READINGS = 400, 20_000
 KEY_SCORE = 0.4
 """Score below which a reading is a chance likeness in running text."""
 FEW_WORDS_AROUND_KEY = 6
-"""Words behind a key, twice those before it, above which it stands in a sentence."""
+"""Words after a key plus twice those before it, above which it is part of a sentence."""
 KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
 """Weight of a key behind the end of a sentence, or of one with a colon behind any text; and of one
 of few letters behind any text."""
@@ -93,7 +93,7 @@ KEY_IN_SMALL_LETTERS = 0.8
 SHORT_KEY_IN_OTHER_CASE = 0.92
 """Weight of a short key that is read in other letters than the template's."""
 LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
-"""Of two keys that read equally well, the longer one is likelier, up to so many letters."""
+"""Of two equally similar keys the longer one is likelier, up to this many letters."""
 KEY_ROUNDS = 4
 """Rounds after which the keys found no longer help to tell others."""
 SPARE_KEY_PLACES, SPARE_KEY_SHARE = 8, 0.85
@@ -103,20 +103,20 @@ like the key, as a share of what the others do."""
 # Print that is neither key nor value: labels, captions, sentences.
 
 LABEL_WORDS = 5
-"""Words of a label at the most, and of a text that words which forms print make one."""
+"""Most words of a label, and of a text that caption words turn into a label."""
 SENTENCE_LINES = 4
-"""Lines of a printed sentence at the most."""
+"""Most lines of a printed sentence."""
 SENTENCE_GAP_HEIGHTS = 0.5
-"""Blank between its lines at the most."""
+"""Largest gap between its lines."""
 MOST_INSTRUCTIONS = 200
-"""Sentences of a page above which it is no form, and the lines below them are not looked for."""
+"""Number of sentences above which a page is not a form; further lines are not searched."""
 FEWEST_NUMBERED_CAPTIONS = 4
 """Numbered captions that make a form of them."""
 STREET_CERTAINTY = 0.8
-"""How sure a street, or part of an address that goes on, is to be one: behind the number of a
+"""Certainty that a street, or a continued address, is one: behind the number of a
 caption, in a value, and above a town."""
 DATED_WORD_CHARACTERS = 40
-"""Characters of a word with its date at the most."""
+"""Most characters of a word with its date."""
 PRINTED_PLACE_SHARE = 0.5
 """Share of the smaller place that two places have in common when they are the same text."""
 HEADER_ROWS = 3
@@ -131,20 +131,20 @@ MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
 ADDRESS_WITHOUT_NUMBER = 0.3
 """Factor of an address without any number."""
 NAME_WORDS = 8
-"""Words of a name at the most."""
+"""Most words of a name."""
 WORDS_BEFORE_TYPE = 2
 """Words before a date, an amount … beyond which a text is a sentence that mentions one."""
 COMB_DIGITS = 4
-"""Digits of a number in single boxes at the least."""
+"""Fewest digits of a number in single boxes."""
 
 # Places of values around their keys.
 
 BELOW_HEIGHTS, ABOVE_HEIGHTS = 3.0, 1.5
-"""Blank between a key or a header and what stands below or above it at the most."""
+"""Largest gap between a key or a header and the text below or above it."""
 TALL_HEIGHTS = 3.5
-"""Higher text beside a key is not in its line: it runs up the page, for example."""
+"""Higher text next to a key is not in its line: it may run up the page, for example."""
 INDENT_HEIGHTS = 3.0
-"""How far behind its key's end a value below it begins at the most."""
+"""Largest distance behind the key's end at which a value below it begins."""
 SAME_ROW_HEIGHTS = 0.8
 """By how much texts of one row below a key differ in their distance."""
 ASIDE_HEIGHTS = 4.0
@@ -158,9 +158,9 @@ OUT_OF_LINE, BEHIND_KEY = 0.8, 0.65
 ADJOINING_HEIGHTS = 2.5
 """Blank up to which a text behind a colon is its value whatever the rest of the form does."""
 CAPTION_FACTOR = 0.4
-"""Factor of a text beside a key that has a number below it, as the key has."""
+"""Factor of a text next to a key when both have a number below them."""
 RIGHT_BELOW_HEIGHTS = 0.8
-"""From a caption to what stands right below it at the most."""
+"""Largest gap between a caption and the text directly below it."""
 PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 """Weight of a place, and factor of a text of words that forms print, in any direction that
 values/candidates.py does not name."""
@@ -168,35 +168,35 @@ values/candidates.py does not name."""
 # Boxes that hold a value.
 
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
-"""Room that a box has below its key at the least when a value is to be written there, and at the
+"""Smallest space that a box has below its key when a value is to be written there, and at the
 most."""
 FEWEST_HEADERS = 3
 """Captions of one row, each alone in its box over a box with one text, that are headers."""
 FEWEST_BOXED, OTHER_BOX_FACTOR = 4, 0.5
 """Values in boxes of their own that make a form of boxes, and its factor for one in another box."""
 WIDE_BOX_TIMES = 4.0
-"""A text so many times further right is as near as one that is a line higher."""
+"""A text this many times further right is as near as one that is a line higher."""
 
 # Digits in single boxes.
 
 BOX_PITCH_HEIGHTS = 0.9
-"""Room that each digit of a line has at the least when they stand in boxes: twice that of print."""
+"""Smallest width per digit when digits are in boxes: twice that of print."""
 BOX_PITCHES_HEIGHTS = (0.9, 2.4)
-"""From one box to the next at the least and at the most."""
+"""Smallest and largest distance from one box to the next."""
 BOX_ROW_GAP_HEIGHTS, BOX_OFF_SHARE = 12.0, 0.25
 """Blank between two digits of a row that were read, and by how much they stand off their boxes, as
-a share of the way from one to the next, at the most."""
+a fraction of the distance from one to the next."""
 BOX_ROWS_APART = 2.0
-"""Between two rows whose boxes stand below each other at the most, in ways from box to box."""
+"""Largest gap between two rows of boxes, in distances from box to box."""
 FEWEST_BOXED_DIGITS, MOST_BOXES = 2, 24
 """Digits that tell where the others stand, and boxes of a row."""
 MOST_BOXED_LINES, MOST_BOX_ROWS = 400, 20
 """Lines of digits that stand apart, above which a page is a table, and rows that are read again."""
 BOX_CORE_SHARE, LEAST_BOX_INK_SHARE, BOX_PAPER_NOISE = 0.66, 0.3, 48
-"""Part of a box between the ticks at its sides; ink that a digit has at the least, as a share of
+"""Part of a box between the ticks at its sides; smallest ink of a digit, as a fraction of
 what the others have; by how much paper is darker in places."""
 MOST_BOX_DIFFERENCES = 1
-"""Digits that are read otherwise beside the others, at the most."""
+"""Most digits that are read differently next to the others."""
 
 # Choice of a value.
 
@@ -216,18 +216,18 @@ CROSSED_CERTAINTY = 0.9
 UNCAPTIONED_CERTAINTY = 0.85
 """How sure a name or an address is that no caption names."""
 GLUED_CHARACTERS = 2
-"""Characters behind a key's own text, without a blank, that are its value, at the most; digits may
+"""Most characters behind a key's text, without a gap, that are its value; digits may
 be more."""
-DOUBTFUL = 0.4
+WEAK_FIT = 0.4
 """Below it, what a block says is likelier than a caption's value."""
 # Shares of the empty answers that were right, one more of each kind counted, on FUNSD, drawn forms
-# and specimens. Behind a colon somebody wrote more often, so more was overlooked there.
+# and specimens. Values behind a colon are filled in more often, so more of them were overlooked.
 EMPTY_CERTAINTY = 0.97
 """How sure an empty value is where nothing stands that could be one."""
 EMPTY_BEHIND_COLON_CERTAINTY = 0.6
 """The same behind a colon."""
-EMPTY_BESIDE_TEXT_CERTAINTY = 0.7
-"""The same where something stands that is no value, or another key's."""
+EMPTY_NEAR_TEXT_CERTAINTY = 0.7
+"""The same next to text that is not a value or belongs to another key."""
 
 # Probability of a value: `python -m bench.fit_forms` prints the weights.
 
@@ -242,63 +242,63 @@ FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
 """Amounts with cents, or without, that tell how a page writes them, and how many times as many they
 are as the others."""
 ODD_AMOUNT_CERTAINTY = 0.2
-"""How sure an amount is at the most that is not written so: of 20 on worn forms 3 were right."""
+"""Highest certainty of an amount that is not written so: of 20 on worn forms 3 were right."""
 MOST_MISREAD = 2.0
 """Characters misread, above which a value gets no worse."""
 
 # Values of several words and lines.
 
 VALUE_LINES, VALUE_PIECES = 20, 50
-"""Lines of a value, and pieces of one line that are put together, at the most."""
+"""Most lines of a value, and most pieces of one line that are joined."""
 ADDRESS_CHARACTERS = 120
 """Characters of a line that are looked at for an address."""
 HIGHER_UP_HEIGHTS = 4.0
 """By how much a text of the same line may begin higher up."""
 WORD_GAP_HEIGHTS = 1.25
-"""Blank between two parts of a key or value in one line at the most: a word space is a third of it,
+"""Largest gap between two parts of a key or value in one line: a word space is a third of it,
 typewriters have one of two thirds."""
 CAPTION_GAP_HEIGHTS = 0.4
-"""Blank to a word that forms print at the least: closer ones go on with a value."""
+"""Smallest gap to a caption word: closer ones continue a value."""
 COMB_GAP_HEIGHTS = 3.0
 """The same between characters in single boxes, also from one digit to the next."""
 OFF_LEVEL_HEIGHTS = 0.3
-"""By how much larger print stands off the line of a text when it is a text of its own."""
+"""Distance of larger print from the line of a text when it is a separate text."""
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 """Values of one key in several columns stand closer together than key and value: this far, and at
-this share of that blank, at the most."""
+at most this fraction of that gap."""
 LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0
-"""Blank between two lines of a value at the most, and of a key or of a name and an address."""
+"""Largest gap between two lines of a value, and of a key or of a name and an address."""
 CLEAR_CHARACTER = 0.85
 """Probability of a single character that is surely one."""
 FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
-"""Where a line ends at the least that goes on below its key: as a share of the page's text, and
+"""Where a line that continues below its key ends at least: as a fraction of the page's text, and
 from the beginning of the key."""
 
 UNUSED_BEHIND_HEIGHTS, UNUSED_BELOW_HEIGHTS = 8.0, 0.5
-"""From the end of a value to a text that is nobody's, and may have been the rest of it."""
+"""Distance from the end of a value to unassigned text that may be the rest of it."""
 
 # Lines that are numbered, and statements.
 
 LINE_LETTER_GAP_HEIGHTS = 1.5
-"""Blank between the letter of a line and its caption at the most."""
+"""Largest gap between the letter of a line and its caption."""
 GROWING_SHARE = 0.8
 """Share of a column's numbers that are larger than those above them."""
 FEWEST_LINE_NUMBERS = 2
 """Numbers above and below that make a column, where the first printing was not read."""
 MOST_LINE_NUMBERS = 1_000
-"""Texts that begin with a number, above which a page is no form of numbered lines."""
-BESIDE_HEADER_HEIGHTS = 1.0
-"""By how much a number may stand beside its column's header."""
+"""Number of texts that begin with a number above which lines are not numbered."""
+HEADER_OFFSET_HEIGHTS = 1.0
+"""Largest horizontal offset of a number from its column's header."""
 MOST_STATEMENT_HEADERS, MOST_STATEMENT_LABELS = 60, 20
-"""Headers of a page, and labels of one text, above which a page is no statement."""
+"""Headers of a page, and labels of one text, above which a page is not a statement."""
 
 # Blocks of a name and an address without a caption.
 
 MOST_TOWNS = 40
 """Lines that end with a postcode, above which a page is a list of addresses."""
 HOLDER_NAME_LINES = 2
-"""Lines of the name in a block at the most."""
+"""Most lines of the name in a block."""
 HOLDER_ASIDE_HEIGHTS = 1.0
-"""By how much lines of a block begin beside each other."""
+"""Largest difference between the left ends of a block's lines."""
 FIRM_CERTAINTY = 0.5
 """How sure a line is to be a firm's name."""

@@ -160,9 +160,9 @@ def _is_below(rect: Rect, caption: Rect, box: Rect) -> bool:
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
-    """Return the numbers of the lines that tell how a form is filled in: they are no values.
+    """Return the indices of the lines with instructions, which are not values.
 
-    A sentence that begins as such sentences do goes on in the lines below it.
+    A sentence that begins like an instruction continues in the lines below it.
 
     Args:
         segments: of a page.
@@ -228,7 +228,7 @@ def _between_keys(
 def _past_hint(text: str, start: int, stop: int) -> int:
     """Return where a value may begin: behind the rest of a label, or a remark that ends the line.
 
-    The key "Name" may stand in "Name of applicant: …", the key "Date" in "Date (MM/DD/YYYY)".
+    The key "Name" may be part of "Name of applicant: …", the key "Date" in "Date (MM/DD/YYYY)".
     """
     if _GOES_ON.match(text, start, stop):
         return _past_continuation(text, start, stop)
@@ -244,7 +244,7 @@ def _past_hint(text: str, start: int, stop: int) -> int:
 
 
 def _past_continuation(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin behind a label that goes on: "Sex / Sexe: M", "City, ZIP"."""
+    """Return where a value may begin behind a longer label: "Sex / Sexe: M", "City, ZIP"."""
     colon = text.find(":", start, stop)
     return colon + 1 if colon >= 0 else stop
 

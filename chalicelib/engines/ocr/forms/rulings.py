@@ -77,7 +77,7 @@ class PageRules:
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
         """Return whether a horizontal line separates two places; None when it is not known.
 
-        A line that is no longer than the text is an underline, and separates nothing.
+        A line at most as long as the text is an underline and separates nothing.
 
         Args:
             upper: the upper text.

@@ -159,7 +159,7 @@ def _is_header(segment: LineSegment) -> bool:
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:
-    """Divide a line that was read through columns: each part stands below a caption of its own.
+    """Divide a line that was read across columns: each part is below its own caption.
 
     Args:
         segment: the line.

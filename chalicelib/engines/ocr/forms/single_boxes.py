@@ -1,4 +1,4 @@
-"""Numbers whose digits stand in single boxes, of which an engine that looks for lines misses some.
+"""Numbers with one digit per box, of which a line detector misses some.
 
 The digits that it found tell how far apart the boxes are. Where another box of the row holds ink,
 all digits of the row are moved together and read once more as one number.
@@ -203,7 +203,7 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read all digits of a row, None where none was missed or they cannot be told apart.
+    """Read all digits of a row; None where none was missed or they are ambiguous.
 
     Args:
         row: the digits that were read.
@@ -235,7 +235,7 @@ def _read_whole(
 
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
-    """Return the boxes of a row that hold ink: those that were read, and others beside them."""
+    """Return the boxes of a row that hold ink: those that were read, and their neighbours."""
     dark = {place: _ink(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in row.places}
     least = measures.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
 
@@ -269,7 +269,7 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
     """Return the boxes that hold the digits of a text, none when it is not what was read before.
 
-    Ticks and stains beside the digits may have been taken for ink in boxes of their own.
+    Ticks and stains next to the digits may have been taken for ink in separate boxes.
     """
     if not text.isdecimal():
         return ()
@@ -282,7 +282,7 @@ def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequ
 
 
 def _crop(pixels: Pixels, rect: Rect) -> Pixels:
-    """Return what lies in a rectangle, grey, as far as it is on the page."""
+    """Return the grey pixels of a rectangle, clipped to the page."""
     top, left = (max(0, round(each)) for each in (rect.min_y, rect.min_x))
     part = pixels[top : max(top, round(rect.max_y)), left : max(left, round(rect.max_x))]
     gray: Pixels = part.min(axis=2, initial=_PAPER)
@@ -300,7 +300,7 @@ def _ink(pixels: Pixels, rect: Rect) -> Doubles:
 
 
 def _together(crops: Iterable[Pixels]) -> Pixels:
-    """Put the digits of boxes beside each other as they stand in print, in colours."""
+    """Join the digits of boxes to one line image in RGB, spaced as in print."""
     parts = []
     for crop in crops:
         paper = np.median(crop)

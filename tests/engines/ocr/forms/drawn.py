@@ -105,7 +105,7 @@ JOBS = ("Carpenter", "Data entry clerk", "Nurse practitioner", "Bus driver")
 
 @dataclass(frozen=True)
 class Facts:
-    """What somebody writes into forms."""
+    """What people write into forms."""
 
     name: str
     street: str

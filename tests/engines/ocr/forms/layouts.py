@@ -180,7 +180,7 @@ def long_values(seed: int) -> DrawnForm:
 
 
 def long_keys(seed: int) -> DrawnForm:
-    """Keys over two lines with the value beside or below them."""
+    """Keys over two lines with the value next to or below them."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 100, "Name and title of the")
     form.write(60, 124, "person responsible")

@@ -11,7 +11,7 @@ from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
 
 
-def test_one_comma_tells_that_points_between_thousands_are_misread() -> None:
+def test_one_comma_shows_that_points_between_thousands_are_misread() -> None:
     """Worn commas look like points; commas before two digits are cents of another country."""
     assert AmountStyle.of_texts(["1,204", "33.100", "2.345"]).has_commas
     assert not AmountStyle.of_texts(["1.204", "33.100"]).has_commas
@@ -20,7 +20,7 @@ def test_one_comma_tells_that_points_between_thousands_are_misread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("text", "corrected"),
     [
         ("110.656", "110,656"),
         ("$ 1.234.567", "$ 1,234,567"),
@@ -30,10 +30,10 @@ def test_one_comma_tells_that_points_between_thousands_are_misread() -> None:
         ("1.2345", "1.2345"),
     ],
 )
-def test_points_between_thousands_become_commas(text: str, mended: str) -> None:
-    """Cents keep their point, and so does what is no amount; without commas all stays."""
-    assert AmountStyle(has_commas=True).mended(text) == mended
-    assert AmountStyle(has_commas=False).mended(text) == text
+def test_points_between_thousands_become_commas(text: str, corrected: str) -> None:
+    """Cents keep their point, and so do other texts; without commas nothing changes."""
+    assert AmountStyle(has_commas=True).corrected(text) == corrected
+    assert AmountStyle(has_commas=False).corrected(text) == text
 
 
 def test_amount_that_lost_its_point_is_odd_among_those_with_cents() -> None:
@@ -49,7 +49,7 @@ def test_amount_that_lost_its_point_is_odd_among_those_with_cents() -> None:
     assert not any(style.is_odd(text) for style in unknown for text in ("2150", "21.50"))
 
 
-def test_odd_amount_is_doubted_where_an_engine_read_it() -> None:
+def test_odd_amount_is_less_probable_where_an_engine_read_it() -> None:
     """A point that was not read is seen by comparison alone: the engine is sure of the digits."""
     sure = []
     for amount in ("21.50", "2150"):

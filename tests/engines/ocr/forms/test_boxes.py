@@ -38,7 +38,7 @@ def test_value_stands_in_the_box_of_its_key() -> None:
 
 
 def test_empty_box_has_no_value() -> None:
-    """A value does not come out of the box beside it."""
+    """A value does not come out of the box next to it."""
     form = _boxes(Campaign="No")
 
     assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": ""}
@@ -89,7 +89,7 @@ def test_digits_in_single_boxes_stay_in_their_row() -> None:
 
 
 def test_missing_digit_makes_a_number_in_single_boxes_unsure() -> None:
-    """Where a box between two others was not read, nobody may rely on the number."""
+    """Where a box between two others was not read, the number is not certain."""
     sure = []
     for digits in ("38047", "38 4719"):
         form = DrawnForm()
@@ -161,7 +161,7 @@ def test_page_ruled_like_graph_paper_takes_seconds_at_most() -> None:
 
 
 def test_odd_boxes_of_text_are_no_failure() -> None:
-    """Texts without size, beside the page or inside each other are searched all the same."""
+    """Texts without size, off the page or inside each other are searched all the same."""
     places = (
         Rect(10, 10, 10, 10),
         Rect(90, 90, 20, 20),
@@ -191,7 +191,7 @@ HEADER_KEYS = tuple(TemplateKey(header, (header,)) for header in HEADERS)
 
 
 def test_values_stand_below_a_ruled_row_of_headers() -> None:
-    """Each caption fills a box of its own, and the box right below has its value."""
+    """Each caption fills a separate box, and the box directly below has its value."""
     form = _ruled_rows(HEADERS, ("34278587", "6/18/2017", "$56,651.49"))
 
     assert _read(form, *HEADER_KEYS) == dict(
@@ -208,12 +208,12 @@ def test_values_stand_below_a_ruled_row_of_headers() -> None:
     ],
 )
 def test_empty_box_is_not_filled_from_the_box_below(below: tuple[str, ...]) -> None:
-    """Further captions, which the template does not know, are no values; nor are two texts."""
+    """Further captions, which the template does not know, are not values; nor are two texts."""
     assert _read(_ruled_rows(HEADERS, below), *HEADER_KEYS) == dict.fromkeys(HEADERS, "")
 
 
-def test_letters_of_lines_are_no_value_of_the_caption_beside_them() -> None:
-    """A form prints b and d before captions at the bottom of a box that nobody wrote in."""
+def test_letters_of_lines_are_not_values_of_adjacent_captions() -> None:
+    """A form prints b and d before captions at the bottom of an empty box."""
     form = DrawnForm()
     form.box(60, 60, 400, 160)
     form.write(70, 96, "b")

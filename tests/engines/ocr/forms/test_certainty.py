@@ -24,7 +24,7 @@ from tests.engines.ocr.forms.drawn import DrawnForm
 from tests.engines.ocr.forms.layouts import LAYOUTS
 
 CLEAR = Evidence(Surroundings(), 0.02, 0.005, 9, True, 1.0)
-"""A date in a box of its own on a clear page, for a template that knows the form."""
+"""A date in a separate box on a clear page, for a template that knows the form."""
 
 
 def test_every_measure_has_a_weight() -> None:
@@ -47,8 +47,8 @@ def test_every_measure_has_a_weight() -> None:
         replace(CLEAR, surroundings=Surroundings(bound=0.4)),
     ],
 )
-def test_each_doubt_lowers_the_probability(worse: Evidence) -> None:
-    """A weight of the wrong sign would make a doubtful value surer than a clear one."""
+def test_each_sign_of_an_error_lowers_the_probability(worse: Evidence) -> None:
+    """A weight of the wrong sign would make an uncertain value surer than a clear one."""
     assert likelihood(worse) < likelihood(CLEAR)
 
 
@@ -96,7 +96,7 @@ def _probability(form: DrawnForm) -> float:
     return field.probability
 
 
-def test_text_that_is_nobodys_behind_or_below_lowers_the_probability() -> None:
+def test_unassigned_text_behind_or_below_lowers_the_probability() -> None:
     """A value that may have been cut short is less sure than one that stands alone."""
     alone, behind, below, labelled = DrawnForm(), DrawnForm(), DrawnForm(), DrawnForm()
     for form in (alone, behind, below, labelled):
@@ -114,11 +114,11 @@ def _worn(page: ReadPage, blurs: float, chance: random.Random) -> ReadPage:
     """Return a page whose characters are misread as often as its lines' probabilities say."""
 
     def worn(line: TextLine) -> TextLine:
-        doubt = min(0.6, chance.expovariate(1 / blurs))
-        letters = [chance.choice("ixo-8") if chance.random() < doubt else one for one in line.text]
+        blur = min(0.6, chance.expovariate(1 / blurs))
+        letters = [chance.choice("ixo-8") if chance.random() < blur else one for one in line.text]
         text = "".join(letters)
         shown = text if len(" ".join(text.split())) == len(text) else line.text
-        return replace(line, text=shown, probability=1 - doubt)
+        return replace(line, text=shown, probability=1 - blur)
 
     return replace(page, lines=tuple(map(worn, page.lines)))
 

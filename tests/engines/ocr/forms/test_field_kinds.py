@@ -39,7 +39,7 @@ def test_value_ends_where_the_first_of_its_type_ends() -> None:
 
 
 def test_loss_keeps_its_parentheses() -> None:
-    """An amount in parentheses is a negative one, cents or none; half a pair is no sign."""
+    """An amount in parentheses is a negative one, cents or none; half a pair is not a sign."""
     assert span_of(("CURRENCY",), "(5,253) Form 8949") == (0, 7)
     assert span_of(("CURRENCY",), "(5,253)") is None
     assert span_of(("CURRENCY",), "(5,253 of it") == (1, 6)
@@ -67,7 +67,7 @@ def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
     ],
 )
 def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole: str) -> None:
-    """Typewriters set marks apart, a 1 is narrow, blurred commas look like points: all go on."""
+    """Typewriters space marks apart, a 1 is narrow, blurred commas look like points: all count."""
     assert span_of(("CURRENCY",), text) is None
     assert tightened(text) == whole
     assert span_of(("CURRENCY",), "20 5,852") == (0, 2)
@@ -84,13 +84,13 @@ def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole:
         ("A 0 B", "A 0 B"),
     ],
 )
-def test_nought_among_letters_of_a_name_is_a_letter(text: str, name: str) -> None:
-    """Names have no digits; a number beside one keeps its noughts."""
+def test_zero_among_letters_of_a_name_is_a_letter(text: str, name: str) -> None:
+    """Names have no digits; a number next to one keeps its zeros."""
     assert with_letters(text) == name
 
 
-def test_letter_o_among_the_digits_of_a_telephone_number_is_a_nought() -> None:
-    """Other letters, and an O beside them, stay."""
+def test_letter_o_among_the_digits_of_a_telephone_number_is_a_zero() -> None:
+    """Other letters, and an O next to them, stay."""
     assert with_digits("2O7-555-O188") == "207-555-0188"
     assert with_digits("(207) 555-0188 OFFICE") == "(207) 555-0188 OFFICE"
 

@@ -94,7 +94,7 @@ def test_empty_value_has_no_box() -> None:
 
 
 def test_empty_value_is_as_sure_as_its_place() -> None:
-    """Where nothing stands a value is surely empty; a colon or a text beside it raises doubt."""
+    """Without text a value is surely empty; a colon or text nearby makes that less sure."""
     form = DrawnForm()
     form.write(100, 100, "Account Number")
     form.write(100, 400, "Full Name:")
@@ -199,7 +199,7 @@ def test_unknown_labels_are_no_values() -> None:
 
 
 def test_caption_that_goes_on_is_no_value() -> None:
-    """What a caption names beside a key of the template is not what somebody wrote there."""
+    """A caption next to a key of the template is not the value of that key."""
     form = DrawnForm()
     form.write(66, 44, "City, town or post office, state, and ZIP code. See instructions.", 14)
     form.write(66, 90, "Duluth, MN 55811")

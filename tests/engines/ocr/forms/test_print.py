@@ -1,4 +1,4 @@
-"""What belongs to a value in print, and what does not: words beside it, captions, sentences."""
+"""Which printed text belongs to a value, and which does not: nearby words, captions, sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_wide_blank_ends_a_value() -> None:
 
 
 def test_larger_print_is_a_text_of_its_own() -> None:
-    """A stamp in larger letters beside a value stands on another line."""
+    """A stamp in larger letters next to a value is on another line."""
     form = DrawnForm()
     box = form.write(60, 100, "EYES BRO")
     form.write(box.max_x + 8, 102, "VETERAN", 32)
@@ -31,7 +31,7 @@ def test_larger_print_is_a_text_of_its_own() -> None:
 
 
 def test_word_with_a_date_is_another_field() -> None:
-    """A revision's date below a value does not go on with it."""
+    """A revision's date below a value does not continue it."""
     form = DrawnForm()
     form.write(60, 100, "HGT")
     form.write(130, 100, "5-08")
@@ -41,7 +41,7 @@ def test_word_with_a_date_is_another_field() -> None:
 
 
 def test_instruction_is_no_value() -> None:
-    """A sentence that tells what to enter is passed over, with the lines it goes on in."""
+    """An instruction is skipped, with all its lines."""
     form = DrawnForm()
     form.write(60, 100, "Occupation")
     form.write(60, 150, "Baker")
@@ -78,7 +78,7 @@ def test_line_that_was_read_through_columns_is_divided_below_their_captions() ->
 
 
 def test_centred_lines_below_a_caption_are_one_value() -> None:
-    """Lines that are set about the middle of their caption go on, though they begin elsewhere."""
+    """Lines centred below their caption continue a value, though they begin elsewhere."""
     form = DrawnForm()
     middle = 400
     lines = ("Authority", "United Shires", "Ministry of the Interior")
@@ -207,7 +207,7 @@ def test_address_may_begin_with_a_name() -> None:
 
 
 def test_caption_may_end_before_an_instruction() -> None:
-    """What a caption's full stop parts from it, in its line or read apart, is no value of it."""
+    """What a caption's full stop parts from it, in its line or read apart, is not its value."""
     form = DrawnForm()
     form.write(60, 100, "City or post office. If you have a foreign address, see below.", 16)
     form.write(60, 124, "Duluth")
@@ -222,8 +222,8 @@ def test_caption_may_end_before_an_instruction() -> None:
     assert _read(form, *keys) == {"city": "Duluth", "amount": "7,036"}
 
 
-def test_signature_is_no_caption_of_the_line_beside_it() -> None:
-    """Large writing that reaches beside an address does not part its second line from the first."""
+def test_signature_is_not_the_caption_of_an_adjacent_line() -> None:
+    """Large writing that reaches into an address does not part its second line from the first."""
     form = DrawnForm()
     form.write(200, 100, "8")
     form.write(230, 100, "123 MAIN STREET")
@@ -286,7 +286,7 @@ def test_lettered_label_and_arrow_are_no_part_of_a_value() -> None:
 
 
 def test_lines_to_write_on_do_not_part_a_text_that_goes_on() -> None:
-    """Rules below each written line are no boxes; behind a comma the text goes on."""
+    """Rules below each written line are not boxes; behind a comma the text continues."""
     form = DrawnForm()
     form.write(60, 100, "Describe your concerns:")
     for row, text in enumerate(("Runny nose, weakness,", "aches, chills, tired", "Dr. Wood")):

@@ -56,7 +56,7 @@ def test_tilted_rule() -> None:
 
 
 def test_nothing_is_known_without_pixels_or_off_the_page() -> None:
-    """None says that nobody can tell; a page too small for a rule has none."""
+    """None means unknown; a page too small for a rule has none."""
     assert PageRules(None).between_lines(UPPER, LOWER) is None
     small = PageRules.of_pixels(np.full((20, 20, 3), 255, dtype=np.uint8), 0.0, (), 20.0)
     assert small.between_columns(LEFT, RIGHT) is False

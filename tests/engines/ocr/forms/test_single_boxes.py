@@ -111,7 +111,7 @@ def test_single_digit_stands_in_the_boxes_of_the_row_above() -> None:
 
 
 def test_text_layer_and_digits_far_apart_stay() -> None:
-    """A layer misses nothing, and the columns of a table are no boxes."""
+    """A layer misses nothing, and the columns of a table are not boxes."""
     page = _form(("2910", "2  0")).read()
     layer = ReadPage(page.page, 0, page.pixels, page.lines, is_exact=True)
     columns = DrawnForm()
@@ -143,7 +143,7 @@ def test_page_of_digits_takes_seconds_at_most() -> None:
 
 @pytest.mark.parametrize("shift", [(-230.0, 0.0), (0.0, -130.0), (900.0, 0.0), (0.0, 790.0)])
 def test_boxes_off_the_page_are_not_read(shift: tuple[float, float]) -> None:
-    """Digits whose places lie outside the raster, in part or wholly, are no failure."""
+    """Digits partly or wholly outside the raster do not fail."""
     form = _form(("291070001", "29 0  0 1"))
     right, down = shift
     for number, line in enumerate(form.lines):

@@ -65,7 +65,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Return for each number of segments the units that have so many, and their columns."""
+    """Return for each number of segments the units with that many, and their columns."""
     lengths = np.array([len(each) for each in chains])
     groups = []
     for length in sorted(set(lengths.tolist())):
@@ -79,7 +79,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
     """Add up the shares of segments that are read as one text.
 
-    Each segment must add something of its own: a key that stands in one of them alone is found
+    Each segment must contribute words: a key that is complete in one of them is found
     there.
 
     Args:
@@ -201,7 +201,7 @@ def _matches(
     wanted: Mapping[str, Wanted],
     segments: Sequence[LineSegment],
 ) -> list[KeyMatch]:
-    """Return the keys at some places, so many of each text and of all together as may be of use."""
+    """Return the keys at some places, limited per text and in total."""
     found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])

@@ -232,7 +232,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
     """Weigh what stands right of a key: nothing, a colon or a hint, at best.
 
-    A hint is also a sentence behind the key's full stop that tells what to do.
+    A sentence with instructions after the key's full stop is a hint, too.
     """
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0

@@ -149,7 +149,7 @@ class Candidate:
     relation: str
     """INLINE, RIGHT, BELOW, ABOVE, BOXED, NUMBERED or CROSSED."""
     score: float
-    """How likely it is by itself, 0 to about 1."""
+    """How likely it is without regard to rivals, 0 to about 1."""
 
 
 class Neighbourhood:
@@ -252,7 +252,7 @@ class Neighbourhood:
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Weigh what stands in other boxes less, where values stand below captions in their own.
+        """Lower the weight of other boxes, where values are below captions in the same box.
 
         A box that holds nothing but its caption is empty there.
         """
@@ -392,11 +392,11 @@ class Neighbourhood:
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
             if is_boxed_row(self.pieces[piece].segment.text):
                 is_ruled = False  # the rule is the side of the first box
-            weight = measures.CAPTION_FACTOR if self._is_caption_beside(key, piece) else 1.0
+            weight = measures.CAPTION_FACTOR if self._is_adjacent_caption(key, piece) else 1.0
             yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
 
-    def _is_caption_beside(self, key: FoundKey, piece: int) -> bool:
-        """Return whether a text beside a key is a caption as well: numbers stand below both."""
+    def _is_adjacent_caption(self, key: FoundKey, piece: int) -> bool:
+        """Return whether a text next to a key is a caption too: numbers are below both."""
         return not self._has_digit[piece] and all(
             (below_gaps(self._rects, rect, rect.height) < measures.RIGHT_BELOW_HEIGHTS)[
                 self._has_digit

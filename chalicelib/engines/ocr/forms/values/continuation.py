@@ -70,7 +70,7 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
 
 
 class Continuation:
-    """Extends values by pieces that nobody else has."""
+    """Extends values by unassigned pieces."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Continuation:
         return [piece for line in lines for piece in line]
 
     def unused_around(self, number: int) -> tuple[bool, bool]:
-        """Return whether text that is nobody's follows a piece: in its line, and right below it.
+        """Return whether unassigned text follows a piece: in its line, and directly below it.
 
         A value that was cut short has some there.
         """
@@ -167,7 +167,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield texts of a height of the page that are nobody's, and labels; whether it is text."""
+        """Yield unassigned texts and labels at a height of the page; whether it is text."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True
@@ -184,11 +184,11 @@ class Continuation:
         return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
 
     def _is_open(self, line: Sequence[int]) -> bool:
-        """Return whether a value may go on below a line: no amount, date or number does."""
+        """Return whether a value may continue below a line: amounts, dates and numbers never do."""
         return not is_closed(" ".join(self._segment(piece).text for piece in line))
 
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
-        """Take the pieces that go on in the same line, also those within a distance in pixels."""
+        """Add the following pieces of the line, also those within a distance in pixels."""
         found: list[int] = []
         while (
             len(found) < measures.VALUE_PIECES
@@ -321,7 +321,7 @@ class Continuation:
         return self._label_tops[low : bisect_right(self._tops_of_labels, rect.max_y)]
 
     def _is_free(self, number: int) -> bool:
-        """Return whether nobody has a piece."""
+        """Return whether a piece is unassigned."""
         piece = self._pieces[number]
         return number not in self._used and piece.owner is None and not piece.is_labelled
 
@@ -370,7 +370,7 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
     Args:
         left: the text so far.
         right: what stands further right.
-        word_gap: pixels between two words at the most.
+        word_gap: most pixels between two words.
         reach: pixels up to which it may stand all the same.
     """
     height = left.height

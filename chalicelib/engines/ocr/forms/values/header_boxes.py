@@ -1,8 +1,8 @@
 """Values in boxes below those of their keys: a ruled row of headers over a row of values.
 
 A box that holds nothing but its caption is empty on most forms, and the box below it is another
-field. Where several captions stand in one row, each alone in its box with one text alone in the
-box right below, and most of these texts are no words alone nor numbered captions themselves, the
+field. Where several captions are in one row, each alone in its box with one text alone in the
+box below, and most of these texts are neither words alone nor numbered captions themselves, the
 captions are headers.
 """
 
@@ -78,7 +78,7 @@ def _rows(keys: Sequence[FoundKey], found: dict[int, int]) -> list[list[tuple[in
 
 
 def _are_headers(row: Sequence[tuple[int, int]], remains: Remains) -> bool:
-    """Tell whether the texts below a row of captions are values: enough, and not words alone."""
+    """Return whether the texts below a row of captions are values: enough, not only words."""
     texts = [remains.pieces[value].segment.text for _, value in row]
     with_digits = sum(any(map(str.isdecimal, text)) for text in texts)
     are_values = 2 * with_digits >= len(texts) and not any(map(is_numbered_caption, texts))
@@ -86,7 +86,7 @@ def _are_headers(row: Sequence[tuple[int, int]], remains: Remains) -> bool:
 
 
 def _is_next(box: Rect, cell: Rect, height: float) -> bool:
-    """Tell whether a box has the same sides as another one, and begins where that ends."""
+    """Return whether a box has the same sides as another one and begins where that ends."""
     slack = measures.IN_RULE_HEIGHTS * height
     sides = ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))
     return isfinite(cell.area) and all(abs(one - other) <= slack for one, other in sides)
@@ -98,6 +98,6 @@ def _middles(rects: Sequence[Rect]) -> Doubles:
 
 
 def _inside(middles: Doubles, box: Rect) -> Bools:
-    """Return which middles lie in a box."""
+    """Return which centres are inside a box."""
     x, y = middles.T
     return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))

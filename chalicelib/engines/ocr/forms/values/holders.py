@@ -118,7 +118,7 @@ def _is_of_address(text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Return whether a line may name somebody."""
+    """Return whether a line may be the name of a person."""
     return bool(_NAME.fullmatch(text)) and not looks_like_label(text)
 
 

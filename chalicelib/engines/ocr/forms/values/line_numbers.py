@@ -1,6 +1,6 @@
 """Numbers of lines that tax forms print twice: before the text, and again before the amount.
 
-The second printing is no value; what stands behind it is.
+The second printing is not a value; the text behind it is.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
 
 
 def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
-    """Return whether another digit stands right beside one: both are of one longer number."""
+    """Return whether another digit is adjacent: both belong to a longer number."""
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
@@ -208,7 +208,7 @@ def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:
-    """Return whether a place lies in the same row between two others."""
+    """Return whether a place is in the same row between two others."""
     return left.max_x <= rect.min_x < right.min_x and is_level(left, rect)
 
 

@@ -59,7 +59,7 @@ class StatementColumns:
     """The columns of a page that holds a statement; none on any other page."""
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
-        """Find headers: at least two of different columns stand in one row.
+        """Find headers: at least two of different columns in one row.
 
         Args:
             segments: of one page.
@@ -108,7 +108,7 @@ class StatementColumns:
             if 0 < piece.segment.rect.min_y - header.min_y < measures.BELOW_HEIGHTS * header.height
             and has_span(("NUMBER",), piece.segment.text)
             and self._kind(piece.segment.rect) == own.kind
-            and _offset(piece.segment.rect, header) < measures.BESIDE_HEADER_HEIGHTS * header.height
+            and _offset(piece.segment.rect, header) < measures.HEADER_OFFSET_HEIGHTS * header.height
         ]
         return min(below)[1] if below else None
 
@@ -146,12 +146,12 @@ class StatementColumns:
         return found
 
     def _kind(self, rect: Rect) -> str | None:
-        """Return what the column of a number holds: the nearest header above it tells."""
+        """Return what the column of a number holds, by the nearest header above it."""
         above = [
             each
             for each in self._headers
             if each.rect.center[1] < rect.min_y
-            and _offset(rect, each.rect) < measures.BESIDE_HEADER_HEIGHTS * rect.height
+            and _offset(rect, each.rect) < measures.HEADER_OFFSET_HEIGHTS * rect.height
         ]
         lowest = max((each.rect.center[1] for each in above), default=0.0)
         nearest = [each for each in above if each.rect.center[1] > lowest - rect.height]
@@ -159,10 +159,10 @@ class StatementColumns:
 
 
 def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
-    """Return whether a header of another column stands in the same row."""
+    """Return whether a header of another column is in the same row."""
     return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
 
 
 def _offset(rect: Rect, header: Rect) -> float:
-    """Return the pixels by which a number stands beside a header; none below it."""
+    """Return the horizontal distance in pixels of a number from a header; 0 below it."""
     return max(0.0, rect.min_x - header.max_x, header.min_x - rect.max_x)

@@ -104,7 +104,7 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     if INLINE in scores:
         return RIGHT, 1.0
     if scores.keys() & _PLACED:
-        # Where a box, a number or a column decides, nothing is learnt about directions.
+        # Where a box, a number or a column decides, directions give no evidence.
         return RIGHT, 0.0
     ranked = sorted(((scores.get(each, 0.0), -at) for at, each in enumerate(_DIRECTIONS)))
     (second, _), (best, place) = ranked[-2:]
@@ -125,7 +125,7 @@ class Value:
     surroundings: Surroundings = field(default_factory=Surroundings)
     """What else stands there."""
 
-    def doubted(self, bound: float) -> Value:
+    def capped(self, bound: float) -> Value:
         """Return it with a probability of no more than a bound where an engine read it."""
         around = self.surroundings
         return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
@@ -156,7 +156,7 @@ def find_values(
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
-    # The surest first: what it goes on with is not free for the others.
+    # The surest first: its continuation is not free for the others.
     order = sorted(chosen, key=lambda number: -chosen[number].score)
     entities = {each.entity for each in templates}
     extended: dict[int, list[int]] = {}
@@ -222,7 +222,7 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
 
     def certainty(number: int) -> float:
         if number in has_text:
-            return measures.EMPTY_BESIDE_TEXT_CERTAINTY
+            return measures.EMPTY_NEAR_TEXT_CERTAINTY
         return (
             measures.EMPTY_BEHIND_COLON_CERTAINTY
             if keys[number].has_colon

@@ -54,7 +54,7 @@ def test_letters_and_inner_columns_have_numbers_too() -> None:
 
 
 def test_number_may_stand_at_the_end_of_a_longer_text() -> None:
-    """A numbered text of two lines has its amount beside the second."""
+    """A numbered text of two lines has its amount next to the second."""
     page = _page(
         ((50, "33"), (90, "Add lines"), (800, "33"), (900, "5")),
         ((50, "34"), (90, "Compare lines"), (800, "34"), (900, "6")),
@@ -98,7 +98,7 @@ def test_digits_in_single_boxes_are_no_line_numbers() -> None:
     assert field.value_text == "1013"
 
 
-def test_nought_is_an_amount() -> None:
+def test_zero_is_an_amount() -> None:
     """Lines are numbered from 1: what is printed twice in a row may be two amounts of nothing."""
     page = _page(
         ((50, "2a"), (90, "Interest"), (400, "2a"), (450, "0"), (600, "b Taxed"), (800, "2b")),
@@ -116,8 +116,8 @@ def test_nought_is_an_amount() -> None:
     assert _values(page, paid="Paid", dividends="Dividends") == {"paid": "0", "dividends": "0"}
 
 
-def test_number_of_a_line_is_no_value_of_a_heading_beside_it() -> None:
-    """A heading in the margin stands left of the first printing, which is no amount."""
+def test_number_of_a_line_is_not_the_value_of_an_adjacent_heading() -> None:
+    """A heading in the margin is left of the first printing, which is not an amount."""
     page = _page(
         ((50, "36"), (90, "Applied"), (800, "36"), (900, "4,454")),
         ((-90, "You Owe"), (50, "37"), (90, "Subtract line 33 from 24. It is due"), (800, "37")),

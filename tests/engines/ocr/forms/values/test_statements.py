@@ -55,7 +55,7 @@ def test_row_and_column_name_a_number_together() -> None:
 
 
 def test_word_of_a_longer_row_label_yields_to_the_row_that_is_meant() -> None:
-    """`FICA` stands in the label of the medical tax as well."""
+    """`FICA` is part of the label of the medical tax as well."""
     form = DrawnForm()
     for text, x in (("CURRENT", 400), ("YTD", 560)):
         form.write(x, 100, text)
