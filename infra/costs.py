@@ -32,11 +32,10 @@ from infra.template.functions import (
 )
 from infra.template.parameters import memory_id, size
 
-# Sizes of a stage: see `size` in infra/template/parameters.py.
 STANDARD, SMALL = SIZES = ("standard", "small")
-# When the prices were noted.
+"""Sizes of a stage: see `size` in infra/template/parameters.py."""
 PRICES_NOTED = "2025-11-01"
-# Where the prices that begin with each word are checked.
+"""When the prices were noted."""
 PAGES = {
     "lambda": "https://aws.amazon.com/lambda/pricing/",
     "gateway": "https://aws.amazon.com/api-gateway/pricing/",
@@ -47,7 +46,7 @@ PAGES = {
     "cloudwatch": "https://aws.amazon.com/cloudwatch/pricing/",
     "transfer": "https://aws.amazon.com/ec2/pricing/on-demand/",
 }
-# US dollars.
+"""Where the prices that begin with each word are checked."""
 PRICES = {
     "lambda_gb_second": 0.0000166667,
     "lambda_arm_gb_second": 0.0000133334,
@@ -73,20 +72,20 @@ PRICES = {
     "cloudwatch_log_gb_month": 0.03,
     "transfer_gb": 0.09,
 }
-# Processors, as `ARCH` names them.
+"""US dollars."""
 X86, ARM = ARCHITECTURES = ("x86_64", "arm64")
+"""Processors, as `ARCH` names them."""
 _GB_SECOND = {X86: "lambda_gb_second", ARM: "lambda_arm_gb_second"}
 MONTH_SECONDS = 30 * 24 * 3600
 FREE_DISK_GB = 0.5
-# Lambda asks an empty queue by so many long polls at a time.
 POLLERS, POLL_SECONDS = 5, 20
-# Of function and access log, for one call: our lines, Lambda's own, the gateway's.
+"""Lambda asks an empty queue by so many long polls at a time."""
 LOG_BYTES = 2_500
-# Of Lambda's own lines, for one run of a function.
+"""Of function and access log, for one call: our lines, Lambda's own, the gateway's."""
 RUN_LOG_BYTES = 500
-# How long lines are kept, as the template does by default.
+"""Of Lambda's own lines, for one run of a function."""
 LOG_MONTHS = 1
-# Values that each dimension of the metrics has when everything is used; models are folders.
+"""How long lines are kept, as the template does by default."""
 DIMENSION_VALUES = {
     "Route": sum(len(list(operation.routes())) for operation in OPERATIONS),
     "Type": sum(len(types) for types in FAMILY_TYPES.values()),
@@ -95,8 +94,9 @@ DIMENSION_VALUES = {
     "Function": len(FUNCTIONS),
     "Model": 13,
 }
-# Model files in the bucket.
+"""Values that each dimension of the metrics has when everything is used; models are folders."""
 MODEL_GB = 0.2
+"""Model files in the bucket."""
 _BY_NAME = {function.name: function for function in FUNCTIONS}
 
 
@@ -128,19 +128,18 @@ class Use:
     """Kind of call whose AWS calls a test counts, where several cost the same of these."""
 
 
-# Assumed time in which a function loads what it serves, which Lambda charges for as for a call.
 START_SECONDS = {RECORDS: 1.5, TEXTS: 2.5, PICTURES: 1.5, API: 1.5}
-# Kind of call whose AWS calls are those of every text.
+"""Assumed time in which a function loads what it serves, which Lambda charges for as for a call."""
 TEXT = "intent or sentiment"
-# Assumed time by profile and length: three times the engine's on a desktop's two threads, as `make
-# bench-text` prints it, and 0.03 for the rest.
+"""Kind of call whose AWS calls are those of every text."""
 TEXT_SECONDS = {
     "fast, 10 words": 0.05,
     "fast, 60 words": 0.06,
     "accurate, 10 words": 0.07,
     "accurate, 60 words": 0.154,
 }
-# Per warm call. A test compares the AWS calls with recorded ones.
+"""Assumed time by profile and length: three times the engine's on a desktop's two threads, as
+`make bench-text` prints it, and 0.03 for the rest."""
 USES = (
     *(
         Use(f"text, {kind}", TEXTS, seconds, reads=2, writes=1, counted_as=TEXT)
@@ -151,6 +150,7 @@ USES = (
     Use("list of examples", RECORDS, 0.12, reads=3, writes=1, answer_kb=25),
     Use("dataset record", RECORDS, 0.06, reads=2),
 )
+"""Per warm call. A test compares the AWS calls with recorded ones."""
 
 
 def price(use: Use, architecture: str = X86) -> float:

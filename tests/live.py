@@ -333,7 +333,7 @@ class Live:
 
 
 def talk(url: str, *parts: bytes) -> Answer:
-    """Send bytes as they are and read until the server closes."""
+    """Send bytes as they are, in parts, and read until the server closes."""
     host, port = url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=TIMEOUT_SECONDS) as connection:
         try:

@@ -1,12 +1,12 @@
-"""Runs the whole suite in parts, some beside each other, then what measures time alone.
+"""Runs the whole suite in parts, some at the same time, then the timed part alone.
 
-Run: python -m tests.parts [--check] [--fast] [OPTIONS OF PYTEST]. Whoever is free takes the next
-part. Tests of whole stacks often wait, so three keep two processors busy. Lines are shown as they
-come, with the name of their part; what a part says of its failures is shown in one piece at its
-end. One summary follows, and the exit status is 0 when all passed.
+Run: python -m tests.parts [--check] [--fast] [OPTIONS OF PYTEST]. A free thread takes the next
+part. Tests of whole stacks often wait, so three parts keep two processors busy. Lines are shown as
+they come, with the name of their part; the failures of a part are shown together at its end. A
+summary follows, and the exit status is 0 when all passed.
 
-`--check` runs `make check` as one more part, in the time that tests of stacks wait. `--fast` takes
-only the tests that need neither the emulator nor model files, which tests/conftest.py finds out.
+`--check` runs `make check` as one more part, while tests of stacks wait. `--fast` runs only the
+tests that need neither the emulator nor model files; tests/conftest.py finds out which.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BESIDE_EACH_OTHER = 3
-"""Parts that run at the same time."""
-FAST_BESIDE_EACH_OTHER = 4
-"""The same for the fast tests, of which the last two parts to end then end together."""
+# Stacks wait for timers and for each other, so three parts use two processors.
+PARTS_AT_ONCE = 3
+# With four, the last two parts of the fast tests end together.
+FAST_PARTS_AT_ONCE = 4
 DIVISION = {
     "flows": ("tests/flows",),
     "kills": ("tests/flows/kills",),
@@ -46,7 +46,7 @@ FAST_DIVISION = {
     "engines": ("tests/engines",),
     "infra": ("tests/infra",),
 }
-"""The same for the fast tests; the rest stands second, because it takes long."""
+"""The same for the fast tests; the rest is second, because it takes long."""
 PYTEST = (sys.executable, "-m", "pytest")
 CHECK = ("make", "--no-print-directory", "check")
 TIMED = (
@@ -61,13 +61,13 @@ TIMED = (
     "tests/stores/fetching/test_downloads.py",
     "tests/test_import_time.py",
 )
-"""Hold times on the clock that another busy process would lengthen."""
+"""Files that assert wall time, which another busy process would lengthen; they run alone."""
 ENVIRONMENT = {
-    "PRESAGE_NICENESS": "0",  # workers that step back would wait for all the other tests
+    "PRESAGE_NICENESS": "0",  # workers of lower priority would wait for all the other tests
     "OPENBLAS_NUM_THREADS": "1",  # more threads than processors wait for each other actively
-    "PYTHONDONTWRITEBYTECODE": "",  # hundreds of interpreters start, each would compile anew
+    "PYTHONDONTWRITEBYTECODE": "",  # hundreds of interpreters start; each would compile again
 }
-"""What differs from the environment that this command was started in."""
+"""Variables that differ from the environment of this command."""
 _ENDED_WELL = (0, 5)  # all passed; nothing was selected
 _DETAILS = re.compile(r"=+ (ERRORS|FAILURES|warnings summary|short test summary.*|slowest .*) =+")
 _FAILED = re.compile(r"(?:FAILED|ERROR) \S+::\S+")
@@ -79,7 +79,7 @@ class Part:
     """One run of pytest, or of another program."""
 
     name: str
-    """Stands before its lines."""
+    """Printed before its lines."""
     arguments: Sequence[str]
     """Of the program."""
     status: int = 0
@@ -87,7 +87,7 @@ class Part:
     last: str = ""
     """Its last line."""
     details: list[str] = field(default_factory=list)
-    """What it said of failures."""
+    """What it printed about failures."""
     program: Sequence[str] = PYTEST
 
     def run(self) -> None:
@@ -114,13 +114,13 @@ class Part:
 
 
 def say(text: str) -> None:
-    """Show text at once; called by several threads, so in one piece."""
+    """Write text at once, undivided because several threads write."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def parts(options: Sequence[str]) -> tuple[list[Part], Part]:
-    """Divide the suite: the parts that run beside each other, and the one that runs alone.
+    """Divide the suite into the parts that run at the same time and the one that runs alone.
 
     Args:
         options: of this command.
@@ -138,7 +138,7 @@ def parts(options: Sequence[str]) -> tuple[list[Part], Part]:
 
 
 def _left_out(paths: Sequence[str], division: Mapping[str, Sequence[str]]) -> list[str]:
-    """List what of some folders is for another part, as options of pytest."""
+    """Return options of pytest that leave out the files of other parts."""
     elsewhere = [path for chosen in (*division.values(), TIMED) for path in chosen]
     return [
         f"--ignore={path}"
@@ -147,14 +147,19 @@ def _left_out(paths: Sequence[str], division: Mapping[str, Sequence[str]]) -> li
     ]
 
 
+def has_passed(part: Part) -> bool:
+    """Return whether a part that ran has no failure."""
+    return part.status in _ENDED_WELL
+
+
 def summary(found: Sequence[Part], seconds: float) -> str:
-    """Name the tests that failed, and add up the last lines of all parts."""
+    """List the tests that failed, and add up the last lines of all parts."""
     totals: Counter[str] = Counter()
     for part in found:
         for number, kind in _TOTALS.findall(part.last):
             totals[kind.rstrip("s") if kind != "passed" else kind] += int(number)
     counted = ", ".join(f"{number:,} {kind}" for kind, number in sorted(totals.items()))
-    bad = [f"{p.name} ended with {p.status}" for p in found if p.status not in _ENDED_WELL]
+    bad = [f"{p.name} ended with {p.status}" for p in found if not has_passed(p)]
     verdict = "; ".join([counted or "nothing ran", *bad])
     failed = [line.strip() for part in found for line in part.details if _FAILED.match(line)]
     return "\n".join([*failed, f"{verdict} in {clock(seconds)}"])
@@ -166,17 +171,17 @@ def clock(seconds: float) -> str:
 
 
 def main(options: Sequence[str]) -> int:
-    """Run everything; returns the exit status."""
+    """Run everything; return the exit status."""
     started = time.monotonic()
     queue, alone = parts(options)
-    at_once = FAST_BESIDE_EACH_OTHER if "--fast" in options else BESIDE_EACH_OTHER
+    at_once = FAST_PARTS_AT_ONCE if "--fast" in options else PARTS_AT_ONCE
     with ThreadPoolExecutor(at_once) as threads:
         for _ in threads.map(Part.run, queue):
             pass
     alone.run()
     found = [*queue, alone]
     say(f"{summary(found, time.monotonic() - started)}\n")
-    return max(part.status not in _ENDED_WELL for part in found)
+    return int(not all(has_passed(part) for part in found))
 
 
 if __name__ == "__main__":

@@ -10,11 +10,10 @@ from chalicelib.config import Settings
 from infra.local.options import AWS, Options
 from infra.local.state import State
 
-# Folder of the project; a relative model folder lies in it.
 ROOT = Path(__file__).parents[2]
-# Access key and secret of emulators; they guard nothing beyond this machine's loopback.
+"""Folder of the project; a relative model folder lies in it."""
 DUMMY_KEY = "test"
-# Variables that other commands need to reach the running stack.
+"""Access key and secret of emulators; they guard nothing beyond this machine's loopback."""
 SHARED = (
     "AWS_ENDPOINT_URL",
     "AWS_ACCESS_KEY_ID",
@@ -26,6 +25,7 @@ SHARED = (
     "PRESAGE_BUCKET",
     "PRESAGE_MODEL_DIR",
 )
+"""Variables that other commands need to reach the running stack."""
 _EMULATED = {
     "AWS_ACCESS_KEY_ID": DUMMY_KEY,
     "AWS_SECRET_ACCESS_KEY": DUMMY_KEY,

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-# Account number that emulated resources belong to.
 ACCOUNT = "123456789012"
-# Header of a long poll: other queues whose messages end it, separated by commas. Worker and guard
-# share it, and only the guard's process may load moto.
+"""Account number that emulated resources belong to."""
 WAKE_HEADER = "X-Presage-Wake"
-# Time a worker function has, in seconds; Lambda's longest.
+"""Header of a long poll: other queues whose messages end it, separated by commas. Worker and
+guard share it, and only the guard's process may load moto."""
 WORKER_SECONDS = 15 * 60
+"""Time a worker function has, in seconds; Lambda's longest."""
 
 
 @dataclass(frozen=True)

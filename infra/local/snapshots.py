@@ -35,22 +35,22 @@ from infra.backups.rota import Rota
 from infra.local.aws.write_pause import HEADER, PATH
 from infra.local.saving import SavingState
 
-# Dumps that a pause leaves time for: the one that misses a write, the one that holds it, and as
-# much again, because the next may take longer than the last.
 _DUMPS = 3
-# Most dumps within the time that is allowed, however long they take.
+"""Dumps that a pause leaves time for: the one that misses a write, the one that holds it, and as
+much again, because the next may take longer than the last."""
 _MOST_DUMPS = 4
+"""Most dumps within the time that is allowed, however long they take."""
 
 
-# How much of what is saved is read again after each pause, to find damage.
 _ROTA_BYTES = 64 * 1000**2
-# How much is read again at the stop, and how long that may take.
+"""How much of what is saved is read again after each pause, to find damage."""
 _STOP_BYTES, _STOP_SECONDS = 1000**3, 20.0
-# Most datasets and models that one line names.
+"""How much is read again at the stop, and how long that may take."""
 _MOST_NAMES = 20
+"""Most datasets and models that one line names."""
 
-# Datasets and models, with their ids and names.
 Changed = tuple[list[str], list[str]]
+"""Datasets and models, with their ids and names."""
 
 
 class WritesNotPaused(Exception):

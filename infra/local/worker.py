@@ -27,16 +27,16 @@ from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 
-# Heartbeats within the time that a message stays hidden.
 HEARTBEATS = 3
-# Longest wait for a message, in seconds.
+"""Heartbeats within the time that a message stays hidden."""
 POLL_SECONDS = 20
-# The wait of a lane with several queues where the endpoint cannot watch them all, in seconds.
+"""Longest wait for a message, in seconds."""
 BLIND_POLL_SECONDS = 1
-# Pause after the queues could not be reached, in seconds.
+"""The wait of a lane with several queues where the endpoint cannot watch them all, in seconds."""
 RETRY_SECONDS = 1.0
-# How long a stopping worker waits for its handlers, in seconds.
+"""Pause after the queues could not be reached, in seconds."""
 STOP_SECONDS = 2.0
+"""How long a stopping worker waits for its handlers, in seconds."""
 
 
 @dataclass(frozen=True)

@@ -22,22 +22,24 @@ from chalicelib.stores.jobs.queues import (
 )
 from infra.template.names import camel
 
-# Kind of resource in the template.
 FUNCTION_TYPE = "AWS::Serverless::Function"
-# What Chalice calls the function of routes; it answered all of them before there were others. It
-# reads documents and takes files, and is large enough for anything: while an older stage is
-# updated, its gateway calls this one for every route.
+"""Kind of resource in the template."""
 API = "api_handler"
-# The functions of the other routes.
+"""What Chalice calls the function of routes; it answered all of them before there were others.
+
+It reads documents and takes files, and is large enough for anything: while an older stage is
+updated, its gateway calls this one for every route.
+"""
 RECORDS, TEXTS, PICTURES = "records", "texts", "pictures"
-# Functions that the gateway calls.
+"""The functions of the other routes."""
 ANSWERING = (RECORDS, TEXTS, PICTURES, API)
-# Points to the version of each function that the gateway and the queues call.
+"""Functions that the gateway calls."""
 ALIAS = "live"
-# Functions with more have no SnapStart.
+"""Points to the version of each function that the gateway and the queues call."""
 SNAPSHOT_DISK_MB = 512
-# A queue hides a message this many times as long as its function may run.
+"""Functions with more have no SnapStart."""
 VISIBILITY_FACTOR = 6
+"""A queue hides a message this many times as long as its function may run."""
 _LONG_SECONDS = 900
 _WHOLE_DISK_MB = 10_240
 
@@ -100,7 +102,6 @@ _CHAINED = (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE)
 _ONE_PAGE = {"PRESAGE_OCR_THREADS": "1"}
 _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 
-# Every function; Chalice describes those that have a handler of their own in app.py.
 FUNCTIONS = (
     # Two pages of a document are read at the same time, and a text by two encoders.
     # An archive behind a path is looked through in /tmp.
@@ -142,10 +143,11 @@ FUNCTIONS = (
     # A minute, while it counts what waits, and what it may still take after that.
     Function("sweep", 512, 90, 512),
 )
-# Functions that Chalice knows nothing of.
+"""Every function; Chalice describes those that have a handler of their own in app.py."""
 ADDED = tuple(function for function in FUNCTIONS if function.name in (RECORDS, TEXTS, PICTURES))
-# The function that each queue feeds.
+"""Functions that Chalice knows nothing of."""
 BY_QUEUE = {function.queue: function for function in FUNCTIONS if function.queue}
+"""The function that each queue feeds."""
 
 
 def visibility_seconds(queue: str) -> int:

@@ -20,14 +20,13 @@ from infra.template.names import (
     table_arn,
 )
 
-# Actions by resource.
 Rights = Mapping[str, tuple[str, ...]]
+"""Actions by resource."""
 
-# The sending side of a queue.
 SEND = ("GetQueueUrl", "SendMessage")
-# What Lambda itself does, with the function's role, to bring it the messages of its queue.
+"""The sending side of a queue."""
 RECEIVE = ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage")
-# Prefix of the actions by kind of resource.
+"""What Lambda itself does, with the function's role, to bring it the messages of its queue."""
 SERVICES = {
     "table": "dynamodb",
     "queue": "sqs",
@@ -35,6 +34,7 @@ SERVICES = {
     "bucket": "s3",
     "secret": "secretsmanager",
 }
+"""Prefix of the actions by kind of resource."""
 
 _TRAIN: Rights = {
     "bucket": ("ListBucket",),
@@ -116,10 +116,11 @@ _PREDICT: Rights = {
     "table/quotas": ("GetItem", "UpdateItem"),
 }
 
-# Functions with the rights of all routes together, where each may lack a use for some. Their routes
-# share stores, and the first still answers every route of a stage that is updated.
 SHARED = ("api_handler", "records")
-# By the name of the handler. Without `ListBucket` a missing object would look forbidden.
+"""Functions with the rights of all routes together, where each may lack a use for some.
+
+Their routes share stores, and the first still answers every route of a stage that is updated.
+"""
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
     **dict.fromkeys(SHARED, _ROUTES),
     "texts": _PREDICT,
@@ -229,6 +230,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/models/index/queued": ("Query",),
     },
 }
+"""By the name of the handler. Without `ListBucket` a missing object would look forbidden."""
 _VERSION = "2012-10-17"
 
 

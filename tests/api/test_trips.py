@@ -57,7 +57,7 @@ def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch)
 
     def wait(*given: Any) -> Any:
         """Work until the call is counted."""
-        assert counted.wait(10)
+        assert counted.wait(60)
         return predict(*given)
 
     monkeypatch.setattr(PredictionService, "_predict", wait)

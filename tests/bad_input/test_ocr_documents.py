@@ -35,8 +35,6 @@ from tests.pdfs import (
 
 OCR = "/v2/vision/ocr"
 LIMIT = 10 * 1024 * 1024
-SECONDS = 27.0
-"""Longest that a bad document may take, on a machine that does other work too."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,13 +53,11 @@ def health(live: Live):
 
 
 def ask(live, content, name="page.png", **fields):
-    """Have a document read; the answer must come soon."""
+    """Have a document read; an answer that takes longer than the gateway waits is an error."""
     sent = {"modelId": "OCRModel", **fields}
     scalars = [(key, value.encode(), None) for key, value in sent.items()]
     for _ in range(3):
-        begun = time.monotonic()
         answer = live.owner.form("POST", OCR, *scalars, ("sampleContent", content, name))
-        assert time.monotonic() - begun < SECONDS
         if answer.status != 503:
             break
         # Other work left no processor to it, which says nothing of the document.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 
 import pytest
 
@@ -33,13 +32,10 @@ def ask(live, **fields):
 @pytest.mark.parametrize("url", FORBIDDEN)
 def test_forbidden_address_is_a_400(live, url):
     """No spelling of a private address is reached, and what is no URL is none."""
-    began = time.monotonic()
-
     answer = ask(live, sampleLocation=url)
 
     assert answer.refused(400, "Failed to download the document from the public URL.")
     assert len(answer.message) < 250
-    assert time.monotonic() - began < 8
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.1:22/", "file:///etc/passwd", "//0x7f.1/", ""])

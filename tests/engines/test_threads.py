@@ -14,7 +14,7 @@ def test_results_stand_in_the_order_of_the_items() -> None:
     together = Barrier(3)
 
     def work(item: int) -> int:
-        together.wait(10)
+        together.wait(60)
         return item * item
 
     assert map_in_threads(work, range(6), 3) == [0, 1, 4, 9, 16, 25]

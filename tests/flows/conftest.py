@@ -1,4 +1,4 @@
-"""A running stack, callers, and models that several tests ask but none changes."""
+"""A running stack, callers, and models that several tests use but none changes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.flows import TWO_VIEWS_APP
 from tests.flows.client import Client
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip
 from tests.flows.world import FileServer, World, listed_operations, weather
@@ -17,7 +18,7 @@ from tests.pictures import make_zip
 def stack(closed_network: None) -> Iterator[LocalStack]:
     """The whole service on free ports; no test of this stack kills a part of it."""
     environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1", "PRESAGE_SWEEP_SECONDS": "1"}
-    with LocalStack(environment=environment) as running:
+    with LocalStack(TWO_VIEWS_APP, environment=environment) as running:
         yield running
 
 
@@ -37,7 +38,7 @@ def operations() -> list[tuple[str, str, str]]:
 
 @pytest.fixture
 def client(world: World) -> Iterator[Client]:
-    """A caller with a free account of its own."""
+    """A caller with a new free account."""
     made = world.caller()
     yield made
     made.close()
@@ -70,13 +71,13 @@ def files() -> Iterator[FileServer]:
 
 @pytest.fixture(scope="session")
 def gallery(world: World) -> Client:
-    """The caller who owns the shared picture datasets and models."""
+    """The caller who owns the shared image datasets and models."""
     return world.photographer(example_calls=100_000)
 
 
 @pytest.fixture(scope="session")
 def shapes_id(gallery: Client) -> int:
-    """A dataset of type image: two labels of ten drawn pictures each."""
+    """A dataset of type image: two labels of ten drawn images each."""
     return int(gallery.dataset(folders_zip(), file_name="shapes.zip")["id"])
 
 

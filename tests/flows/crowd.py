@@ -16,7 +16,7 @@ CALLERS = 64
 
 @dataclass(frozen=True)
 class Asked:
-    """A caller with something of its own."""
+    """A caller with a dataset and a model."""
 
     client: Client
     """The caller."""
@@ -29,11 +29,11 @@ class Asked:
 
 
 def run_crowd(threads: int, calls: int, call: Call) -> list[str]:
-    """Make so many calls from so many threads and return everything that was wrong."""
+    """Make calls from threads and return everything that was wrong."""
     wrong: list[str] = []
 
     def work(worker: int) -> None:
-        """Make this thread's share of the calls."""
+        """Make this thread's part of the calls."""
         clients: dict[int, Client] = {}
         try:
             for number in range(worker, calls, threads):
@@ -54,7 +54,7 @@ def run_crowd(threads: int, calls: int, call: Call) -> list[str]:
 
 
 def spend(caller: Client, model_id: str, calls: int) -> dict[int, int]:
-    """Let 64 callers of one account predict at once; returns how often each status came."""
+    """Let 64 callers of one account predict at once; return the number of answers by status."""
     found: Counter[int] = Counter()
     lock = threading.Lock()
 
@@ -75,7 +75,7 @@ def mixed_calls(crowd: Sequence[Asked]) -> Call:
     """Make a call that differs by its number in account, kind and id, and checks its answer."""
 
     def call(clients: dict[int, Client], number: int) -> str | None:
-        """Ask as one of the accounts and look for anything of another."""
+        """Call as one of the accounts and check that nothing of another is in the answer."""
         place = number % len(crowd)
         asked = crowd[place]
         if place not in clients:
@@ -91,7 +91,7 @@ def mixed_calls(crowd: Sequence[Asked]) -> Call:
 
 
 def _check_prediction(client: Client, asked: Asked, number: int) -> str | None:
-    """Predict with a sample id of its own, by JSON and by form in turn."""
+    """Predict with a unique sample id, by JSON and by form in turn."""
     fields = {"modelId": asked.model_id, "document": f"left {number}", "sampleId": f"s{number}"}
     if number % 2:
         answer = client.json("POST", f"{LANGUAGE}/intent", fields)

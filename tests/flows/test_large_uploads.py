@@ -125,7 +125,7 @@ def wait_received(stack: LocalStack, issued: dict) -> None:
         mine = next(row for row in rows if row["upload_id"]["S"] == upload_id)
         return mine["status"]["S"] == "RECEIVED"
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not is_received() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert is_received()

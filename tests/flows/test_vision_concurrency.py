@@ -1,4 +1,4 @@
-"""Many callers at once: no answer holds anything of another picture, model or account."""
+"""Many callers at once: no answer holds anything of another image, model or account."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.flows.crowd import run_crowd
 from tests.flows.pictures import folders_zip, fruit_scenes, scenes_zip, shape
 
 THREADS = 16
-CALLS = 96
+CALLS = 60
 PICTURES = 3
-"""Different pictures of each model."""
+"""Different images of each model."""
 
 
 @dataclass
 class Asked:
-    """A model of an account, with the answers that it gave to a single caller."""
+    """A model of an account, with its answers to a single caller."""
 
     client: Client
     model_id: str
@@ -26,8 +26,8 @@ class Asked:
     pictures: list[bytes]
     answers: list[str] = field(default_factory=list)
 
-    def learn(self) -> None:
-        """Ask for each picture once, with nobody else around."""
+    def record(self) -> None:
+        """Predict each image once, while there is no other caller."""
         for content in self.pictures:
             answer = self.client.picture(self.model_id, content, self.call)
             self.answers.append(text_of(answer.ok["probabilities"]))
@@ -39,10 +39,10 @@ def text_of(items: object) -> str:
 
 
 def classifier(client: Client, number: int) -> Asked:
-    """Train a classifier whose labels no other account has."""
+    """Train a classifier with labels that no other account has."""
     labels = {f"account{number}-ball": ("circle", "red"), f"account{number}-box": ("cross", "blue")}
     dataset = client.dataset(folders_zip(labels=labels, count=4), file_name="x.zip")
-    model_id = client.model(dataset["id"], epochs=5)
+    model_id = client.model(dataset["id"], epochs=2)
     pictures = [shape("circle", "red", 50 + 10 * number + place) for place in range(PICTURES)]
     return Asked(client, model_id, "predict", pictures)
 
@@ -57,7 +57,7 @@ def finder(client: Client, number: int) -> Asked:
 
 
 def test_no_answer_mixes_two_requests(world):
-    """96 predictions of 16 threads, two accounts and five models: each answer is its own."""
+    """60 predictions of 16 threads, two accounts and five models: each belongs to its request."""
     crowd = []
     for number in range(2):
         client = world.photographer()
@@ -65,11 +65,11 @@ def test_no_answer_mixes_two_requests(world):
     scenery = [shape("triangle", "green", place) for place in range(PICTURES)]
     crowd.append(Asked(crowd[0].client, "SceneClassifier", "predict", scenery))
     for asked in crowd:
-        asked.learn()
+        asked.record()
     begin = used(crowd)
 
     def call(clients, number):
-        """Ask one of the models about one of its pictures, as form and as JSON in turn."""
+        """Call one of the models with one of its images, as form and as JSON in turn."""
         place = number % len(crowd)
         asked = crowd[place]
         mine = clients.setdefault(place, asked.client.clone())
@@ -92,6 +92,6 @@ def test_no_answer_mixes_two_requests(world):
 
 
 def used(crowd):
-    """Predictions that the two accounts have used."""
+    """Return the predictions that each of the two accounts has used."""
     clients = (crowd[0].client, crowd[2].client)
     return [client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] for client in clients]

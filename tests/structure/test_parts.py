@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from tests import busy
 from tests.parts import CHECK, DIVISION, FAST_DIVISION, TIMED, Part, parts, summary
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +41,8 @@ def test_every_test_is_in_one_part(options: list[str]) -> None:
     )
 
 
-def test_checks_are_a_part_of_their_own() -> None:
-    """They run beside the tests when they are asked for, and pytest knows nothing of it."""
+def test_checks_are_a_separate_part() -> None:
+    """`--check` adds the checks to the parts, and pytest does not get the option."""
     queue, alone = parts(["--check", "-x"])
 
     assert [part.name for part in queue if part.program == CHECK] == ["check"]
@@ -49,7 +51,7 @@ def test_checks_are_a_part_of_their_own() -> None:
 
 
 def test_the_parts_are_summed_up() -> None:
-    """Numbers are added, and a part that broke off is named though no test failed."""
+    """Numbers are added, and a part that was interrupted is named though no test failed."""
     found = [
         Part("stacks", [], 0, "1,000 passed in 3.00s".replace(",", "")),
         Part("others", [], 1, "1 failed, 20 passed, 2 errors in 4.00s"),
@@ -66,7 +68,7 @@ def test_the_parts_are_summed_up() -> None:
 def test_failures_are_shown_and_end_non_zero(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A part shows its progress with its name, its failures in one piece, and its status."""
+    """A part shows its progress with its name, its failures together, and its status."""
     (tmp_path / "test_two.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # no plugin is needed, all are slow
     options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null"]
@@ -79,3 +81,34 @@ def test_failures_are_shown_and_end_non_zero(
     assert any(line.startswith("E ") and "assert 0" in line for line in lines)
     assert part.status == 1
     assert part.last.startswith("1 failed, 1 passed in")
+
+
+def test_parts_run_several_times_next_to_busy_loops(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make test-busy` runs each named part as often as it says, and reports every run."""
+    loops, statuses = [], iter([0, 1])
+
+    def run(part: Part) -> None:
+        part.status, part.last = next(statuses), "3 passed in 1.00s"
+
+    monkeypatch.setattr(Part, "run", run)
+    monkeypatch.setattr(busy, "busy_loops", lambda count: (loops.append(count), nullcontext())[1])
+
+    assert busy.main(["engines", "--times", "2"]) == 1
+
+    assert loops == [2]
+    rows = [line.split()[:3] for line in capsys.readouterr().out.splitlines() if line]
+    assert rows == [
+        ["part", "run", "result"],
+        ["engines", "1", "passed"],
+        ["engines", "2", "FAILED"],
+    ]
+
+
+def test_parts_that_do_not_exist_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong name ends the command at once and lists the right ones."""
+    with pytest.raises(SystemExit):
+        busy.main(["--loops", "0", "nonsense"])
+
+    assert "nonsense: not a part. Parts: flows, kills" in capsys.readouterr().err

@@ -14,7 +14,7 @@ def test_requests_of_threads_are_kept_apart():
     barrier = threading.Barrier(8)
 
     def echo(call):
-        barrier.wait(5)
+        barrier.wait(60)
         return {"id": call.request.request_id, "seen": app.current_request.context["requestId"]}
 
     operation = Operation("echo", "GET", "/echo", echo, "Echo.", is_public=True)

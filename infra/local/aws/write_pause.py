@@ -12,15 +12,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Header with the token of the one who copies.
 HEADER = "X-Presage-Still"
-# POST begins a pause and answers with a token, DELETE ends it, GET answers the number of writes so
-# far.
+"""Header with the token of the one who copies."""
 PATH = "/_presage/still"
-# After so long the gate opens by itself, so that a killed copier stops nobody.
+"""POST begins a pause and answers with a token, DELETE ends it, GET answers the number of writes
+so far."""
 LONGEST_SECONDS = 60.0
-# Longest wait for the calls that have begun, in seconds.
+"""After so long the gate opens by itself, so that a killed copier stops nobody."""
 ENTER_SECONDS = 10.0
+"""Longest wait for the calls that have begun, in seconds."""
 
 
 class WritePause:

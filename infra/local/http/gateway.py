@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl
 from infra.local.events import ACCOUNT
 
 STAGE = "api"
-# Headers that a gateway keeps to itself, in small letters.
 HOP_BY_HOP = frozenset(
     (
         "connection",
@@ -32,6 +31,7 @@ HOP_BY_HOP = frozenset(
         "upgrade",
     )
 )
+"""Headers that a gateway keeps to itself, in small letters."""
 
 
 @dataclass(frozen=True)

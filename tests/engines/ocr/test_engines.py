@@ -212,7 +212,7 @@ def test_threads_share_an_engine(engine, lines):
     barrier = threading.Barrier(3)
 
     def read(_):
-        barrier.wait(10)
+        barrier.wait(60)
         return engine.read(draw(), go_on)
 
     with ThreadPoolExecutor(3) as pool:

@@ -133,7 +133,7 @@ def test_threads_load_an_engine_once(monkeypatch):
     pool = OcrPool(DIRECTORY, PPOCR)
 
     def get(_):
-        barrier.wait(10)
+        barrier.wait(60)
         return pool.engine()
 
     with ThreadPoolExecutor(4) as threads:

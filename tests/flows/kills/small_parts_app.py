@@ -1,7 +1,7 @@
 """The application with small parts of batches, so that a short batch has several of them."""
 
-from app import app
 from chalicelib.domain.jobs import batch
+from tests.flows.two_views_app import app
 
 __all__ = ["app"]
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-
+from tests.busy import busy_loops
 from tests.flows.client import LANGUAGE
 from tests.flows.world import World, csv_file
 
@@ -14,16 +10,6 @@ LOOPS = 4
 LABELS = 1_000
 PATIENCE = 400
 """Longest wait on a machine that has other work as well, in seconds."""
-
-
-@contextmanager
-def busy_loops(count: int) -> Iterator[None]:
-    """Keep that many processors busy."""
-    with ExitStack() as ends:
-        for _ in range(count):
-            loop = ends.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
-            ends.callback(loop.kill)
-        yield
 
 
 def test_a_thousand_labels_are_read_next_to_busy_loops(world: World) -> None:

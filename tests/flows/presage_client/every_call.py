@@ -186,7 +186,7 @@ async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
     picture = shape("circle", "red", 3)
     label = data.labels[0].name
     assert (await vision.examples.add(data.id, picture, label=label, name="one.jpg")).name
-    model = await (await data.train("shapes", epochs=5)).wait()
+    model = await (await data.train("shapes", epochs=2)).wait()
     assert (await vision.predict(model.model_id, picture)).label
     assert (await model.predict(picture)).probabilities
     assert (await vision.feedback.add(model.model_id, picture, label)).label.name == label
@@ -195,7 +195,7 @@ async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
     found = await tables.browse().first()
     moved = [{"x": 1, "y": 1, "width": 9, "height": 9, "labelId": found.label.id}]
     assert (await vision.examples.change(tables.id, found.id, boxes=moved)).added == 1
-    finder = await (await tables.train("tables", epochs=8)).wait()
+    finder = await (await tables.train("tables", epochs=1)).wait()
     scenes = fruit_scenes(1, seed=9, name="missed")
     assert (await vision.detect(finder.model_id, scenes[0][1])).object
     assert (await vision.add_bulk_feedback(finder.model_id, scenes_zip(scenes))).object

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -131,9 +130,8 @@ def test_token_that_is_refused_for_good(live: Live) -> None:
 def test_token_that_never_comes(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tries end when their time is over, however many are left."""
     monkeypatch.setattr(smoke, "_LONGEST_SECONDS", 0.3)
-    answers, started = [503] * 8, time.monotonic()
+    answers = [503] * 8
     with warming_up(live, answers) as url, pytest.raises(DeployError, match="answered 503"):
         smoke_test(url, live.stack.settings, lambda _: None, pause_seconds=0.1)
 
     assert 1 < len(answers) < 8
-    assert time.monotonic() - started < 5

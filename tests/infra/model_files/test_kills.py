@@ -61,7 +61,7 @@ def kill_at_the_moment(process):
     """Kill a process once it says that the moment has come."""
     assert process.stdout.readline() == "now\n"
     process.kill()
-    process.wait(10)
+    process.wait(60)
 
 
 def test_a_kill_leaves_nothing_half_installed(index, start):

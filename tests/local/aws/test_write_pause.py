@@ -28,14 +28,14 @@ def test_others_wait_and_the_copier_does_not():
     gate = WritePause()
     token = gate.close()
     stranger = passing(gate)
-    passing(gate, token).join(5)
+    passing(gate, token).join(60)
     stranger.join(0.2)
 
     assert stranger.is_alive()
     assert gate.writes == 1
     assert token is not None
     assert gate.open(token)
-    stranger.join(5)
+    stranger.join(60)
     assert not stranger.is_alive()
     assert gate.writes == 2
 
@@ -48,10 +48,10 @@ def test_the_copier_waits_for_calls_that_have_begun():
     def stay() -> None:
         with gate.passing(None, is_write=False):
             inside.set()
-            leave.wait(5)
+            leave.wait(60)
 
     threading.Thread(target=stay, daemon=True).start()
-    inside.wait(5)
+    inside.wait(60)
     threading.Timer(0.3, leave.set).start()
     started = time.monotonic()
 
@@ -66,7 +66,7 @@ def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
     with gate.passing(None, is_write=False):
         assert gate.close() is None
 
-    passing(gate).join(5)
+    passing(gate).join(60)
     assert gate.writes == 1
 
 
@@ -78,7 +78,7 @@ def test_a_copier_that_dies_stops_nobody(monkeypatch: pytest.MonkeyPatch):
     started = time.monotonic()
 
     stranger = passing(gate)
-    stranger.join(5)
+    stranger.join(60)
 
     assert not stranger.is_alive()
     assert time.monotonic() - started >= 0.25

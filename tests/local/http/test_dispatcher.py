@@ -27,7 +27,7 @@ class Connection:
     def service(self):
         """Work for a while, from when it may begin."""
         if self._begin:
-            self._begin.wait(20)
+            self._begin.wait(60)
         with self._seen.lock:
             self._seen.now[self._kind] = self._seen.now.get(self._kind, 0) + 1
             most = max(self._seen.most.get(self._kind, 0), self._seen.now[self._kind])
@@ -55,7 +55,7 @@ def dispatcher():
 
 def wait_for(seen, count):
     """Wait until so many calls are answered."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(seen.ended) < count:
         assert time.monotonic() < deadline
         time.sleep(0.002)

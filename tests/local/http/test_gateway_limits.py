@@ -9,7 +9,6 @@ import http.client
 import io
 import json
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
@@ -101,12 +100,10 @@ def slow_calls(caller: Client, tricks: Tricks) -> Iterator[dict[str, Future]]:
         "/v2/vision/datasets/upload/sync": {"path": url, "type": "image"},
     }
 
-    def ask(path: str, fields: dict[str, str]) -> tuple[Any, float]:
-        """Make one call on a connection of its own."""
+    def ask(path: str, fields: dict[str, str]) -> Any:
+        """Make one call on a separate connection."""
         with caller.clone() as client:
-            began = time.monotonic()
-            answer = client.json("POST", path, fields)
-            return answer, time.monotonic() - began
+            return client.json("POST", path, fields)
 
     with ThreadPoolExecutor(len(asked)) as pool:
         yield {path: pool.submit(ask, path, fields) for path, fields in asked.items()}
@@ -291,7 +288,7 @@ def test_our_own_limits_come_before_the_gateways() -> None:
 
 def test_slow_files_are_given_up_before_the_gateway_does(slow_calls: dict[str, Future]) -> None:
     """Predictions, OCR and synchronous uploads say themselves that a file takes too long."""
-    for path, call in slow_calls.items():
-        answer, seconds = call.result()
-        assert seconds < GATEWAY_SECONDS, path
+    for call in slow_calls.values():
+        answer = call.result()
+        # The gateway itself would answer 504.
         assert (answer.status, "longer than" in answer.body.decode()) == (400, True), answer

@@ -295,7 +295,7 @@ def test_deletion_frees_the_worker_that_downloads(world: World) -> None:
 
         dataset = view.dataset
         world.container.deletions.delete_dataset(world.account, VISION, dataset.dataset_id)
-        worker.join(5)
+        worker.join(60)
 
         assert not worker.is_alive()
     assert world.objects() == []

@@ -333,14 +333,14 @@ def test_synchronous_upload_that_a_worker_was_quicker_to_take(
         """Let the worker, whose next turn this is, come first."""
         if not worker.ident:
             worker.start()
-            is_taken.wait(5)
+            is_taken.wait(60)
         return own(job)
 
     monkeypatch.setattr(world.stores.artifacts, "get_file", fetch_slowly)
     monkeypatch.setattr(world.stores.ingest_queue, "own", own_too_late)
     paid = world.new_account("paid@example.com", "GOLD")
     view = world.container.uploads.create_sync(paid, LANGUAGE, a_source(ROWS), FIELDS, 25)
-    worker.join(5)
+    worker.join(60)
 
     assert (view.dataset.status_message, view.dataset.total) == ("SUCCEEDED", 10)
     assert [queue for queue, _ in world.messages() if queue == "ingest"] == ["ingest"]

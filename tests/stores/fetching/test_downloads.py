@@ -75,7 +75,7 @@ class Site:
             return
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(10)
+        self._thread.join(60)
 
 
 MakeSite = Callable[..., Site]

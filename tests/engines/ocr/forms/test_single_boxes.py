@@ -135,10 +135,10 @@ def test_page_of_digits_takes_seconds_at_most() -> None:
     )
     pixels = np.full((1900, 1600, 3), 255, dtype=np.uint8)
     page = ReadPage(Page(1, 1600, 1900, 1.0), 0, pixels, lines)
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert with_single_boxes(page, _Engine(""), lambda: None).lines == lines
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("shift", [(-230.0, 0.0), (0.0, -130.0), (900.0, 0.0), (0.0, 790.0)])

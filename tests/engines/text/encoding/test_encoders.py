@@ -98,10 +98,10 @@ def test_encode_takes_a_megabyte_quickly(encoders, name, piece):
     """A megabyte of text is cut before the tokeniser sees it."""
     text = piece * (1_000_000 // len(piece.encode()))
 
-    started = time.perf_counter()
+    started = time.process_time()
     encoders[name].encode([text])
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -94,9 +94,9 @@ def test_loading_takes_milliseconds() -> None:
     content = _content()
 
     def seconds() -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         load(content, POOL)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(seconds() for _ in range(5)) < 0.1
 

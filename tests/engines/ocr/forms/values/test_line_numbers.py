@@ -79,11 +79,11 @@ def test_equal_measures_are_no_line_numbers() -> None:
 def test_page_of_numbers_takes_seconds_at_most() -> None:
     """Many numbers in one place, as on graph paper with axes, cost no more than a form."""
     rows = [tuple((float(10 * place), str(place % 90)) for place in range(100)) for _ in range(10)]
-    began = time.perf_counter()
+    began = time.process_time()
 
     _values(_page(*rows), nothing="Nothing")
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_digits_in_single_boxes_are_no_line_numbers() -> None:
