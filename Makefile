@@ -16,6 +16,7 @@ endif
 DATA ?= ../shared/data
 MODEL_DIR := $(or $(PRESAGE_MODEL_DIR),.models)
 ARCH ?= x86_64
+SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -52,10 +53,13 @@ run: $(INSTALLED) ## start the whole service with a demo; Ctrl-C stops it (ARGS=
 format: $(INSTALLED) ## rewrite the code in the project's format
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
+	@$(BIN)/oxfmt $(SCRIPTS) >/dev/null
 
 check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings, CloudFormation templates
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/oxfmt --check $(SCRIPTS) >/dev/null || { echo "Run: make format" >&2; exit 1; }
+	@$(BIN)/oxlint --quiet $(SCRIPTS)
 	@$(BIN)/mypy
 	@cd client && ../$(BIN)/mypy && ../$(BIN)/python tools/write_sync.py --check
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
@@ -114,8 +118,8 @@ test-browser: chromium fast-models build/browser/.installed ## the page of the A
 test-console: chromium fast-models build/browser/.installed ## the console in Chromium, by keyboard, at three widths ([CHROMIUM=/path/to/a/browser])
 	@$(IN_BROWSER) tests/browser/console --timeout 600 $(ARGS)
 
-console-pictures: chromium fast-models build/browser/.installed ## draw the pictures of docs/console.md anew
-	@$(IN_BROWSER) tests/browser/console/pictures.py --timeout 600 $(ARGS)
+console-pictures: chromium fast-models build/browser/.installed ## redraw the screenshots of docs/console.md
+	@$(IN_BROWSER) tests/browser/console/screenshots.py --timeout 600 $(ARGS)
 
 test-pythons: fast-models ## the client's tests on every other Python that it supports and this machine has
 	@$(BIN)/python -m tests.pythons $(ARGS)

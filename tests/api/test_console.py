@@ -10,7 +10,7 @@ import pytest
 from chalicelib.web import console
 
 MOST_BYTES = 400_000
-MOST_LINES = 200
+MOST_LINES = 450
 VENDORED = {
     "preact.module.js": "c30e721ebfdc6e2ad4c18c14d2dfb82667829c8aec27de1207774e3fc16858a8",
     "hooks.module.js": "a6ee626f2d01570592dd569a792e3f050154aa02890eead8c223fa3ed5aa3d5a",
@@ -117,14 +117,14 @@ def test_every_call_is_described(paths):
 
 def test_every_word_is_known():
     """Each text that a page asks for is in the file of words, and none is left over."""
-    words = set(re.findall(r'^  "([\w.-]+)": "', OWN["words.js"], re.MULTILINE))
+    words = set(re.findall(r'^  "([\w.-]+)":\s+"', OWN["words.js"], re.MULTILINE))
     others = {name: text for name, text in SCRIPTS.items() if name != "words.js"}
-    asked = {w for text in others.values() for w in re.findall(r'(?<![\w.])t\("([\w.-]+)"', text)}
-    made = {w for text in others.values() for w in re.findall(r"(?<![\w.])t\(`([\w.]+)\$", text)}
+    asked = {w for text in others.values() for w in re.findall(r'(?<![\w.])t\(\s*"([\w.-]+)"', text)}
+    made = {w for text in others.values() for w in re.findall(r"(?<![\w.])t\(\s*`([\w.]+)\$", text)}
     choices = {
         w
         for text in others.values()
-        for pair in re.findall(r'\bt\([^()]*\? "([\w.]+)" : "([\w.]+)"', text)
+        for pair in re.findall(r'\bt\([^()]*\? "([\w.]+)"\s+: "([\w.]+)"', text)
         for w in pair
     }
 

@@ -1,4 +1,4 @@
-"""Chromium of this machine, watched: what it asks for, and what its console says."""
+"""Run Chromium, and record its requests and console messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from playwright.sync_api import Page
 from tests.live import Live, shared
 
 CHROMIUM = os.environ.get("PRESAGE_BROWSER", "")
-"""The program. Without the variable nothing here is collected: tests/conftest.py."""
+"""Path of the browser. Without it tests/conftest.py collects nothing here."""
 FLAGS = (
-    "--no-sandbox",  # Chromium has none for root, as whom containers run
+    "--no-sandbox",  # containers run as root, for whom Chromium has no sandbox
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -28,22 +28,22 @@ READY_MS = 60_000
 
 @dataclass
 class Watched:
-    """The docs as a browser shows them."""
+    """The API reference in a browser."""
 
     page: Page
     url: str
     """Address of the service."""
     outside: list[str] = field(default_factory=list)
-    """Addresses elsewhere that were asked for."""
-    complaints: list[str] = field(default_factory=list)
-    """What the console said, and errors that nobody caught."""
+    """Requested URLs of other origins."""
+    errors: list[str] = field(default_factory=list)
+    """Console messages and uncaught errors."""
 
     def open(self, width: int, height: int) -> None:
-        """Open the docs in a window of a size, in pixels."""
+        """Open the API reference in a window of `width` x `height` pixels."""
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.on("request", lambda request: self._note(request.url))
-        self.page.on("console", lambda said: self.complaints.append(said.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(f"{self.url}/v2/docs")
         self.page.wait_for_selector(".opblock", timeout=READY_MS)
 
@@ -52,7 +52,7 @@ class Watched:
             self.outside.append(url)
 
     def overhang(self) -> int:
-        """Tell by how many pixels the page is wider than the window."""
+        """Return by how many pixels the page is wider than the window."""
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
@@ -64,13 +64,13 @@ def live(request: pytest.FixtureRequest, closed_network: None) -> Live:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    """How Chromium is started; each test has a profile of its own."""
+    """Return how Chromium is started; each test has a separate profile."""
     return {"executable_path": CHROMIUM, "args": [*FLAGS]}
 
 
 @pytest.fixture
 def docs(page: Page, live: Live) -> Iterator[Watched]:
-    """The docs; a test fails when they asked for anything elsewhere, or the console spoke."""
+    """The API reference; a test fails if it calls another origin or logs anything."""
     made = Watched(page, live.url)
     yield made
-    assert (made.outside, made.complaints) == ([], [])
+    assert (made.outside, made.errors) == ([], [])

@@ -1,4 +1,4 @@
-"""The docs in Chromium: everything is there, fits, can be searched and tried."""
+"""Tests of the API reference in Chromium: completeness, layout, search and calls."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ OPENED = (
     "predictions-run_ocr_vision",
     "service-get_health",
 )
-"""Operations with the longest names, bodies and answers."""
+"""Operations with the longest names, request bodies and responses."""
 each_size = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 
 
 @each_size
 def test_every_operation_is_shown_and_fits(docs, live, size):
-    """Each operation of the document is a block, and nothing is wider than the window."""
+    """Every operation of the OpenAPI document is shown, and nothing overflows the window."""
     docs.open(*size)
     document = live.stranger.get("/v2/openapi.json").ok()
     wanted = {
@@ -42,7 +42,7 @@ def test_every_operation_is_shown_and_fits(docs, live, size):
 
 @each_size
 def test_operations_open_and_fit(docs, size):
-    """Parameters, bodies, answers and examples fit the window, too."""
+    """Opened operations with parameters, bodies and responses fit the window."""
     docs.open(*size)
     for name in OPENED:
         block = docs.page.locator(f"#operations-{name}")
@@ -54,7 +54,7 @@ def test_operations_open_and_fit(docs, size):
 
 @each_size
 def test_a_call_is_tried_with_a_token(docs, live, size):
-    """A token that is given is sent with the call; the answer, curl and Python are shown."""
+    """A call sends the given token and shows its response, and the curl and Python code."""
     docs.open(*size)
     page = docs.page
     page.locator(".btn.authorize").first.click()
@@ -81,8 +81,8 @@ def test_a_call_is_tried_with_a_token(docs, live, size):
     assert docs.overhang() == 0
 
 
-def test_search_leaves_what_has_every_word(docs):
-    """Words of path, summary or description are searched for; nothing is lost afterwards."""
+def test_search_requires_every_word(docs):
+    """The search covers path, summary and description; clearing it shows all operations."""
     docs.open(*SIZES["desktop"])
     blocks = docs.page.locator(".opblock")
     all_of_them = blocks.count()
@@ -98,9 +98,9 @@ def test_search_leaves_what_has_every_word(docs):
 
 
 def test_inline_scripts_do_not_run(docs):
-    """The page's policy keeps scripts out that somebody wrote into it."""
+    """The Content-Security-Policy blocks injected inline scripts."""
     docs.open(*SIZES["desktop"])
     inject = "document.body.append(Object.assign(document.createElement('script'), {text: %r}))"
     docs.page.evaluate(inject % "window.ran = true")
     assert docs.page.evaluate("window.ran === undefined")
-    assert "Content Security Policy" in docs.complaints.pop()
+    assert "Content Security Policy" in docs.errors.pop()

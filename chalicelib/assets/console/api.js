@@ -1,10 +1,9 @@
-// Every call of the service that the console makes, and how it is made.
-// A test compares CALLS with the OpenAPI document.
+// The API operations that the console uses, and the HTTP client that calls them.
+// tests/api/test_console.py compares CALLS with the OpenAPI document.
 
-import { session } from "./session.js";
 import { t } from "./words.js";
 
-export const PLACE = location.pathname.replace(/\/console\/?$/, "");
+export const BASE_PATH = location.pathname.replace(/\/console\/?$/, "");
 
 export const CALLS = {
   createToken: "POST /v2/oauth2/token",
@@ -40,7 +39,7 @@ export const CALLS = {
   card: "GET /v2/{family}/models/{model_id}/card",
   intent: "POST /v2/language/intent",
   sentiment: "POST /v2/language/sentiment",
-  picture: "POST /v2/vision/predict",
+  classify: "POST /v2/vision/predict",
   detect: "POST /v2/vision/detect",
   read: "POST /v2/vision/ocr",
   rank: "POST /v2/{family}/rankings",
@@ -55,10 +54,12 @@ export const CALLS = {
   deliveries: "GET /v2/webhooks/{webhook_id}/deliveries",
 };
 
-const IN_CALL_BYTES = 4_000_000; // a deployed service takes about 4.5 MB in a call
-const PATIENCE = 6; // tries of a call that is told to come later
+// A deployed service accepts about 4.5 MB in one call; the form's other fields need some of it.
+const MAX_CALL_BYTES = 4_000_000;
+// Tries of a call that the service answers with 503 or a rate limit.
+const MAX_TRIES = 6;
 
-/** What the service refused, or the network did. */
+/** An error answer of the service, or a failed connection (status 0). */
 export class CallError extends Error {
   /** `date` is the service's time at the answer, in milliseconds. */
   constructor(message, status = 0, code = "", detail = "", date = NaN) {
@@ -69,32 +70,44 @@ export class CallError extends Error {
 
 const listeners = new Set();
 let unreachable = false;
-/** Tells whether the service answers, now and whenever that changes. */
+
+/** Call `listener` with whether the service is unreachable, now and on changes; return what stops it. */
 export function watchService(listener) {
   listeners.add(listener);
   listener(unreachable);
   return () => listeners.delete(listener);
 }
-function noteReach(lost) {
-  if (lost === unreachable) return;
-  unreachable = lost;
-  for (const listener of listeners) listener(lost);
+
+function setUnreachable(isUnreachable) {
+  if (isUnreachable === unreachable) return;
+  unreachable = isUnreachable;
+  for (const listener of listeners) listener(isUnreachable);
+}
+
+// session.js supplies both, so that it can import this module and not the other way round.
+let credentials = { token: () => "", renew: async () => false };
+
+/** Set where calls get their token, and what renews an expired one. */
+export function setCredentials(source) {
+  credentials = source;
 }
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-/** Makes the address of a call. */
+/** Return the HTTP method and the URL of a call. */
 export function address(name, variables = {}, query = {}) {
   const [method, template] = CALLS[name].split(" ");
   const path = template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(variables[key]));
-  const asked = Object.entries(query).filter(([, value]) => value !== "" && value !== undefined && value !== null);
-  const search = new URLSearchParams(asked).toString();
-  return { method, url: `${PLACE}${path}${search ? `?${search}` : ""}` };
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== "" && value !== undefined && value !== null,
+  );
+  const search = new URLSearchParams(given).toString();
+  return { method, url: `${BASE_PATH}${path}${search ? `?${search}` : ""}` };
 }
 
 /**
- * Makes a call and returns its record.
- * `fields` are sent as a form, `json` as JSON, `file` as the part that `part` names.
+ * Make a call and return the JSON object of its answer.
+ * `fields` are sent as a form, `json` as JSON, `file` as the form part that `part` names.
  */
 export async function call(name, { variables, query, fields, json, file, part = "data", onProgress } = {}) {
   const { method, url } = address(name, variables, query);
@@ -102,34 +115,41 @@ export async function call(name, { variables, query, fields, json, file, part = 
     if (json) return JSON.stringify(json);
     if (!fields && !file) return undefined;
     const form = new FormData();
-    for (const [key, value] of Object.entries(fields ?? {})) if (value !== undefined && value !== "") form.append(key, value);
+    for (const [key, value] of Object.entries(fields ?? {}))
+      if (value !== undefined && value !== "") form.append(key, value);
     if (file) form.append(part, file, file.name);
     return form;
   };
   for (let tries = 1; ; tries++) {
-    const sentWith = session.token;
+    const token = credentials.token();
     let answer;
     try {
-      answer = await send(method, url, body(), json && "application/json", sentWith, onProgress);
+      answer = await send(method, url, body(), json && "application/json", token, onProgress);
     } catch {
-      noteReach(true);
-      if (method !== "GET") throw new CallError(t("network.lost"));
+      setUnreachable(true);
+      // Only a read is safe to repeat: a write may have arrived before the connection broke.
+      if (method !== "GET") throw new CallError(t("network.failed"));
       await pause(Math.min(5000, 500 * tries));
       continue;
     }
-    noteReach(false);
+    setUnreachable(false);
     if (answer.status < 300) return answer.record;
-    if (answer.status === 401 && name !== "createToken" && (await session.renew(sentWith))) continue;
-    if ((answer.status === 503 || answer.record?.code === "rate_exceeded") && tries < PATIENCE) {
+    if (answer.status === 401 && name !== "createToken" && (await credentials.renew(token))) continue;
+    if ((answer.status === 503 || answer.record?.code === "rate_exceeded") && tries < MAX_TRIES) {
       await pause(1000 * Math.min(30, answer.after || tries));
       continue;
     }
-    throw new CallError(answer.record?.message ?? t("network.odd", { status: answer.status }), answer.status,
-      answer.record?.code, answer.record?.detail, answer.date);
+    throw new CallError(
+      answer.record?.message ?? t("network.unexpected", { status: answer.status }),
+      answer.status,
+      answer.record?.code,
+      answer.record?.detail,
+      answer.date,
+    );
   }
 }
 
-/** Sends one request; XMLHttpRequest tells how much of a file is sent. */
+/** Send one request. It uses XMLHttpRequest because fetch reports no upload progress. */
 function send(method, url, body, type, token, onProgress) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -139,41 +159,62 @@ function send(method, url, body, type, token, onProgress) {
     if (onProgress) request.upload.onprogress = (event) => onProgress(event.loaded / event.total);
     request.onload = () => {
       let record = null;
-      try { record = JSON.parse(request.responseText); } catch { /* not every answer has a record */ }
+      try {
+        record = JSON.parse(request.responseText);
+      } catch {
+        /* not every answer is JSON */
+      }
       if (request.status === 0) reject(new Error("no answer"));
-      else resolve({ status: request.status, record, after: Number(/^retry-after: (\d+)/im.exec(request.getAllResponseHeaders())?.[1]), date: Date.parse(/^date: (.+)$/im.exec(request.getAllResponseHeaders())?.[1]) });
+      else
+        resolve({
+          status: request.status,
+          record,
+          after: Number(/^retry-after: (\d+)/im.exec(request.getAllResponseHeaders())?.[1]),
+          date: Date.parse(/^date: (.+)$/im.exec(request.getAllResponseHeaders())?.[1]),
+        });
     };
     request.onerror = request.onabort = () => reject(new Error("no answer"));
     request.send(body);
   });
 }
 
-/** Sends a file by itself into the bucket when it is too large for a call; returns what names it in the call. */
-export async function placed(file, onProgress) {
-  if (file.size <= IN_CALL_BYTES) return { file };
+/** Upload a file that is too large for one call to the bucket. Return the file or the fields that refer to it. */
+export async function uploadIfLarge(file, onProgress) {
+  if (file.size <= MAX_CALL_BYTES) return { file };
   const form = await call("uploadForm", { json: { name: file.name } });
-  if (file.size > form.maxBytes) throw new CallError(t("bring.tooLarge", { limit: form.maxBytes / 2 ** 30 }));
+  if (file.size > form.maxBytes)
+    throw new CallError(t("upload.tooLarge", { limit: form.maxBytes / 2 ** 30 }));
   const data = new FormData();
   for (const [key, value] of Object.entries(form.fields)) data.append(key, value);
   data.append("file", file, file.name);
   let answer;
-  try { answer = await send("POST", form.url, data, null, null, onProgress); } catch { throw new CallError(t("network.upload")); }
+  try {
+    answer = await send("POST", form.url, data, null, null, onProgress);
+  } catch {
+    throw new CallError(t("network.upload"));
+  }
   if (answer.status >= 300) throw new CallError(t("network.upload"), answer.status);
   return { fields: { path: form.path } };
 }
 
-/** Reads a result of the bucket, a record a line. */
-export async function lines(url) {
+/** Read a JSON lines file from the bucket. */
+export async function readLines(url) {
   const answer = await fetch(url).catch(() => null);
-  if (!answer?.ok) throw new CallError(t("network.lost"));
-  return (await answer.text()).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  if (!answer?.ok) throw new CallError(t("network.failed"));
+  return (await answer.text())
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }
 
-/** Reads a list whole, page by page. */
-export async function all(name, options = {}, most = 1000, page = 25) {
+/** Read all items of a paged list, at most `most`. */
+export async function readAll(name, options = {}, most = 1000, page = 25) {
   const found = [];
   while (found.length < most) {
-    const { data } = await call(name, { ...options, query: { ...options.query, offset: found.length, count: page } });
+    const { data } = await call(name, {
+      ...options,
+      query: { ...options.query, offset: found.length, count: page },
+    });
     found.push(...data);
     if (data.length < page) break;
   }

@@ -1,12 +1,13 @@
-// A dataset: its examples to look at and mend, its labels, its models, and what was uploaded.
+// The page of a dataset: examples, labels, models, uploads and export.
 
 import { useEffect } from "./hooks.module.js";
-import { all, call } from "./api.js";
+import { readAll, call } from "./api.js";
 import { Browse } from "./browse.js";
-import { placeOf } from "./datasets.js";
+import { datasetUrl } from "./datasets.js";
 import { Labels } from "./labels.js";
 import { ModelRow } from "./models.js";
 import { Action, go, Head, html, Loaded, number, useEvery, useLoad, when } from "./ui.js";
+import { startTraining } from "./training.js";
 import { Exports } from "./exports.js";
 import { t } from "./words.js";
 
@@ -15,34 +16,80 @@ const TABS = ["examples", "labels", "models", "uploads", "export"];
 export function DatasetPage({ rest: [family, id, tab = "examples"], query }) {
   const variables = { family, dataset_id: id };
   const loaded = useLoad(() => call("dataset", { variables }), [family, id]);
-  const reading = loaded.data?.statusMsg === "UPLOADING";
-  useEvery(700, reading, loaded.again);
-  return html`<${Loaded} of=${loaded}>${(dataset) => html`
-    <${Head} title=${dataset.name} back=${{ href: "#/datasets", text: t("menu.datasets") }} tags=${[t(`type.${dataset.type}`)]}>
-      <${Action} run=${() => rename(dataset, variables, loaded.again)}>${t("dataset.rename")}<//>
-      <${Action} kind="danger" run=${() => remove(dataset, variables)}>${t("dataset.delete")}<//>
-      <${Action} kind="primary" focused=${Boolean(query.first) || tab === "models"} disabled=${!dataset.available || !dataset.totalExamples} run=${() => train(dataset, family)}>${t("dataset.train")}<//>
+  const isReading = loaded.data?.statusMsg === "UPLOADING";
+  useEvery(700, isReading, loaded.reload);
+  return html`
+    <${Loaded} of=${loaded}>
+      ${(dataset) => html`
+        <${Head}
+          title=${dataset.name}
+          back=${{ href: "#/datasets", text: t("menu.datasets") }}
+          tags=${[t(`type.${dataset.type}`)]}
+        >
+          <${Action} run=${() => rename(dataset, variables, loaded.reload)}>${t("dataset.rename")}<//>
+          <${Action} kind="danger" run=${() => remove(dataset, variables)}>${t("dataset.delete")}<//>
+          <${Action}
+            kind="primary"
+            focused=${Boolean(query.first) || tab === "models"}
+            disabled=${!dataset.available || !dataset.totalExamples}
+            run=${() => startTraining(dataset, family)}
+          >
+            ${t("dataset.train")}
+          <//>
+        <//>
+        ${
+          isReading &&
+          html`
+            <p class="waiting" role="status">
+              <span class="spinner" aria-hidden="true"></span>
+              ${t("datasets.reading")}
+            </p>
+          `
+        }
+        ${
+          dataset.statusMsg.startsWith("FAILED") &&
+          html`<p class="notice bad" role="alert">${dataset.statusMsg}</p>`
+        }
+        ${query.first && html`<p class="notice">${t("dataset.first")}</p>`}
+        <nav class="tabs" aria-label=${t("dataset.tabs")}>
+          ${TABS.map(
+            (name) => html`
+              <a href=${datasetUrl(dataset, name)} aria-current=${tab === name ? "page" : undefined}>
+                ${t(`tab.${name}`)}
+              </a>
+            `,
+          )}
+        </nav>
+        ${
+          dataset.available &&
+          html`
+            <${Tab}
+              name=${tab}
+              dataset=${dataset}
+              variables=${variables}
+              query=${query}
+              reload=${loaded.reload}
+            />
+          `
+        }
+      `}
     <//>
-    ${reading && html`<p class="waiting" role="status"><span class="spinner" aria-hidden="true"></span>${t("datasets.reading")}</p>`}
-    ${dataset.statusMsg.startsWith("FAILED") && html`<p class="notice bad" role="alert">${dataset.statusMsg}</p>`}
-    ${query.first && html`<p class="notice">${t("dataset.first")}</p>`}
-    <nav class="tabs" aria-label=${t("dataset.tabs")}>${TABS.map((name) => html`<a href=${placeOf(dataset, name)} aria-current=${tab === name ? "page" : undefined}>${t(`tab.${name}`)}</a>`)}</nav>
-    ${dataset.available && html`<${Tab} name=${tab} dataset=${dataset} variables=${variables} query=${query} again=${loaded.again} />`}`}
-  <//>`;
+  `;
 }
 
-function Tab({ name, dataset, variables, query, again }) {
-  if (name === "labels") return html`<${Labels} dataset=${dataset} variables=${variables} again=${again} />`;
+function Tab({ name, dataset, variables, query, reload }) {
+  if (name === "labels")
+    return html`<${Labels} dataset=${dataset} variables=${variables} reload=${reload} />`;
   if (name === "models") return html`<${DatasetModels} variables=${variables} />`;
   if (name === "uploads") return html`<${Uploads} dataset=${dataset} variables=${variables} />`;
   if (name === "export") return html`<${Exports} dataset=${dataset} variables=${variables} />`;
-  return html`<${Browse} dataset=${dataset} variables=${variables} query=${query} again=${again} />`;
+  return html`<${Browse} dataset=${dataset} variables=${variables} query=${query} reload=${reload} />`;
 }
 
-async function rename(dataset, variables, again) {
+async function rename(dataset, variables, reload) {
   const name = prompt(t("dataset.newName"), dataset.name);
   if (name && name !== dataset.name) await call("renameDataset", { variables, json: { name } });
-  again();
+  reload();
 }
 
 async function remove(dataset, variables) {
@@ -51,28 +98,67 @@ async function remove(dataset, variables) {
   go("#/datasets");
 }
 
-/** Starts a training, or trains a model of the dataset again, and shows it. */
-export async function train(dataset, family, modelId) {
-  const asked = modelId ? { json: { modelId } } : { json: { name: dataset.name.slice(0, 180), datasetId: dataset.id } };
-  const training = await call(modelId ? "retrain" : "train", { variables: { family }, ...asked });
-  go(`#/model/${family}/${training.modelId}`);
-}
-
 function DatasetModels({ variables }) {
-  const loaded = useLoad(() => all("datasetModels", { variables }), [variables.dataset_id]);
-  return html`<${Loaded} of=${loaded}>${(models) => (models.length ? html`<ul class="rows">${models.map((model) => html`<${ModelRow} model=${model} />`)}</ul>`
-    : html`<p class="empty">${t("dataset.noModels")}</p>`)}<//>`;
+  const loaded = useLoad(() => readAll("datasetModels", { variables }), [variables.dataset_id]);
+  return html`
+    <${Loaded} of=${loaded}>
+      ${(models) =>
+        models.length
+          ? html`<ul class="rows">${models.map((model) => html`<${ModelRow} model=${model} />`)}</ul>`
+          : html`<p class="empty">${t("dataset.noModels")}</p>`}
+    <//>
+  `;
 }
 
 function Uploads({ dataset, variables }) {
-  const loaded = useLoad(() => all("receipts", { variables }), [variables.dataset_id]);
-  useEffect(() => { loaded.again(); }, [dataset.updatedAt]);
-  return html`<div class="row"><a class="button" href=${`#/bring?family=${variables.family}&to=${dataset.id}`}>${t("dataset.add")}</a></div>
-    <${Loaded} of=${loaded}>${(receipts) => html`<ul class="rows">${receipts.map((receipt) => html`<li class="card">
-      <p><strong>${when(receipt.createdAt)}</strong> <span class="tag">${t(`status.${receipt.status}`)}</span></p>
-      <p class="muted">${t("receipt.sum", { kept: number(receipt.kept), duplicates: number(receipt.duplicates), rejected: number(receipt.rejected) })}</p>
-      ${receipt.message && html`<p class="notice bad">${receipt.message}</p>`}
-      ${receipt.warnings.map((warning) => html`<p class="notice warn">${warning.message}</p>`)}
-      ${receipt.rejections.length > 0 && html`<details><summary>${t("bring.rejections", { count: number(receipt.rejected) })}</summary>
-        <ul class="plain">${receipt.rejections.map((one) => html`<li><span class="tag"><bdi>${one.row ?? one.file}</bdi></span> ${one.reason}</li>`)}</ul></details>`}</li>`)}</ul>`}<//>`;
+  const loaded = useLoad(() => readAll("receipts", { variables }), [variables.dataset_id]);
+  useEffect(() => {
+    loaded.reload();
+  }, [dataset.updatedAt]);
+  return html`
+    <div class="row">
+      <a class="button" href=${`#/upload?family=${variables.family}&to=${dataset.id}`}>${t("dataset.add")}</a>
+    </div>
+    <${Loaded} of=${loaded}>
+      ${(receipts) => html`
+        <ul class="rows">
+          ${receipts.map(
+            (receipt) => html`
+              <li class="card">
+                <p>
+                  <strong>${when(receipt.createdAt)}</strong>
+                  ${" "}
+                  <span class="tag">${t(`status.${receipt.status}`)}</span>
+                </p>
+                <p class="muted">
+                  ${t("receipt.summary", {
+                    kept: number(receipt.kept),
+                    duplicates: number(receipt.duplicates),
+                    rejected: number(receipt.rejected),
+                  })}
+                </p>
+                ${receipt.message && html`<p class="notice bad">${receipt.message}</p>`}
+                ${receipt.warnings.map((warning) => html`<p class="notice warn">${warning.message}</p>`)}
+                ${
+                  receipt.rejections.length > 0 &&
+                  html`
+                    <details>
+                      <summary>${t("upload.rejections", { count: number(receipt.rejected) })}</summary>
+                      <ul class="plain">
+                        ${receipt.rejections.map(
+                          (one) => html`
+                          <li><span class="tag"><bdi>${one.row ?? one.file}</bdi></span> ${one.reason}</li>
+                        `,
+                        )}
+                      </ul>
+                    </details>
+                  `
+                }
+              </li>
+            `,
+          )}
+        </ul>
+      `}
+    <//>
+  `;
 }

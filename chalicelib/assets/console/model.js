@@ -1,13 +1,13 @@
-// A model: its training as it goes on, how good it became, and what to do next.
+// The page of a model: training progress, evaluation, and next steps.
 
-import { useEffect, useState } from "./hooks.module.js";
-import { all, call } from "./api.js";
+import { useEffect } from "./hooks.module.js";
+import { readAll, call } from "./api.js";
 import { CurveChart } from "./curve.js";
-import { train } from "./dataset.js";
 import { Matrix } from "./matrix.js";
-import { Card, Measures } from "./measures.js";
+import { Card, LabelMetrics } from "./metrics.js";
 import { isOpen } from "./models.js";
 import { Reliability } from "./reliability.js";
+import { startTraining } from "./training.js";
 import { Action, go, Head, html, Loaded, Progress, useEvery, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
@@ -16,24 +16,63 @@ const RANKED = ["text-intent", "text-sentiment", "image", "image-multi-label"];
 export function ModelPage({ rest: [family, id] }) {
   const variables = { family, model_id: id };
   const loaded = useLoad(() => call("training", { variables }), [family, id]);
-  const curve = useLoad(() => all("curve", { variables }, 300).catch(() => []), [family, id]);
+  const curve = useLoad(() => readAll("curve", { variables }, 300).catch(() => []), [family, id]);
   const open = loaded.data !== null && isOpen(loaded.data);
-  useEvery(500, open, async () => { await Promise.all([loaded.again(), curve.again()]); });
-  useEffect(() => { if (loaded.data && !open) curve.again(); }, [open]);
+  useEvery(500, open, async () => {
+    await Promise.all([loaded.reload(), curve.reload()]);
+  });
+  useEffect(() => {
+    if (loaded.data && !open) curve.reload();
+  }, [open]);
   const remove = async (name) => {
     if (!confirm(t("model.sure", { name }))) return;
     await call("deleteModel", { variables });
     go("#/models");
   };
-  return html`<${Loaded} of=${loaded}>${(training) => html`
-    <${Head} title=${training.name} back=${{ href: `#/dataset/${family}/${training.datasetId}`, text: t("model.dataset") }} tags=${[t(`status.${training.status}`)]}>
-      <${Action} disabled=${open} run=${() => train({ id: training.datasetId, name: training.name }, family, id).then(loaded.again)}>${t("model.again")}<//>
-      <${Action} disabled=${open} kind="danger" run=${() => remove(training.name)}>${t("model.delete")}<//>
+  return html`
+    <${Loaded} of=${loaded}>
+      ${(training) => html`
+        <${Head}
+          title=${training.name}
+          back=${{ href: `#/dataset/${family}/${training.datasetId}`, text: t("model.dataset") }}
+          tags=${[t(`status.${training.status}`)]}
+        >
+          <${Action}
+            disabled=${open}
+            run=${() =>
+              startTraining({ id: training.datasetId, name: training.name }, family, id).then(loaded.reload)}
+          >
+            ${t("model.again")}
+          <//>
+          <${Action} disabled=${open} kind="danger" run=${() => remove(training.name)}>${t("model.delete")}<//>
+        <//>
+        ${
+          open &&
+          html`
+            <${Progress}
+              value=${training.progress}
+              label=${
+                training.queuePosition
+                  ? t("model.queued", { place: training.queuePosition })
+                  : t("model.training")
+              }
+            />
+          `
+        }
+        ${training.failureMsg && html`<p class="notice bad" role="alert">${training.failureMsg}</p>`}
+        ${
+          curve.data?.length > 0 &&
+          html`
+            <section class="card"><h2>${t("curve.title")}</h2><${CurveChart} epochs=${curve.data} /></section>
+          `
+        }
+        ${
+          training.status === "SUCCEEDED" &&
+          html`<${Result} key=${training.updatedAt} variables=${variables} training=${training} />`
+        }
+      `}
     <//>
-    ${open && html`<${Progress} value=${training.progress} label=${training.queuePosition ? t("model.queued", { place: training.queuePosition }) : t("model.training")} />`}
-    ${training.failureMsg && html`<p class="notice bad" role="alert">${training.failureMsg}</p>`}
-    ${curve.data?.length > 0 && html`<section class="card"><h2>${t("curve.title")}</h2><${CurveChart} epochs=${curve.data} /></section>`}
-    ${training.status === "SUCCEEDED" && html`<${Result} key=${training.updatedAt} variables=${variables} training=${training} />`}`}<//>`;
+  `;
 }
 
 function Result({ variables, training }) {
@@ -44,12 +83,41 @@ function Result({ variables, training }) {
   const suspects = report?.likelyLabelErrors?.length ?? 0;
   const next = useFocus(card.data !== null);
   const place = `#/dataset/${family}/${training.datasetId}`;
-  return html`<section class="card next"><h2>${t("model.next")}</h2><div class="row">
-      ${suspects > 0 && html`<a class="button primary" ref=${next} href=${`${place}?suspectsOf=${training.modelId}`}>${t("model.mend", { count: suspects })}</a>`}
-      <a class=${`button ${suspects ? "" : "primary"}`} ref=${suspects ? null : next} href=${`#/try/${family}/${training.modelId}`}>${t("model.try")}</a>
-      ${RANKED.includes(training.modelType) && html`<a class="button" href=${`#/next/${family}/${training.modelId}`}>${t("next.title")}</a>`}</div></section>
+  return html`
+    <section class="card next">
+      <h2>${t("model.next")}</h2>
+      <div class="row">
+        ${
+          suspects > 0 &&
+          html`
+            <a class="button primary" ref=${next} href=${`${place}?suspectsOf=${training.modelId}`}>
+              ${t("model.review", { count: suspects })}
+            </a>
+          `
+        }
+        <a
+          class=${`button ${suspects ? "" : "primary"}`}
+          ref=${suspects ? null : next}
+          href=${`#/try/${family}/${training.modelId}`}
+        >
+          ${t("model.try")}
+        </a>
+        ${
+          RANKED.includes(training.modelType) &&
+          html`<a class="button" href=${`#/next/${family}/${training.modelId}`}>${t("next.title")}</a>`
+        }
+      </div>
+    </section>
     <${Loaded} of=${card}>${(shown) => html`<${Card} card=${shown} />`}<//>
-    <${Loaded} of=${metrics}>${({ metricsData }) => html`<${Measures} data=${metricsData} />
-      ${metricsData.confusionMatrix && html`<${Matrix} data=${metricsData} place=${place} model=${training.modelId} />`}`}<//>
-    <${Reliability} variables=${variables} trainedAt=${training.updatedAt} />`;
+    <${Loaded} of=${metrics}>
+      ${({ metricsData }) => html`
+        <${LabelMetrics} data=${metricsData} />
+        ${
+          metricsData.confusionMatrix &&
+          html`<${Matrix} data=${metricsData} place=${place} model=${training.modelId} />`
+        }
+      `}
+    <//>
+    <${Reliability} variables=${variables} trainedAt=${training.updatedAt} />
+  `;
 }

@@ -1,36 +1,66 @@
-// Try it: ask a model about a text or a picture, read a document, and copy the call.
+// Try a model: predict a text or an image, read a document, and copy the call as code.
 
 import { useEffect, useState } from "./hooks.module.js";
 import { call } from "./api.js";
-import { Decided, Regions, Words } from "./decided.js";
+import { Explanation, HighlightedImage, HighlightedText } from "./explain.js";
 import { DocumentAnswer } from "./document.js";
-import { fitted } from "./folder.js";
+import { shrinkImage } from "./folder.js";
 import { allModels } from "./models.js";
-import { Boxed } from "./picture.js";
+import { BoxedImage } from "./image.js";
 import { Snippets } from "./snippets.js";
 import { Action, Bar, familyOf, Field, Head, html, Loaded, percent, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
-const SHIPPED = [
+const SHARED_MODELS = [
   { modelId: "OCRModel", modelType: "ocr" },
   { modelId: "GlobalIntentModel", modelType: "text-intent" },
   { modelId: "CommunitySentiment", modelType: "text-sentiment" },
   { modelId: "GeneralImageClassifier", modelType: "image" },
 ].map((model) => ({ ...model, name: model.modelId, status: "SUCCEEDED" }));
-const CALLS = { "text-intent": "intent", "text-sentiment": "sentiment", "image-detection": "detect", ocr: "read" };
+const CALLS = {
+  "text-intent": "intent",
+  "text-sentiment": "sentiment",
+  "image-detection": "detect",
+  ocr: "read",
+};
+// The service refuses larger images.
+const MAX_IMAGE_BYTES = 5_000_000;
 const TASKS = ["text", "table", "contact", "form"];
 const FORM_TYPES = ["1040", "dl", "passport", "paystub", "permanentResident", "w2"];
 
 export function Try({ rest: [, id] }) {
-  const loaded = useLoad(async () => [...(await allModels()).filter((model) => model.status === "SUCCEEDED"), ...SHIPPED], []);
+  const loaded = useLoad(
+    async () => [...(await allModels()).filter((model) => model.status === "SUCCEEDED"), ...SHARED_MODELS],
+    [],
+  );
   const [chosen, choose] = useState(id);
   useEffect(() => choose(id), [id]);
-  return html`<${Head} title=${t("menu.try")} />
-    <${Loaded} of=${loaded}>${(models) => {
-      const model = models.find((one) => one.modelId === chosen) ?? models[0];
-      return html`<${Field} label=${t("try.model")}><select value=${model.modelId} onChange=${(e) => choose(e.target.value)}>${models.map((one) => html`<option value=${one.modelId} selected=${one === model}>${one.name} (${t(`type.${one.modelType}`)})</option>`)}</select><//>
-        ${familyOf(model.modelType) === "language" ? html`<${TryText} key=${model.modelId} model=${model} />` : html`<${TryFile} key=${model.modelId} model=${model} />`}`;
-    }}<//>`;
+  return html`
+    <${Head} title=${t("menu.try")} />
+    <${Loaded} of=${loaded}>
+      ${(models) => {
+        const model = models.find((one) => one.modelId === chosen) ?? models[0];
+        return html`
+          <${Field} label=${t("try.model")}>
+            <select value=${model.modelId} onChange=${(e) => choose(e.target.value)}>
+              ${models.map(
+                (one) => html`
+                  <option value=${one.modelId} selected=${one === model}>
+                    ${one.name} (${t(`type.${one.modelType}`)})
+                  </option>
+                `,
+              )}
+            </select>
+          <//>
+          ${
+            familyOf(model.modelType) === "language"
+              ? html`<${TryText} key=${model.modelId} model=${model} />`
+              : html`<${TryFile} key=${model.modelId} model=${model} />`
+          }
+        `;
+      }}
+    <//>
+  `;
 }
 
 function TryText({ model }) {
@@ -39,22 +69,67 @@ function TryText({ model }) {
   const first = useFocus();
   const name = CALLS[model.modelType];
   const fields = { modelId: model.modelId, document: text };
-  const ask = async () => setAnswer({ fields, ...(await call(name, { json: fields })) });
+  const predict = async () => setAnswer({ fields, ...(await call(name, { json: fields })) });
   const press = (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     event.target.closest(".card").querySelector("button").click();
   };
-  return html`<section class="card"><${Field} label=${t("try.text")} hint=${t("try.textHint")}><textarea rows="3" dir="auto" maxlength="20000" ref=${first} value=${text} onInput=${(e) => setText(e.target.value)} onKeyDown=${press}></textarea><//>
-      <${Action} kind="primary" disabled=${!text.trim()} run=${ask}>${t("try.ask")}<//></section>
-    ${answer && html`<section class="card" aria-live="polite"><h2>${t("try.answer")}</h2><${Probabilities} found=${answer.probabilities} />
-      <${Decided} key=${answer.fields.document} call=${name} options=${{ json: { ...answer.fields, explain: true } }} show=${(parts) => html`<${Words} text=${answer.fields.document} parts=${parts} />`} /></section>
-      <${Snippets} call=${name} fields=${answer.fields} answer=${{ probabilities: answer.probabilities, object: answer.object }} />`}`;
+  return html`
+    <section class="card">
+      <${Field} label=${t("try.text")} hint=${t("try.textHint")}>
+        <textarea
+          rows="3"
+          dir="auto"
+          maxlength="20000"
+          ref=${first}
+          value=${text}
+          onInput=${(e) => setText(e.target.value)}
+          onKeyDown=${press}
+        ></textarea>
+      <//>
+      <${Action} kind="primary" disabled=${!text.trim()} run=${predict}>${t("try.predict")}<//>
+    </section>
+    ${
+      answer &&
+      html`
+        <section class="card" aria-live="polite">
+          <h2>${t("try.answer")}</h2>
+          <${Probabilities} found=${answer.probabilities} />
+          <${Explanation}
+            key=${answer.fields.document}
+            call=${name}
+            options=${{ json: { ...answer.fields, explain: true } }}
+            show=${(parts) => html`<${HighlightedText} text=${answer.fields.document} parts=${parts} />`}
+          />
+        </section>
+        <${Snippets}
+          call=${name}
+          fields=${answer.fields}
+          answer=${{ probabilities: answer.probabilities, object: answer.object }}
+        />
+      `
+    }
+  `;
 }
 
 export function Probabilities({ found }) {
   if (!found.length) return html`<p class="notice">${t("try.nothing")}</p>`;
-  return html`<div class="bars">${found.slice(0, 10).map((one, index) => html`<${Bar} label=${one.label} value=${one.probability} most=${1} text=${percent(one.probability, 1)} hue=${index} />`)}</div>`;
+  return html`
+    <div class="bars">
+      ${found.slice(0, 10).map(
+        (one, index) => html`
+          <${Bar}
+            label=${one.label}
+            value=${one.probability}
+            most=${1}
+            text=${percent(one.probability, 1)}
+            hue=${index}
+          />
+        `,
+      )}
+    </div>
+  `;
 }
 
 function TryFile({ model }) {
@@ -66,25 +141,129 @@ function TryFile({ model }) {
   const [answer, setAnswer] = useState(null);
   useEffect(() => {
     if (!file) return undefined;
-    const made = URL.createObjectURL(file);
-    setSource(made);
-    return () => URL.revokeObjectURL(made);
+    const url = URL.createObjectURL(file);
+    setSource(url);
+    return () => URL.revokeObjectURL(url);
   }, [file]);
-  const take = async (chosen) => { setAnswer(null); if (chosen) setFile(isDocument ? chosen : await fitted(chosen, 5_000_000)); };
-  const name = CALLS[model.modelType] ?? "picture";
-  const fields = { modelId: model.modelId, ...(isDocument && { task, pages: "true", ...(task === "form" && { formType: form }) }) };
-  const ask = async () => setAnswer({ fields, ...(await call(name, { fields, file, part: "sampleContent" })) });
-  const boxes = (answer?.probabilities ?? []).filter((one) => one.boundingBox && !isDocument).map((one, index) => ({ x: one.boundingBox.minX, y: one.boundingBox.minY, width: one.boundingBox.maxX - one.boundingBox.minX, height: one.boundingBox.maxY - one.boundingBox.minY, name: one.label, probability: one.probability, hue: index }));
-  return html`<section class="card">
-      <div class="drop" onDragOver=${(e) => e.preventDefault()} onDrop=${(e) => { e.preventDefault(); take(e.dataTransfer.files[0]); }}>
-        <p class="drop-title">${file ? html`<bdi>${file.name}</bdi>` : t(isDocument ? "try.dropDocument" : "try.dropPicture")}</p>
-        <label class="button">${t("bring.choose")}<input class="hidden-input" type="file" accept=${isDocument ? ".png,.jpg,.jpeg,.pdf" : "image/*"} onChange=${(e) => take(e.target.files[0])} /></label></div>
-      ${isDocument && html`<div class="row"><${Field} label=${t("try.task")}><select value=${task} onChange=${(e) => { setTask(e.target.value); setAnswer(null); }}>${TASKS.map((one) => html`<option value=${one}>${t(`task.${one}`)}</option>`)}</select><//>
-        ${task === "form" && html`<${Field} label=${t("try.form")}><select value=${form} onChange=${(e) => setForm(e.target.value)}>${FORM_TYPES.map((one) => html`<option value=${one}>${one}</option>`)}</select><//>`}</div>`}
-      <${Action} kind="primary" disabled=${!file} run=${ask}>${t(isDocument ? "try.read" : "try.ask")}<//></section>
-    ${file && !isDocument && html`<section class="card answer"><div class="stage"><${Boxed} source=${source} name=${file.name} boxes=${boxes} captions /></div>
-      ${answer && html`<div aria-live="polite"><h2>${t("try.answer")}</h2><${Probabilities} found=${answer.probabilities} />
-        ${name === "picture" && html`<${Decided} key=${source} call=${name} options=${{ fields: { ...answer.fields, explain: "true" }, file, part: "sampleContent" }} show=${(parts) => html`<${Regions} source=${source} name=${file.name} parts=${parts} />`} />`}</div>`}</section>`}
+  const chooseFile = async (chosen) => {
+    setAnswer(null);
+    if (chosen) setFile(isDocument ? chosen : await shrinkImage(chosen, MAX_IMAGE_BYTES));
+  };
+  const name = CALLS[model.modelType] ?? "classify";
+  const fields = {
+    modelId: model.modelId,
+    ...(isDocument && { task, pages: "true", ...(task === "form" && { formType: form }) }),
+  };
+  const predict = async () =>
+    setAnswer({ fields, ...(await call(name, { fields, file, part: "sampleContent" })) });
+  const boxes = (answer?.probabilities ?? [])
+    .filter((one) => one.boundingBox && !isDocument)
+    .map((one, index) => ({
+      x: one.boundingBox.minX,
+      y: one.boundingBox.minY,
+      width: one.boundingBox.maxX - one.boundingBox.minX,
+      height: one.boundingBox.maxY - one.boundingBox.minY,
+      name: one.label,
+      probability: one.probability,
+      hue: index,
+    }));
+  return html`
+    <section class="card">
+      <div
+        class="drop"
+        onDragOver=${(e) => e.preventDefault()}
+        onDrop=${(e) => {
+          e.preventDefault();
+          chooseFile(e.dataTransfer.files[0]);
+        }}
+      >
+        <p class="drop-title">
+          ${file ? html`<bdi>${file.name}</bdi>` : t(isDocument ? "try.dropDocument" : "try.dropImage")}
+        </p>
+        <label class="button">
+          ${t("upload.choose")}
+          <input
+            class="hidden-input"
+            type="file"
+            accept=${isDocument ? ".png,.jpg,.jpeg,.pdf" : "image/*"}
+            onChange=${(e) => chooseFile(e.target.files[0])}
+          />
+        </label>
+      </div>
+      ${
+        isDocument &&
+        html`
+          <div class="row">
+            <${Field} label=${t("try.task")}>
+              <select
+                value=${task}
+                onChange=${(e) => {
+                  setTask(e.target.value);
+                  setAnswer(null);
+                }}
+              >
+                ${TASKS.map((one) => html`<option value=${one}>${t(`task.${one}`)}</option>`)}
+              </select>
+            <//>
+            ${
+              task === "form" &&
+              html`
+                <${Field} label=${t("try.form")}>
+                  <select value=${form} onChange=${(e) => setForm(e.target.value)}>
+                    ${FORM_TYPES.map((one) => html`<option value=${one}>${one}</option>`)}
+                  </select>
+                <//>
+              `
+            }
+          </div>
+        `
+      }
+      <${Action} kind="primary" disabled=${!file} run=${predict}>
+        ${t(isDocument ? "try.read" : "try.predict")}
+      <//>
+    </section>
+    ${
+      file &&
+      !isDocument &&
+      html`
+        <section class="card answer">
+          <div class="stage"><${BoxedImage} source=${source} name=${file.name} boxes=${boxes} captions /></div>
+          ${
+            answer &&
+            html`
+              <div aria-live="polite">
+                <h2>${t("try.answer")}</h2>
+                <${Probabilities} found=${answer.probabilities} />
+                ${
+                  name === "classify" &&
+                  html`
+                  <${Explanation}
+                    key=${source}
+                    call=${name}
+                    options=${{ fields: { ...answer.fields, explain: "true" }, file, part: "sampleContent" }}
+                    show=${(parts) => html`
+                      <${HighlightedImage} source=${source} name=${file.name} parts=${parts} />
+                    `}
+                  />
+                `
+                }
+              </div>
+            `
+          }
+        </section>
+      `
+    }
     ${answer && isDocument && html`<${DocumentAnswer} answer=${answer} file=${file} source=${source} />`}
-    ${answer && html`<${Snippets} call=${name} fields=${answer.fields} file=${file.name} answer=${{ ...answer, fields: undefined }} />`}`;
+    ${
+      answer &&
+      html`
+        <${Snippets}
+          call=${name}
+          fields=${answer.fields}
+          file=${file.name}
+          answer=${{ ...answer, fields: undefined }}
+        />
+      `
+    }
+  `;
 }

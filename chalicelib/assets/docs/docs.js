@@ -1,17 +1,22 @@
-// Starts the page of the API: the document of this very service, a search, and code to copy.
+// Starts the API reference: Swagger UI with this service's OpenAPI document, a search, and code snippets.
 
-const PLACE = location.pathname.replace(/\/v2\/docs\/?$/, "");
+const BASE_PATH = location.pathname.replace(/\/v2\/docs\/?$/, "");
 
-/** Shows the operations whose path, summary or description has every word that is searched for. */
+/** Show the operations whose method, path, summary or description contain every word of the search. */
 const search = () => ({
   fn: {
     opsFilter: (groups, phrase) => {
       const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
       const fits = (item) => {
         const operation = item.get("operation");
-        const text = [item.get("method"), item.get("path"), operation.get("summary"), operation.get("description")];
-        const said = text.join(" ").toLowerCase();
-        return words.every((word) => said.includes(word));
+        const text = [
+          item.get("method"),
+          item.get("path"),
+          operation.get("summary"),
+          operation.get("description"),
+        ];
+        const searched = text.join(" ").toLowerCase();
+        return words.every((word) => searched.includes(word));
       };
       return groups
         .map((group) => group.set("operations", group.get("operations").filter(fits)))
@@ -20,7 +25,7 @@ const search = () => ({
   },
 });
 
-/** Writes a call in Python. */
+/** Write a call as Python code. */
 function pythonCall(request) {
   const headers = request.get("headers")?.toJS() ?? {};
   const body = request.get("body");
@@ -46,22 +51,24 @@ function pythonCall(request) {
   return lines.join("\n");
 }
 
-/** Writes a JSON value as Python does. */
+/** Write a JSON value as a Python literal. */
 function pythonValue(value) {
   if (value === null || value === undefined) return "None";
   if (value === true) return "True";
   if (value === false) return "False";
   if (Array.isArray(value)) return `[${value.map(pythonValue).join(", ")}]`;
   if (typeof value !== "object") return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${pythonValue(item)}`);
+  const members = Object.entries(value).map(
+    ([name, item]) => `${JSON.stringify(name)}: ${pythonValue(item)}`,
+  );
   return `{${members.join(", ")}}`;
 }
 
 const python = () => ({ fn: { requestSnippetGenerator_python: pythonCall } });
 
-const answer = await fetch(`${PLACE}/v2/openapi.json`);
+const answer = await fetch(`${BASE_PATH}/v2/openapi.json`);
 const spec = await answer.json();
-spec.servers = [{ ...spec.servers[0], url: `${PLACE}/` }];
+spec.servers = [{ ...spec.servers[0], url: `${BASE_PATH}/` }];
 
 SwaggerUIBundle({
   spec,
@@ -72,7 +79,10 @@ SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   requestSnippetsEnabled: true,
   requestSnippets: {
-    generators: { curl_bash: { title: "curl", syntax: "bash" }, python: { title: "Python", syntax: "python" } },
+    generators: {
+      curl_bash: { title: "curl", syntax: "bash" },
+      python: { title: "Python", syntax: "python" },
+    },
     defaultExpanded: true,
     languages: ["curl_bash", "python"],
   },
@@ -81,7 +91,7 @@ SwaggerUIBundle({
   plugins: [search, python],
 });
 
-// The search finds more than Swagger UI's own filter says.
+// Swagger UI's own placeholder says that the field filters by tag, but this search covers more.
 new MutationObserver((_, observer) => {
   const field = document.querySelector(".operation-filter-input");
   if (!field) return;

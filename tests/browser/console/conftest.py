@@ -1,4 +1,4 @@
-"""The console as a browser shows it, watched: what it asks for, and what it says."""
+"""Open the console in a browser, and record its requests and errors."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from playwright.sync_api import Page, expect
 from tests.live import SHOP, Caller, Live
 
 TRAINED_MS = 120_000
-"""Longest wait for a training or an upload."""
+"""Longest wait for a training or an upload, in milliseconds."""
 SEEN_MS = 30_000
-"""Longest wait for what a person is about to see, also where many work on the same machine."""
+"""Longest wait for anything on a page, also on a busy machine, in milliseconds."""
 expect.set_options(timeout=SEEN_MS)
 _NUMBERS = itertools.count(1)
 
 
 @dataclass
 class Console:
-    """One page of the console, and what it did."""
+    """One page of the console with its recorded requests, errors and actions."""
 
     page: Page
     live: Live
     bucket: str
     outside: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     actions: int = 0
 
     def __post_init__(self) -> None:
-        """Watch the page from its beginning."""
+        """Start recording."""
         self.page.set_default_timeout(SEEN_MS)
         self.page.on("request", lambda request: self._note(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on(
             "console",
             lambda said: (
                 said.type == "error"
-                and self.complaints.append(f"{said.text} {said.location.get('url')}")
+                and self.errors.append(f"{said.text} {said.location.get('url')}")
             ),
         )
 
@@ -49,7 +49,7 @@ class Console:
             self.outside.append(url)
 
     def enter(self, caller: Caller, place: str = "datasets") -> None:
-        """Sign in by the link that `make run` prints, and go to a page."""
+        """Sign in with the link that `make run` prints, and go to a page."""
         self.page.goto(f"{self.live.url}/console#token={caller.token}")
         self.page.wait_for_selector("nav")
         self.go(place)
@@ -60,46 +60,46 @@ class Console:
         self.page.wait_for_selector("h1")
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after the other; each is an action."""
+        """Press keys one after the other; each counts as an action."""
         for key in keys:
             self.actions += 1
             self.page.keyboard.press(key)
 
     def type(self, text: str) -> None:
-        """Type a text: one action."""
+        """Type a text; it counts as one action."""
         self.actions += 1
         self.page.keyboard.type(text)
 
     def wait_focus(self, text: str) -> None:
-        """Wait until the keyboard stands on something with this text."""
+        """Wait until the focused element contains this text."""
         self.page.wait_for_function(
             "text => document.activeElement?.textContent.includes(text)", arg=text,
             timeout=TRAINED_MS,
         )  # fmt: skip
 
     def overhang(self) -> int:
-        """Tell by how many pixels the page is wider than the window."""
+        """Return by how many pixels the page is wider than the window."""
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
 @pytest.fixture
 def console(page: Page, live: Live) -> Iterator[Console]:
-    """The console; a test fails when it asked for anything elsewhere, or reported an error."""
+    """The console; a test fails if it calls another origin or reports an error."""
     bucket = f"{live.settings.endpoint_url}/{live.settings.bucket}"
     made = Console(page, live, bucket)
     yield made
-    assert (made.outside, made.complaints) == ([], [])
+    assert (made.outside, made.errors) == ([], [])
 
 
 @pytest.fixture
 def newcomer(live: Live) -> Callable[..., Caller]:
-    """Makes accounts that have nothing yet."""
+    """Return a function that creates empty accounts."""
     return lambda **more: live.caller(f"newcomer{next(_NUMBERS)}", **more)
 
 
 @pytest.fixture(scope="session")
 def owner(live: Live) -> Caller:
-    """An account with a dataset of texts, one of pictures, and a trained model of texts."""
+    """An account with a text dataset and a model trained on it."""
     caller = live.caller("console")
     dataset = caller.upload(SHOP, name="shop.csv").ok()
     model = caller.train(dataset["id"], name="shop model").ok()

@@ -1,4 +1,4 @@
-"""Look through examples: found by text, label, source and doubt, chosen by many, removed late."""
+"""Tests of browsing examples: filters, selection, labelling, removal and scrolling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.live import SHOP, UPLOAD
 
 TEXTS = 100_000
 MOST_ITEMS = 60
-"""Rows that are in the page at the same time."""
+"""Most rows in the page at the same time."""
 MOST_WAIT_MS = 100
 REMOVAL_MS = 10_000
 SCROLL = """async (seconds) => {
@@ -31,7 +31,7 @@ SCROLL = """async (seconds) => {
 
 @pytest.fixture
 def shop(newcomer):
-    """An account with twelve texts of uploads, one of feedback, and their dataset."""
+    """An account and its dataset of twelve uploaded texts and one from feedback."""
     caller = newcomer()
     dataset = caller.upload(SHOP, name="shop.csv").ok()
     model = caller.train(dataset["id"]).ok()["modelId"]
@@ -42,7 +42,7 @@ def shop(newcomer):
 
 
 def test_examples_are_found(console, shop):
-    """By a text, by a label, and by where they come from; each filter shows just its own."""
+    """The filters by text, label and source show exactly the matching examples."""
     caller, dataset = shop
     page, items = console.page, console.page.locator(".item .text")
     labels = page.locator(".filters select").first
@@ -63,14 +63,14 @@ def test_examples_are_found(console, shop):
 
 
 def test_many_are_labelled_at_once(console, shop):
-    """Space chooses several; one number gives all of them the label, one key takes it back."""
+    """Space selects several, a number key labels all of them, and one key undoes that."""
     caller, dataset = shop
     page, path = console.page, f"/v2/language/datasets/{dataset['id']}"
     console.enter(caller, f"dataset/language/{dataset['id']}")
     page.wait_for_selector(".item .text")
     number = 1 + [one["name"] for one in dataset["labelSummary"]["labels"]].index("refund")
     console.press(*["Space"] * 4)
-    expect(page.get_by_text("4 chosen")).to_be_visible()
+    expect(page.get_by_text("4 selected")).to_be_visible()
     console.press(str(number))
     page.wait_for_selector("text=Saved")
     [done] = caller.get(f"{path}/corrections").ok()["data"]
@@ -79,8 +79,8 @@ def test_many_are_labelled_at_once(console, shop):
     expect(page.locator(".item .chip").get_by_text("delivery")).to_have_count(6)
 
 
-def test_removal_is_sent_when_its_undo_has_passed(console, shop):
-    """For ten seconds a removal is in this page alone; then the service knows."""
+def test_removal_is_sent_after_ten_seconds(console, shop):
+    """A removal can be undone for ten seconds before it is sent."""
     caller, dataset = shop
     page, path = console.page, f"/v2/language/datasets/{dataset['id']}"
     sent: list[str] = []
@@ -99,25 +99,25 @@ def test_removal_is_sent_when_its_undo_has_passed(console, shop):
     assert caller.get(path).ok()["totalExamples"] == 12
 
 
-def test_suspects_are_kept_by_a_key(console, newcomer):
-    """What a training doubts is gone through; "s" keeps a label, and nothing is changed."""
+def test_flagged_labels_are_kept_by_a_key(console, newcomer):
+    """Flagged examples are reviewed; the key "s" keeps a label, so nothing changes."""
     caller, page = newcomer(), console.page
     wrong = SHOP.replace(b"parcel number 2,delivery", b"parcel number 2,refund")
     dataset = caller.upload(wrong, name="shop.csv").ok()
     model = caller.train(dataset["id"]).ok()["modelId"]
     assert caller.trained(model)["status"] == "SUCCEEDED"
     console.enter(caller, f"dataset/language/{dataset['id']}")
-    page.get_by_label("Doubted by").select_option(label="model")
+    page.get_by_label("Flagged by").select_option(label="model")
     page.wait_for_selector(".suggestion")
     count = page.locator(".suggestion").count()
-    expect(page.get_by_text(f"{count} to decide")).to_be_visible()
+    expect(page.get_by_text(f"{count} to review")).to_be_visible()
     console.press(*"s" * count)
-    expect(page.get_by_text("0 to decide")).to_be_visible()
+    expect(page.get_by_text("0 to review")).to_be_visible()
     assert caller.get(f"/v2/language/datasets/{dataset['id']}/corrections").ok()["data"] == []
 
 
 def test_hundred_thousand_texts_scroll(console, newcomer):
-    """However long the list is, few rows are in the page, and frames keep coming."""
+    """A long list renders few rows and scrolls without long frames."""
     caller, page = newcomer(), console.page
     dataset = caller.upload(two_labels(TEXTS), path=UPLOAD).ok()
     place = f"/v2/language/datasets/{dataset['id']}"

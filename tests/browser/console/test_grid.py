@@ -1,4 +1,4 @@
-"""A grid of very many pictures scrolls like a page with nothing on it."""
+"""Test that a grid of many images scrolls as fast as an empty page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.live import multipart
 from tests.pictures import draw
 
 PICTURES = 10_000
-LEAST_SHARE = 0.8
+MIN_FRAME_RATIO = 0.8
 RUNS = 5
 SECONDS = 3
 PIXELS_A_SECOND = 4_000
@@ -48,7 +48,7 @@ EMPTY = """height => {
 
 
 def archive() -> bytes:
-    """Draw ten thousand pictures of two labels."""
+    """Draw ten thousand images of two labels."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as made:
         for number in range(PICTURES):
@@ -60,8 +60,8 @@ def archive() -> bytes:
     return file.getvalue()
 
 
-def brought(caller, content: bytes) -> int:
-    """Send an archive by a form and keep it; return the dataset's id."""
+def create_dataset(caller, content: bytes) -> int:
+    """Upload an archive with a form, and create a dataset of it; return its id."""
     form = caller.json("POST", "/v2/uploads", {"name": "many.zip"}).ok()
     parts = [(name, value.encode(), None) for name, value in form["fields"].items()]
     place = urlsplit(form["url"])
@@ -84,9 +84,9 @@ def brought(caller, content: bytes) -> int:
 
 @pytest.fixture
 def many(newcomer):
-    """An account with ten thousand pictures, the first of which were looked at."""
+    """An account with ten thousand images; the first ones have thumbnails."""
     caller = newcomer()
-    dataset_id = brought(caller, archive())
+    dataset_id = create_dataset(caller, archive())
     for offset in range(0, PIXELS_A_SECOND * SECONDS // 200 * 8, 100):
         path = f"/v2/vision/datasets/{dataset_id}/browse"
         caller.get(path, offset=offset, count=100).ok()
@@ -94,7 +94,7 @@ def many(newcomer):
 
 
 def test_grid_scrolls_as_an_empty_page_does(console, many):
-    """While ten thousand pictures are scrolled, frames come .8 times as often as without any."""
+    """Scrolling ten thousand images has at least .8 of the frame rate of an empty page."""
     caller, dataset_id = many
     page = console.page
     console.enter(caller, f"dataset/vision/{dataset_id}")
@@ -113,4 +113,4 @@ def test_grid_scrolls_as_an_empty_page_does(console, many):
     page.bring_to_front()
     page.wait_for_function(SHOWN)
     assert page.locator(".cell img").count() < 200
-    assert statistics.median(full) >= LEAST_SHARE * statistics.median(bare), (full, bare)
+    assert statistics.median(full) >= MIN_FRAME_RATIO * statistics.median(bare), (full, bare)

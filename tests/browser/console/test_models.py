@@ -1,4 +1,4 @@
-"""Train and understand: the curve as it grows, figures of each label, trust, two models."""
+"""Tests of model pages: learning curve, metrics, calibration and comparison."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tests.live import SHOP
 EPOCHS = 40
 GROWING = """() => document.querySelector('.plot canvas') && document.querySelector('progress')
   && Number(/epoch (\\d+)/.exec(document.querySelector('.plot').ariaLabel)?.[1])"""
-"""The last epoch of the curve, while the training goes on."""
+"""Returns the last epoch of the curve while the training is running."""
 
 
 @pytest.fixture
 def model(owner) -> str:
-    """A trained model of texts."""
+    """The id of a trained text model."""
     return str(owner.get("/v2/language/models").ok()["data"][0]["modelId"])
 
 
-def test_curve_grows_while_a_training_goes_on(console, live):
-    """The curve is there before the training has ended, and has all epochs at its end."""
+def test_curve_grows_during_a_training(console, live):
+    """The curve appears before the training ends, and gains epochs."""
     studio, page = live.studio, console.page
     asked = {"name": "growing", "datasetId": studio.signs["id"], "epochs": EPOCHS}
     model = studio.caller.json("POST", "/v2/vision/train", asked).ok()["modelId"]
@@ -31,18 +31,18 @@ def test_curve_grows_while_a_training_goes_on(console, live):
     first = page.wait_for_function(GROWING, timeout=TRAINED_MS).json_value()
     assert 1 <= first < EPOCHS
     page.wait_for_function(f"last => ({GROWING})() > last", arg=first, timeout=TRAINED_MS)
-    expect(page.get_by_text("What next?")).to_be_visible(timeout=TRAINED_MS)
+    expect(page.get_by_text("Next steps")).to_be_visible(timeout=TRAINED_MS)
     done = studio.caller.get(f"/v2/vision/models/{model}/lc", count=1).ok()
     assert done["data"]
 
 
-def test_labels_have_ranges_and_a_threshold(console, owner, model):
-    """Precision and recall of each label come with their ranges; the slider moves both figures."""
+def test_labels_have_intervals_and_a_threshold(console, owner, model):
+    """Precision and recall have confidence intervals; the slider updates both."""
     console.enter(owner, f"model/language/{model}")
     page = console.page
-    table = page.get_by_role("region", name="Label by label")
+    table = page.get_by_role("region", name="Metrics per label")
     expect(table.get_by_role("row")).to_have_count(3)
-    shares = table.locator(".share")
+    shares = table.locator(".rate")
     assert shares.count() >= 2
     for one in shares.all():
         assert re.fullmatch(r"between \d+\s% and \d+\s%", one.get_attribute("title"))
@@ -57,8 +57,8 @@ def test_labels_have_ranges_and_a_threshold(console, owner, model):
     expect(said).to_contain_text(f"recall {recall * 100:.1f}")
 
 
-def test_trust_and_card_are_shown(console, owner, model):
-    """What probabilities mean, and the card's limits in plain words, stand on the page."""
+def test_calibration_and_card_are_shown(console, owner, model):
+    """The page shows the calibration chart and the limits of the model card."""
     console.enter(owner, f"model/language/{model}")
     page = console.page
     card = owner.get(f"/v2/language/models/{model}/card").ok()
@@ -69,15 +69,15 @@ def test_trust_and_card_are_shown(console, owner, model):
 
 
 def test_two_models_are_compared(console, newcomer):
-    """Two of the list are chosen; their accuracy and recalls stand side by side."""
+    """Two selected models are compared by accuracy and recall."""
     caller, page = newcomer(), console.page
     dataset = caller.upload(SHOP, name="shop.csv").ok()
     for name in ("first", "second"):
         model = caller.train(dataset["id"], name=name).ok()["modelId"]
         assert caller.trained(model)["status"] == "SUCCEEDED"
     console.enter(caller, "models")
-    page.get_by_label("Choose first").check()
-    page.get_by_label("Choose second").check()
+    page.get_by_label("Select first").check()
+    page.get_by_label("Select second").check()
     page.get_by_role("button", name="Compare two").click()
     row = page.get_by_role("row", name="Accuracy")
     expect(row.get_by_role("cell")).to_have_count(3)

@@ -1,4 +1,4 @@
-"""Bad networks, other tabs, wrong clocks and files that are too much."""
+"""Tests of bad networks, several tabs, wrong clocks and files that are too large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.console.test_session import two_labels
 from tests.browser.console.test_story import WATCH
 
 SLOW = {"offline": False, "latency": 600, "downloadThroughput": 50_000, "uploadThroughput": 20_000}
-"""Of Network.emulateNetworkConditions: milliseconds, bytes a second."""
+"""For Network.emulateNetworkConditions: milliseconds, and bytes per second."""
 MOST_WAIT_MS = 100
 FILES = 100_001
 HUGE = """() => {
@@ -47,13 +47,13 @@ CROWD = """count => {
 
 @pytest.fixture
 def few(newcomer):
-    """An account with twenty texts, and their dataset."""
+    """An account and its dataset of twenty texts."""
     caller = newcomer()
     return caller, caller.upload(two_labels(20)).ok()
 
 
 def labelled(caller, dataset) -> list[str]:
-    """Read the labels of all texts, in the order of the texts."""
+    """Return the labels of all texts, in the order of the texts."""
     path = f"/v2/language/datasets/{dataset['id']}/browse"
     found = caller.get(path, count=100).ok()["data"]
     found.sort(key=lambda one: int(one["name"].rpartition(" ")[2]))
@@ -61,23 +61,23 @@ def labelled(caller, dataset) -> list[str]:
 
 
 def open_examples(console, caller, dataset) -> None:
-    """Go to the examples of a dataset of texts."""
+    """Open the examples of a text dataset."""
     console.enter(caller, f"dataset/language/{dataset['id']}")
     console.page.wait_for_selector(".item .text")
 
 
 def sign_in_with_key(console, email: str) -> None:
-    """Sign in with the key of every account of the tests."""
+    """Sign in with the key that all test accounts share."""
     page = console.page
     page.goto(f"{console.live.url}/console")
-    page.get_by_label("Email of the account").fill(email)
+    page.get_by_label("Account email").fill(email)
     key = {"name": "key.pem", "mimeType": "text/plain", "buffer": console.live.pem.encode()}
     page.get_by_label("Key file").set_input_files(key)
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_slow_network_holds_nobody_up(console, few):
-    """Labels are given as fast as keys are pressed while calls take a second, and all arrive."""
+def test_slow_network_does_not_delay_labelling(console, few):
+    """Labelling keeps up with the keyboard while calls take a second; all labels arrive."""
     caller, dataset = few
     open_examples(console, caller, dataset)
     page = console.page
@@ -88,8 +88,8 @@ def test_slow_network_holds_nobody_up(console, few):
     console.press(*["1"] * 20)
     waits = page.evaluate("window.waits")
     page.evaluate("location.hash = '#/usage'")
-    expect(page.get_by_text("One moment").first).to_be_visible()
-    expect(page.get_by_text("Predictions of this month")).to_be_visible()
+    expect(page.get_by_text("Loading").first).to_be_visible()
+    expect(page.get_by_text("Predictions this month")).to_be_visible()
 
     assert len(waits) >= 19  # the last key finds no next example
     assert sorted(waits)[-2] <= MOST_WAIT_MS, waits  # one may be another program's
@@ -97,24 +97,24 @@ def test_slow_network_holds_nobody_up(console, few):
 
 
 def test_labels_of_a_lost_network_arrive_when_it_is_back(console, few):
-    """What is labelled while the service is gone is kept, said, and sent by itself."""
+    """Labels given while the service is unreachable are retried, with a banner meanwhile."""
     caller, dataset = few
     open_examples(console, caller, dataset)
     page = console.page
     page.context.set_offline(True)
     console.press(*["1"] * 20)
-    expect(page.get_by_text("The service does not answer")).to_be_visible()
+    expect(page.get_by_text("The service is not responding")).to_be_visible()
     assert len(set(labelled(caller, dataset))) == 2
     page.context.set_offline(False)
     expect(page.get_by_text("Saved")).to_be_visible()
 
     assert len(set(labelled(caller, dataset))) == 1
-    expect(page.get_by_text("The service does not answer")).to_be_hidden()
-    console.complaints.clear()  # the browser reports calls that reached nobody
+    expect(page.get_by_text("The service is not responding")).to_be_hidden()
+    console.errors.clear()  # the browser reports failed calls
 
 
-def test_lost_upload_is_told_and_sent_again(console, newcomer, tmp_path):
-    """A large file whose connection breaks is sent again by one press, and kept once."""
+def test_failed_upload_is_reported_and_retried(console, newcomer, tmp_path):
+    """A large upload whose connection breaks is retried with one click and stored once."""
     caller, page = newcomer(), console.page
     file = tmp_path / "many.csv"
     file.write_text("".join(f"text {'word ' * 20}{i},label {i % 5}\n" for i in range(42_000)))
@@ -127,40 +127,40 @@ def test_lost_upload_is_told_and_sent_again(console, newcomer, tmp_path):
             route.continue_()
 
     page.route(f"{console.bucket}**", break_once)
-    console.enter(caller, "bring")
+    console.enter(caller, "upload")
     page.locator("input[type=file]").first.set_input_files(file)
-    expect(page.get_by_role("alert")).to_contain_text("did not arrive")
+    expect(page.get_by_role("alert")).to_contain_text("upload failed")
     page.get_by_role("button", name="Try again").click()
-    page.get_by_role("button", name="Keep 42,000 examples").click()
+    page.get_by_role("button", name="Create the dataset with 42,000 examples").click()
     page.wait_for_selector(".item .text", timeout=120_000)
 
     assert len(caller.get("/v2/language/datasets").ok()["data"]) == 1
-    console.complaints.clear()  # the browser reports the broken connection
+    console.errors.clear()  # the browser reports the broken connection
 
 
-def test_key_of_a_closed_account_is_told(console, live):
-    """Who signs in with the key of a closed account is told that this may be the cause."""
+def test_key_of_a_closed_account_is_reported(console, live):
+    """Signing in to a closed account names that as a possible cause."""
     live.caller("closed")
     live.administrate(lambda service: service.close("closed@example.test"))
     sign_in_with_key(console, "closed@example.test")
     expect(console.page.get_by_role("alert")).to_contain_text("closed account")
-    console.complaints.clear()  # the browser reports the refused call
+    console.errors.clear()  # the browser reports the refused call
 
 
-def test_account_that_is_closed_meanwhile_asks_for_another(console, live, newcomer):
-    """When an account is closed its session ends at the next call, with a question for another."""
+def test_closing_an_account_ends_its_session(console, live, newcomer):
+    """When an account is closed, the next call ends its session and asks to sign in."""
     live.caller("leaving")
     sign_in_with_key(console, "leaving@example.test")
     expect(console.page.get_by_text("Welcome")).to_be_visible()
     live.administrate(lambda service: service.close("leaving@example.test"))
     console.go("models")
-    expect(console.page.get_by_text("Your token has ended")).to_be_visible()
-    console.complaints.clear()  # the browser reports the refused calls
+    expect(console.page.get_by_text("Your token has expired")).to_be_visible()
+    console.errors.clear()  # the browser reports the refused calls
 
 
 @pytest.mark.parametrize(("hours", "said"), [(-3, "180 minutes behind"), (3, "")])
-def test_wrong_clock_is_told(console, live, hours, said):
-    """A clock that is far behind is named with its minutes; one that is ahead does no harm."""
+def test_wrong_clock_is_reported(console, live, hours, said):
+    """A clock that is behind is reported in minutes; one that is ahead does no harm."""
     name = f"clock{hours + 3}"
     live.caller(name)
     shift = f"const now = Date.now; Date.now = () => now() + {hours * 3_600_000};"
@@ -170,11 +170,11 @@ def test_wrong_clock_is_told(console, live, hours, said):
         expect(console.page.get_by_role("alert")).to_contain_text(said)
     else:
         expect(console.page.get_by_text("Welcome")).to_be_visible()
-    console.complaints.clear()  # the browser reports the refused call
+    console.errors.clear()  # the browser reports the refused call
 
 
 def test_two_tabs_label_at_once(console, few):
-    """Both tabs' labels arrive, whoever comes first."""
+    """The labels of both tabs are saved, in whatever order."""
     caller, dataset = few
     open_examples(console, caller, dataset)
     other = console.page.context.new_page()
@@ -202,8 +202,8 @@ def test_two_tabs_label_at_once(console, few):
     assert sum(one["moved"] for one in moved) == 20
 
 
-def test_example_that_another_tab_removed_costs_only_itself(console, few):
-    """Labels that go with that of a removed example arrive; that one is told."""
+def test_removed_example_does_not_block_other_corrections(console, few):
+    """Corrections next to that of a removed example are saved; that one is reported."""
     caller, dataset = few
     open_examples(console, caller, dataset)
     path = f"/v2/language/datasets/{dataset['id']}"
@@ -217,12 +217,12 @@ def test_example_that_another_tab_removed_costs_only_itself(console, few):
     second = dataset["labelSummary"]["labels"][1]["name"]
     assert {one["label"]["name"] for one in after} == {second}
     assert len(after) == 19
-    console.complaints.clear()  # the browser reports the refused calls
+    console.errors.clear()  # the browser reports the refused calls
 
 
 def test_dropped_file_of_two_gigabytes_is_not_read(console, newcomer):
-    """It is refused in words with the limit; no byte of it is read or sent."""
-    console.enter(newcomer(), "bring")
+    """The refusal names the limit, and no byte is read or sent."""
+    console.enter(newcomer(), "upload")
     sent: list[str] = []
     console.page.on("request", lambda request: sent.append(request.url))
     console.page.evaluate(HUGE)
@@ -232,23 +232,23 @@ def test_dropped_file_of_two_gigabytes_is_not_read(console, newcomer):
 
 
 def test_dropped_folder_of_too_many_files_is_refused(console, newcomer):
-    """A folder of more than 100,000 files is told with the limit, before a file is read."""
-    console.enter(newcomer(), "bring")
+    """A folder of more than 100,000 files is refused with the limit before any is read."""
+    console.enter(newcomer(), "upload")
     console.page.evaluate(CROWD, FILES)
     expect(console.page.get_by_role("alert")).to_contain_text("100,000 files", timeout=60_000)
 
 
 def test_folder_of_very_many_files_is_one_archive(console, newcomer, tmp_path):
-    """More files than an old archive can count are packed so that they are read."""
-    console.enter(newcomer(), "bring")
+    """More than 65,535 files are packed as ZIP64."""
+    console.enter(newcomer(), "upload")
     packed = console.page.evaluate(
         """async count => {
-          const { zipped } = await import('./console/folder.js');
+          const { zipFiles } = await import('./console/folder.js');
           const one = new Uint8Array([120]).buffer, arrayBuffer = async () => one;
           const files = Array.from({ length: count }, (_, index) => (
             { file: { name: `${index}.png`, size: 1, arrayBuffer }, path: `crowd/${index}.png` }));
           const reader = new FileReader();
-          reader.readAsDataURL(await zipped(files));
+          reader.readAsDataURL(await zipFiles(files));
           await new Promise((done) => { reader.onload = done; });
           return reader.result.split(',')[1];
         }""",

@@ -1,4 +1,4 @@
-"""The service stops in the middle of work, and starts again on the same data."""
+"""Tests of the console while the service restarts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.local_stack import LocalStack
 
 
 def free_port() -> int:
-    """Find a port that nobody listens on."""
+    """Return an unused port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
 
 
-class Mortal(Live):
-    """A stack of a test's own, which keeps its data and its address when it starts again."""
+class RestartableStack(Live):
+    """A separate stack that has the same data and address after a restart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,33 +32,33 @@ class Mortal(Live):
 
 
 @pytest.fixture
-def mortal() -> Iterator[Mortal]:
+def restartable() -> Iterator[RestartableStack]:
     """A stack that a test may stop."""
-    made = Mortal()
+    made = RestartableStack()
     yield made
     made.stop()
 
 
-def test_work_goes_on_when_the_service_is_back(page, mortal):
-    """Labels given while no process serves are kept, told, and sent to the one that follows."""
-    caller = mortal.caller("patient")
+def test_labels_survive_a_restart(page, restartable):
+    """Labels given while the service is down are saved after its restart."""
+    caller = restartable.caller("patient")
     dataset = caller.upload(two_labels(20)).ok()
     place = f"/v2/language/datasets/{dataset['id']}"
-    bucket = f"{mortal.settings.endpoint_url}/{mortal.settings.bucket}"
-    console = Console(page, mortal, bucket)
+    bucket = f"{restartable.settings.endpoint_url}/{restartable.settings.bucket}"
+    console = Console(page, restartable, bucket)
     console.enter(caller, f"dataset/language/{dataset['id']}")
     page.wait_for_selector(".item .text")
     console.press(*["2"] * 5)
     page.wait_for_selector("text=Saved")
 
-    url = mortal.url
-    mortal.stack.pause()
+    url = restartable.url
+    restartable.stack.pause()
     console.press(*["2"] * 5)
-    expect(page.get_by_text("The service does not answer")).to_be_visible()
+    expect(page.get_by_text("The service is not responding")).to_be_visible()
     expect(page.get_by_text("Saving")).to_be_visible()
-    mortal.stack.start()
-    assert mortal.stack.url == url
-    expect(page.get_by_text("The service does not answer")).to_be_hidden()
+    restartable.stack.start()
+    assert restartable.stack.url == url
+    expect(page.get_by_text("The service is not responding")).to_be_hidden()
     expect(page.get_by_text("Saved")).to_be_visible()
 
     labels = caller.get(place).ok()["labelSummary"]["labels"]
@@ -66,5 +66,5 @@ def test_work_goes_on_when_the_service_is_back(page, mortal):
     moved = [one["moved"] for one in caller.get(f"{place}/corrections").ok()["data"]]
     assert sum(moved) == 10
     console.go("models")
-    expect(page.get_by_text("There is no model yet")).to_be_visible()
+    expect(page.get_by_text("There are no models yet")).to_be_visible()
     assert console.outside == []

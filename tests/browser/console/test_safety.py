@@ -1,4 +1,4 @@
-"""What goes wrong: keys, tokens, the network, and names that somebody chose badly."""
+"""Tests of key files, tokens, lost connections and hostile names."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ HOSTILE = (
 KEPT = """async () => [localStorage.length, sessionStorage.length, document.cookie,
   (await indexedDB.databases()).length + (await caches.keys()).length]"""
 LIFE_SECONDS = 20
-"""Of a token that ends while somebody works; long enough to begin on a crowded machine."""
+"""Lifetime of a token that expires during a test; long enough to start on a busy machine."""
 PLAIN = "text number {i}"
 
 
-def keyed(live, name: str, form: PrivateFormat) -> bytes:
-    """Make an account, and write its key in a form."""
+def create_account(live, name: str, form: PrivateFormat) -> bytes:
+    """Create an account, and return its key in a PEM format."""
     live.caller(name)
     key = load_pem_private_key(live.pem.encode(), None)
     return key.private_bytes(Encoding.PEM, form, NoEncryption())
@@ -41,12 +41,12 @@ def keyed(live, name: str, form: PrivateFormat) -> bytes:
 
 @pytest.mark.parametrize("form", ["PKCS8", "TraditionalOpenSSL"])
 def test_key_file_signs_in(console, live, form):
-    """A key in either form signs in, and is in no request."""
-    pem = keyed(live, f"keyed{form.lower()}", getattr(PrivateFormat, form))
+    """A key in either format signs in, and no request contains it."""
+    pem = create_account(live, f"keyed{form.lower()}", getattr(PrivateFormat, form))
     sent: list[str] = []
     console.page.on("request", lambda request: sent.append(request.post_data or ""))
     console.page.goto(f"{live.url}/console")
-    console.page.get_by_label("Email of the account").fill(f"keyed{form.lower()}@example.test")
+    console.page.get_by_label("Account email").fill(f"keyed{form.lower()}@example.test")
     key_file = {"name": "key.pem", "mimeType": "application/x-pem-file", "buffer": pem}
     console.page.get_by_label("Key file").set_input_files(key_file)
     console.page.get_by_role("button", name="Sign in").click()
@@ -60,45 +60,45 @@ def test_key_file_signs_in(console, live, form):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("other.pem", new_private_pem().encode(), "another key"),
+        ("other.pem", new_private_pem().encode(), "email or key is wrong"),
         (
             "public.pem",
             b"-----BEGIN PUBLIC KEY-----\nAA",
-            "public half",
+            "public key",
         ),
         ("notes.txt", b"nothing", "no private key"),
         ("cut.pem", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "damaged"),
     ],
 )
-def test_wrong_key_file_is_told(console, live, owner, name, content, said):
-    """A file that is no key of the account is refused with what to do."""
+def test_wrong_key_file_is_reported(console, live, owner, name, content, said):
+    """A file that is not the key of the account is refused with a remedy."""
     console.page.goto(f"{live.url}/console")
-    console.page.get_by_label("Email of the account").fill("console@example.test")
+    console.page.get_by_label("Account email").fill("console@example.test")
     file = {"name": name, "mimeType": "text/plain", "buffer": content}
     console.page.get_by_label("Key file").set_input_files(file)
     console.page.get_by_role("button", name="Sign in").click()
     expect(console.page.get_by_role("alert")).to_contain_text(said)
-    console.complaints.clear()  # the browser reports the refused call
+    console.errors.clear()  # the browser reports the refused call
 
 
 def test_token_leaves_the_history(console, owner):
-    """The link's token is neither in the address nor in the history, and a reload forgets it."""
+    """The link's token is removed from address and history, and a reload clears it."""
     console.enter(owner)
     assert owner.token not in console.page.url
     console.page.go_back()
     assert owner.token not in console.page.url
     console.page.goto(f"{console.live.url}/console")
-    expect(console.page.get_by_label("Email of the account")).to_be_visible()
+    expect(console.page.get_by_label("Account email")).to_be_visible()
 
 
 def test_token_ends_in_the_middle(console, live, owner):
-    """A token that ends asks for another; the page goes on where it was."""
+    """An expired token asks to sign in, and the page continues where it was."""
     assertion = live.assertion(sub="console@example.test", exp=time.time() + LIFE_SECONDS)
     short = live.grant(grant_type=JWT_BEARER, assertion=assertion).ok()["access_token"]
     page = console.page
     page.goto(f"{live.url}/console#token={short}")
     expect(page.get_by_text("shop").first).to_be_visible()
-    ended = page.get_by_text("Your token has ended")
+    ended = page.get_by_text("Your token has expired")
     deadline = time.monotonic() + 3 * LIFE_SECONDS
     while not ended.is_visible():
         assert time.monotonic() < deadline
@@ -109,24 +109,24 @@ def test_token_ends_in_the_middle(console, live, owner):
     page.get_by_label("Token").fill(owner.token)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("shop model")).to_be_visible()
-    console.complaints.clear()  # the browser reports the 401
+    console.errors.clear()  # the browser reports the 401
 
 
-def test_service_goes_and_comes_back(console, owner):
-    """While nothing answers that is said; when it answers again the page goes on by itself."""
+def test_page_recovers_when_the_service_is_back(console, owner):
+    """While the service is unreachable a banner says so; afterwards the page loads."""
     console.enter(owner)
     console.page.context.set_offline(True)
     console.page.evaluate("location.hash = '#/models'")
-    expect(console.page.get_by_text("The service does not answer")).to_be_visible()
+    expect(console.page.get_by_text("The service is not responding")).to_be_visible()
     console.page.context.set_offline(False)
     expect(console.page.get_by_text("shop model")).to_be_visible()
-    expect(console.page.get_by_text("The service does not answer")).to_be_hidden()
-    console.complaints.clear()  # the browser reports calls that reached nobody
+    expect(console.page.get_by_text("The service is not responding")).to_be_hidden()
+    console.errors.clear()  # the browser reports failed calls
 
 
 @pytest.fixture
 def hostile(live, newcomer):
-    """An account where everything that can have a name has a hostile one."""
+    """An account in which everything that has a name has a hostile one."""
     caller, name = newcomer(), HOSTILE[0]
     lines = [json.dumps({"text": text, "label": name[:180]}) for text in HOSTILE]
     lines += [json.dumps({"text": PLAIN.format(i=i), "label": "plain"}) for i in range(6)]
@@ -142,8 +142,8 @@ def hostile(live, newcomer):
     return caller, dataset, model
 
 
-def test_hostile_names_are_texts(console, hostile):
-    """HTML, other directions, emoji and long words are shown as they are, and run nowhere."""
+def test_hostile_names_are_shown_as_text(console, hostile):
+    """HTML, right-to-left text, emoji and long words are shown as text and never run."""
     caller, dataset, model = hostile
     page, base = console.page, f"dataset/language/{dataset}"
     console.enter(caller)
@@ -163,41 +163,41 @@ def test_hostile_names_are_texts(console, hostile):
     page.get_by_role("textbox", name="Text").fill("".join(HOSTILE[:4]))
     console.press("Enter")
     page.wait_for_selector(".bar")
-    page.get_by_role("button", name="What decided?").click()
-    expect(page.locator(".decided")).to_have_text("".join(HOSTILE[:4]))
-    console.go("bring")
+    page.get_by_role("button", name="Explain").click()
+    expect(page.locator(".explanation")).to_have_text("".join(HOSTILE[:4]))
+    console.go("upload")
     file = {"name": f"{HOSTILE[0]}.csv", "mimeType": "text/csv", "buffer": b"a,b\nc,d\n"}
     page.locator("input[type=file]").first.set_input_files(file)
     expect(page.locator(".drop")).to_contain_text(HOSTILE[0])
     assert page.evaluate("window.hit === undefined && !document.querySelector('main img')")
 
 
-def test_session_is_kept_nowhere(console, owner):
-    """Neither token nor key lies in what the browser keeps; to sign out forgets them at once."""
+def test_session_is_not_stored(console, owner):
+    """Token and key are in no browser storage, and signing out clears them."""
     console.enter(owner)
     page = console.page
     assert page.evaluate(KEPT) == [0, 0, "", 0]
     assert page.context.cookies() == []
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_label("Email of the account")).to_be_visible()
+    expect(page.get_by_label("Account email")).to_be_visible()
     page.evaluate("location.hash = '#/models'")
-    expect(page.get_by_label("Email of the account")).to_be_visible()
+    expect(page.get_by_label("Account email")).to_be_visible()
     expect(page.get_by_text("shop model")).to_have_count(0)
     page.go_back()
-    expect(page.get_by_label("Email of the account")).to_be_visible()
+    expect(page.get_by_label("Account email")).to_be_visible()
 
 
 def test_large_file_goes_to_the_bucket(console, newcomer, tmp_path):
-    """A file too large for a call is sent to the bucket by itself, checked, then kept."""
+    """A file too large for one call is uploaded to the bucket, previewed and imported."""
     caller = newcomer()
     file = tmp_path / "many.csv"
     file.write_text("".join(f"text {'word ' * 20}{i},label {i % 5}\n" for i in range(42_000)))
     assert file.stat().st_size > 4_000_000
-    console.enter(caller, "bring")
+    console.enter(caller, "upload")
     page = console.page
     page.locator("input[type=file]").first.set_input_files(file)
-    page.wait_for_selector("text=This is what was understood")
-    page.get_by_role("button", name="Keep 42,000 examples").click()
+    page.wait_for_selector("text=Preview")
+    page.get_by_role("button", name="Create the dataset with 42,000 examples").click()
     page.wait_for_selector(".item .text", timeout=120_000)
     page.locator(".list").focus()
     page.keyboard.press("End")

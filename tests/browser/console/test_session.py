@@ -1,4 +1,4 @@
-"""A long session: what is undone, what another tab does, and what ten thousand labels leave."""
+"""Tests of long sessions: undo, other tabs, and memory after ten thousand labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 TEXTS = 10_000
 MOST_GROWTH = 100_000_000
-"""Bytes of the page's memory, once garbage is collected."""
+"""Most bytes that the heap may grow by, after garbage collection."""
 LABEL_ALL = """async count => {
   const list = document.querySelector('.list');
   for (let done = 0; done < count; done++) {
@@ -28,13 +28,13 @@ def two_labels(count: int) -> bytes:
 
 @pytest.fixture
 def few(newcomer):
-    """An account with twenty texts, and their dataset."""
+    """An account and its dataset of twenty texts."""
     caller = newcomer()
     return caller, caller.upload(two_labels(20)).ok()
 
 
-def test_label_is_undone_by_an_opposite_correction(console, few):
-    """What was sent already is undone by another call, and both are in the list of corrections."""
+def test_undo_sends_the_opposite_correction(console, few):
+    """Undoing a saved label sends a second correction; both are listed."""
     caller, dataset = few
     path = f"/v2/language/datasets/{dataset['id']}"
     console.enter(caller, f"dataset/language/{dataset['id']}")
@@ -52,29 +52,29 @@ def test_label_is_undone_by_an_opposite_correction(console, few):
     assert {label["numExamples"] for label in labels} == {10}
 
 
-def test_dataset_that_another_tab_deletes_is_told(console, few):
-    """A label of a dataset that is gone is refused in the service's words."""
+def test_deleted_dataset_is_reported(console, few):
+    """Labelling in a dataset that another tab deleted shows the error."""
     caller, dataset = few
     console.enter(caller, f"dataset/language/{dataset['id']}")
     console.page.wait_for_selector(".item .text")
     caller.delete_and_wait(f"/v2/language/datasets/{dataset['id']}")
     console.press("2")
     expect(console.page.get_by_role("alert").first).to_be_visible()
-    console.complaints.clear()  # the browser reports the 404
+    console.errors.clear()  # the browser reports the 404
 
 
 def test_file_beyond_the_limit_is_refused_at_once(console, newcomer, tmp_path):
-    """A file of more than 2 GB is refused with the limit and the remedy, and nothing is sent."""
+    """A file of more than 2 GB is refused with the limit."""
     file = tmp_path / "huge.zip"
     with file.open("wb") as made:
         made.truncate(2 * 2**30 + 1)
-    console.enter(newcomer(), "bring")
+    console.enter(newcomer(), "upload")
     console.page.locator("input[type=file]").first.set_input_files(file)
     expect(console.page.get_by_role("alert")).to_contain_text("2 GB")
 
 
-def test_ten_thousand_labels_leave_little(console, newcomer):
-    """The page's memory does not grow with what was labelled, and every label arrives."""
+def test_ten_thousand_labels_use_little_memory(console, newcomer):
+    """Memory does not grow with the number of labels, and every label is saved."""
     caller = newcomer()
     dataset = caller.upload(two_labels(TEXTS)).ok()
     console.enter(caller, f"dataset/language/{dataset['id']}")

@@ -1,4 +1,4 @@
-"""What a person does, by keyboard: from nothing to a model that was mended and trained again."""
+"""Tests of the first visit by keyboard: from an empty account to a corrected, retrained model."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ WATCH = """() => {
 
 
 def train_the_sample(console) -> None:
-    """Take the sample, and train it."""
-    console.wait_focus("Begin with the sample")
+    """Create the sample dataset, and train a model."""
+    console.wait_focus("Start with the sample")
     console.press("Enter")
     console.page.wait_for_selector(".item .text")
     console.wait_focus("Train a model")
     console.press("Enter")
-    console.wait_focus("doubtful")
+    console.wait_focus("flagged")
     assert console.page.locator(".plot canvas").count() == 1
 
 
-def mend_what_is_doubted(console) -> tuple[int, str]:
-    """Accept every suggestion, and train again; return how many, and the model."""
+def accept_flagged_labels(console) -> tuple[int, str]:
+    """Accept every suggestion and retrain; return the number of suggestions and the model id."""
     console.press("Enter")
     console.page.wait_for_selector(".suggestion")
     suspects = console.page.locator(".item").count()
@@ -50,13 +50,13 @@ def mend_what_is_doubted(console) -> tuple[int, str]:
     return suspects, model_id
 
 
-def test_newcomer_mends_and_retrains_by_keyboard(console, newcomer):
-    """From an empty account: sample, training, doubtful labels, training again, an answer."""
+def test_newcomer_corrects_and_retrains_by_keyboard(console, newcomer):
+    """A new account goes from sample to training, corrections, retraining and a prediction."""
     caller, page = newcomer(), console.page
     console.enter(caller)
     train_the_sample(console)
-    suspects, model_id = mend_what_is_doubted(console)
-    page.wait_for_selector("text=What next?", timeout=TRAINED_MS)
+    suspects, model_id = accept_flagged_labels(console)
+    page.wait_for_selector("text=Next steps", timeout=TRAINED_MS)
     while "Try it" not in page.evaluate(
         "document.activeElement.closest('a, button')?.textContent ?? ''"
     ):
@@ -74,8 +74,8 @@ def test_newcomer_mends_and_retrains_by_keyboard(console, newcomer):
     assert caller.get(f"/v2/language/train/{model_id}").ok()["status"] == "SUCCEEDED"
 
 
-def test_next_example_comes_at_once(console, newcomer):
-    """A hundred texts get labels by keyboard without a wait, and arrive; undo takes back."""
+def test_next_example_appears_immediately(console, newcomer):
+    """A hundred texts are labelled by keyboard without delay and saved; undo works."""
     caller = newcomer()
     rows = "".join(f"text number {i},{'one' if i % 2 else 'two'}\n" for i in range(200))
     dataset = caller.upload(rows.encode()).ok()
@@ -98,8 +98,8 @@ def test_next_example_comes_at_once(console, newcomer):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_page_is_painted_soon(console, owner, width):
-    """Something is seen within half a second, also by who never was here: median of five."""
+def test_first_paint_is_fast(console, owner, width):
+    """The first paint takes at most half a second with an empty cache (median of five)."""
     console.enter(owner)  # the service has answered before
     paints = []
     for _ in range(VISITS):

@@ -1,4 +1,4 @@
-"""Try it: texts with the words that decided, pictures with boxes, documents, and calls to copy."""
+"""Tests of trying models: explanations, boxes, documents and code to copy."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ PAPERS = """() => [...document.querySelectorAll('.paper')]
   .map((one) => one.getBoundingClientRect()).map(({ width, height }) => width / height)"""
 
 
-def chosen(console, name: str, content: bytes, kind: str) -> None:
-    """Choose a file to try, and ask."""
+def predict_file(console, name: str, content: bytes, kind: str) -> None:
+    """Choose a file, and predict it."""
     page = console.page
     file = {"name": name, "mimeType": kind, "buffer": content}
     page.locator("input[type=file]").set_input_files(file)
-    page.get_by_role("button", name="Read" if "OCR" in page.url else "Ask").click()
+    page.get_by_role("button", name="Read" if "OCR" in page.url else "Predict").click()
 
 
 def answer_of(page) -> dict:
-    """Read the answer that stands to be copied."""
-    page.get_by_role("button", name="Answer", exact=True).click()
+    """Return the response shown on the page."""
+    page.get_by_role("button", name="Response", exact=True).click()
     return dict(json.loads(page.locator("pre").inner_text()))
 
 
-def test_text_is_answered_explained_and_copied(console, owner):
-    """The words that decided are marked, and the copied commands get the same answer."""
+def test_text_is_predicted_explained_and_copied(console, owner):
+    """Important words are highlighted, and the copied command returns the same prediction."""
     [model] = owner.get("/v2/language/models").ok()["data"]
     console.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     console.enter(owner, f"try/language/{model['modelId']}")
     page = console.page
     page.get_by_role("textbox", name="Text").fill(ASKED)
     console.press("Enter")
-    page.get_by_role("button", name="What decided?").click()
-    expect(page.locator(".decided")).to_have_text(ASKED)
-    assert page.locator(".decided .for").count() >= 1
+    page.get_by_role("button", name="Explain").click()
+    expect(page.locator(".explanation")).to_have_text(ASKED)
+    assert page.locator(".explanation .for").count() >= 1
     shown = answer_of(page)["probabilities"]
     assert shown[0]["label"] == "delivery"
 
@@ -68,31 +68,31 @@ def test_text_is_answered_explained_and_copied(console, owner):
     compile(page.locator("pre").inner_text(), "copied", "exec")
 
 
-def test_picture_is_explained(console, live):
-    """A picture is answered by a model of the account, with the parts that decided on it."""
+def test_image_is_explained(console, live):
+    """An image prediction of the account's model highlights the important regions."""
     studio = live.studio
     console.enter(studio.caller, f"try/vision/{studio.classifier}")
-    chosen(console, "sign.png", draw("circle", salt=99), "image/png")
+    predict_file(console, "sign.png", draw("circle", salt=99), "image/png")
     page = console.page
     page.wait_for_selector(".bar >> text=circle")
-    page.get_by_role("button", name="What decided?").click()
+    page.get_by_role("button", name="Explain").click()
     page.wait_for_selector("rect.region")
     assert page.locator("rect.region").count() > 1
 
 
-def test_picture_shows_its_boxes(console, live):
-    """Each box of the answer is drawn where the answer says, with its label."""
+def test_image_shows_its_boxes(console, live):
+    """Each detected box is drawn at its position with its label."""
     studio = live.studio
     console.enter(studio.caller, f"try/vision/{studio.finder}")
     page = console.page
-    # What a model of a few epochs finds is not what this is about.
+    # The response is fixed, because this tests drawing and not the model.
     box = {"minX": 4, "minY": 8, "maxX": 34, "maxY": 38}
-    told = {"label": "circle", "probability": 0.75, "boundingBox": box}
+    found = {"label": "circle", "probability": 0.75, "boundingBox": box}
     page.route(
         "**/v2/vision/detect",
-        lambda route: route.fulfill(json={"object": "predictresponse", "probabilities": [told]}),
+        lambda route: route.fulfill(json={"object": "predictresponse", "probabilities": [found]}),
     )
-    chosen(console, "scene.png", draw("circle", size=(96, 96)), "image/png")
+    predict_file(console, "scene.png", draw("circle", size=(96, 96)), "image/png")
     page.wait_for_selector(".answer rect")
     drawn = page.locator(".answer rect")
     assert drawn.count() == 1
@@ -108,25 +108,25 @@ def test_picture_shows_its_boxes(console, live):
         ("Text", CARD, "text", "Orchid"),
         ("Contacts", CARD, "text", "dana@orchid.test"),
         ("Tables", TABLE, "table", "Pencil"),
-        ("Fields of a form", STUB, "field", "Dana Reyes"),
+        ("Form fields", STUB, "field", "Dana Reyes"),
     ],
 )
-def test_document_shows_what_was_read(console, owner, task, content, kind, said):
-    """Boxes of texts, tables and fields lie on the page, beside them what they say."""
+def test_document_shows_its_content(console, owner, task, content, kind, said):
+    """Boxes of texts, tables and fields are drawn on the page, their content next to it."""
     console.enter(owner, "try/vision/OCRModel")
     page = console.page
-    page.get_by_label("What to look for").select_option(label=task)
+    page.get_by_label("What to extract").select_option(label=task)
     if kind == "field":
         page.get_by_role("combobox").nth(2).select_option("paystub")
-    chosen(console, "page.png", content, "image/png")
+    predict_file(console, "page.png", content, "image/png")
     page.wait_for_selector(".found li", timeout=60_000)
     expect(page.locator(".found")).to_contain_text(said)
     assert len(page.evaluate(STROKES, kind)) == 1
     assert len(answer_of(page)["probabilities"]) == page.locator(".found li").count()
 
 
-def test_kinds_have_three_colours(console, owner):
-    """Texts, tables and fields differ by their colour."""
+def test_texts_tables_and_fields_have_different_colours(console, owner):
+    """Texts, tables and fields are drawn in different colours."""
     console.enter(owner, "try/vision/OCRModel")
     page = console.page
     box = {"minX": 1, "minY": 1, "maxX": 9, "maxY": 9}
@@ -137,7 +137,7 @@ def test_kinds_have_three_colours(console, owner):
         {"label": "x", "probability": 1, "boundingBox": box, "attributes": kind} for kind in kinds
     ]
     page.route("**/v2/vision/ocr", lambda route: route.fulfill(json={"probabilities": found}))
-    chosen(console, "page.png", CARD, "image/png")
+    predict_file(console, "page.png", CARD, "image/png")
     page.wait_for_selector(".found li")
     colours = [page.evaluate(STROKES, kind) for kind in ("text", "field", "table")]
     assert all(len(one) == 1 for one in colours)
@@ -145,14 +145,14 @@ def test_kinds_have_three_colours(console, owner):
 
 
 def test_pages_of_a_pdf_have_their_size(console, owner):
-    """Boxes of a PDF lie on blank pages as large as its own, upright and lying ones alike."""
+    """Boxes of a PDF are drawn on empty pages of its size, portrait and landscape."""
     upright = Sheet(words("An upright page with a line that is long enough", 72, 770, 12))
     lying = Sheet(
         words("A page that lies, and its line is long enough, too", 72, 400, 12),
         media=(0, 0, A4[3], A4[2]),
     )
     console.enter(owner, "try/vision/OCRModel")
-    chosen(console, "two.pdf", pdf([upright, lying]), "application/pdf")
+    predict_file(console, "two.pdf", pdf([upright, lying]), "application/pdf")
     page = console.page
     page.wait_for_selector(".paper", timeout=60_000)
     assert page.evaluate(PAPERS) == pytest.approx([A4[2] / A4[3], A4[3] / A4[2]], rel=0.01)

@@ -1,4 +1,4 @@
-"""Usage: predictions of the month, batches with their results, exports to fetch."""
+"""Tests of the usage page and of exports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.pictures import draw, make_zip
 
 
 def test_predictions_and_batches_are_shown(console, owner, live):
-    """What was used and is left; batches of texts and pictures, each with its result to fetch."""
+    """Used and remaining predictions are shown, and batches with their results."""
     [model] = owner.get("/v2/language/models").ok()["data"]
     sent = (("modelId", model["modelId"].encode(), None), ("name", b"asked", None))
     texts = ("data", b"text\nwhere is my parcel\n", "asked.csv")
@@ -32,13 +32,13 @@ def test_predictions_and_batches_are_shown(console, owner, live):
     expect(page.get_by_text(f"{month['predictionsRemaining']:,} left")).to_be_visible()
 
 
-def test_export_is_written_and_fetched(console, newcomer):
-    """The examples come out as the file that the page offers, every one of them."""
+def test_export_is_downloaded(console, newcomer):
+    """The exported file contains every example."""
     caller, page = newcomer(), console.page
     dataset = caller.upload(SHOP, name="shop.csv").ok()
     console.enter(caller, f"dataset/language/{dataset['id']}/export")
-    page.get_by_role("button", name="Write the file").click()
-    link = page.get_by_role("link", name="Fetch 12 examples")
+    page.get_by_role("button", name="Export").click()
+    link = page.get_by_role("link", name="Download 12 examples")
     with page.expect_download() as download:
         link.click()
     lines = download.value.path().read_bytes().splitlines()

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/console.md; run by `make console-pictures`, never by a test run."""
+"""Takes the screenshots of docs/console.md; run by `make console-pictures`, not by tests."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ SIZE = {"width": 1200, "height": 800}
 
 
 def shoot(console, name: str) -> None:
-    """Write what is seen."""
+    """Save a screenshot."""
     console.page.wait_for_load_state("networkidle")
     console.page.screenshot(path=FOLDER / f"console_{name}.png", animations="disabled")
 
 
-def test_pictures_are_drawn(console, newcomer):
-    """Welcome, the sample, its model, what that doubts, and an answer."""
+def test_model_screenshots(console, newcomer):
+    """Welcome, the model of the sample, its flagged labels, and a prediction."""
     page = console.page
     page.set_viewport_size(SIZE)
     console.enter(newcomer())
     page.wait_for_selector("text=Welcome")
     shoot(console, "welcome")
-    page.get_by_role("button", name="Begin with the sample").click()
+    page.get_by_role("button", name="Start with the sample").click()
     page.wait_for_selector(".item .text")
     page.get_by_role("button", name="Train a model").click()
     page.wait_for_selector(".matrix", timeout=TRAINED_MS)
     page.mouse.move(0, 0)
     shoot(console, "model")
     model = page.url.rpartition("/")[2]
-    page.get_by_role("link", name="doubtful").click()
+    page.get_by_role("link", name="flagged").click()
     page.wait_for_selector(".suggestion")
     page.keyboard.press("a")
     page.wait_for_selector("text=Saved")
     shoot(console, "mend")
     console.go(f"try/language/{model}")
     page.locator("textarea").fill("The lamp arrived broken, can I get my money back?")
-    page.get_by_role("button", name="Ask").click()
-    page.get_by_role("button", name="What decided?").click()
-    page.wait_for_selector(".decided")
+    page.get_by_role("button", name="Predict").click()
+    page.get_by_role("button", name="Explain").click()
+    page.wait_for_selector(".explanation")
     shoot(console, "try")
 
 
@@ -57,36 +57,36 @@ def half_of_the_sample() -> tuple[bytes, bytes]:
     return known.getvalue().encode(), left.getvalue().encode()
 
 
-def test_pictures_of_bringing_and_choosing_are_drawn(console, newcomer):
-    """What is understood of a file, the datasets, what to label next, and the usage."""
+def test_upload_and_label_next_screenshots(console, newcomer):
+    """The preview of a file, its examples, and active learning."""
     caller, page = newcomer(), console.page
     known, left = half_of_the_sample()
     page.set_viewport_size(SIZE)
-    console.enter(caller, "bring")
+    console.enter(caller, "upload")
     file = {"name": "messages.csv", "mimeType": "text/csv", "buffer": known + b",refund\n"}
     page.locator("input[type=file]").first.set_input_files(file)
-    page.wait_for_selector("text=This is what was understood")
+    page.wait_for_selector("text=Preview")
     page.get_by_text("1 rejected").click()
     shoot(console, "bring")
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Create the dataset").click()
     page.wait_for_selector(".item .text")
     page.locator(".list").focus()
     console.press("j", "j")
     shoot(console, "browse")
     page.get_by_role("button", name="Train a model").click()
-    page.wait_for_selector("text=What next?", timeout=TRAINED_MS)
-    page.get_by_role("link", name="Which to label next").click()
+    page.wait_for_selector("text=Next steps", timeout=TRAINED_MS)
+    page.get_by_role("link", name="Label next").click()
     new = {"name": "new.csv", "mimeType": "text/csv", "buffer": left}
     page.locator("input[type=file]").set_input_files(new)
-    page.get_by_role("button", name="Choose what to label").click()
+    page.get_by_role("button", name="Choose samples").click()
     page.wait_for_selector(".item .text", timeout=TRAINED_MS)
     console.press("a", "a", "a")
     page.wait_for_selector("text=Saved")
     shoot(console, "next")
 
 
-def test_pictures_of_documents_are_drawn(console, newcomer):
-    """An invoice with what was read of it, and the page in the dark."""
+def test_document_screenshots(console, newcomer):
+    """An invoice and its content, in the dark theme."""
     page = console.page
     page.set_viewport_size(SIZE)
     page.emulate_media(color_scheme="dark")
@@ -99,8 +99,8 @@ def test_pictures_of_documents_are_drawn(console, newcomer):
     shoot(console, "document")
 
 
-def test_pictures_of_the_other_pages_are_drawn(console, newcomer):
-    """Signing in, two models beside each other, what was used, and webhooks."""
+def test_other_screenshots(console, newcomer):
+    """Sign-in, model comparison, usage and webhooks."""
     caller, page = newcomer(), console.page
     page.set_viewport_size(SIZE)
     page.goto(f"{console.live.url}/console")
@@ -128,5 +128,5 @@ def test_pictures_of_the_other_pages_are_drawn(console, newcomer):
     shoot(console, "usage")
     console.go("webhooks")
     page.get_by_role("button", name="Send a test").click()
-    page.get_by_role("row", name="Arrived").wait_for()
+    page.get_by_role("row", name="Delivered").wait_for()
     shoot(console, "webhooks")

@@ -1,4 +1,4 @@
-"""Which to label next: from many texts or pictures to a model that learnt from the best of them."""
+"""Tests of active learning: rank unlabelled samples, label the best, and retrain."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.pictures import draw, label_folders, make_zip
 SHOWN = 20
 SEEN = """() => [...document.querySelectorAll('.cell img')]
   .every((one) => one.complete && one.naturalWidth === 64)"""
-"""Every picture of the grid can be looked at."""
+"""Whether every image of the grid is loaded."""
 
 
 @pytest.fixture
 def shop(newcomer):
-    """An account whose model of the sample learnt a third of it; the other texts are left over."""
+    """An account with a model trained on a third of the sample, and the other texts."""
     rows = list(csv.reader(io.StringIO(console_files.text_of("shop_intents.csv"))))
     rows = [row for row in rows if len(row) == 2]
     known, left = rows[::3], [row for place, row in enumerate(rows) if place % 3]
@@ -35,17 +35,17 @@ def shop(newcomer):
 
 
 def test_texts_are_ranked_labelled_and_trained(console, shop, tmp_path):
-    """A file of texts, the ranking, labels by keyboard, a training, and what that changed."""
+    """Texts are ranked, labelled by keyboard and trained, and both models are compared."""
     caller, dataset, model_id, truth = shop
     file = tmp_path / "left.csv"
     with file.open("w", newline="") as made:
         csv.writer(made).writerows([text] for text in truth)
     console.enter(caller, f"model/language/{model_id}")
     page = console.page
-    page.get_by_role("link", name="Which to label next").click()
+    page.get_by_role("link", name="Label next").click()
     page.locator("input[type=file]").set_input_files(file)
-    page.get_by_label("How many to choose").fill(str(SHOWN))
-    page.get_by_role("button", name="Choose what to label").click()
+    page.get_by_label("Number of samples to choose").fill(str(SHOWN))
+    page.get_by_role("button", name="Choose samples").click()
     page.wait_for_selector(".item .text", timeout=TRAINED_MS)
     texts = page.locator(".item .text").all_inner_texts()
     assert set(texts) <= set(truth)
@@ -60,18 +60,18 @@ def test_texts_are_ranked_labelled_and_trained(console, shop, tmp_path):
     expect(page.get_by_text(f"{given - 1} of {SHOWN} labelled")).to_be_visible()
     expect(page.get_by_text("Saved")).to_be_visible()
     page.get_by_role("button", name=f"Train with {given - 1} more").click()
-    expect(page.get_by_role("link", name="Compare the two")).to_be_visible(timeout=TRAINED_MS)
-    expect(page.get_by_text("right, between")).to_have_count(2)
+    expect(page.get_by_role("link", name="Compare both models")).to_be_visible(timeout=TRAINED_MS)
+    expect(page.get_by_text("accuracy, between")).to_have_count(2)
 
     after = caller.get(f"/v2/language/datasets/{dataset['id']}").ok()
     assert after["totalExamples"] == dataset["totalExamples"] + given - 1
-    page.get_by_role("link", name="Compare the two").click()
-    expect(page.get_by_role("heading", name="Two models side by side")).to_be_visible()
+    page.get_by_role("link", name="Compare both models").click()
+    expect(page.get_by_role("heading", name="Compare models")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
 def shapes(live):
-    """An account with a dataset of pictures, and a model that learnt it in one epoch."""
+    """An account with an image dataset and a model trained for one epoch."""
     caller = live.caller("shapes")
     path = "/v2/vision/datasets/upload/sync"
     known = make_zip(label_folders({"circle": 6, "square": 6}))
@@ -83,53 +83,53 @@ def shapes(live):
     return caller, dataset["id"], model
 
 
-def new_pictures(salt: int) -> dict[str, bytes]:
-    """Draw pictures that nobody has labelled."""
+def new_images(salt: int) -> dict[str, bytes]:
+    """Draw unlabelled images."""
     names = {f"{number}.png": "circle" if number % 2 else "square" for number in range(8)}
     drawn = enumerate(names.items(), salt)
     return {name: draw(shape, "blue", (64, 64), salt=at) for at, (name, shape) in drawn}
 
 
 def as_folder(place) -> None:
-    """Write new pictures into a folder."""
+    """Write new images into a folder."""
     place.mkdir()
-    for name, content in new_pictures(100).items():
+    for name, content in new_images(100).items():
         (place / name).write_bytes(content)
 
 
 def as_archive(place, method: int = zipfile.ZIP_DEFLATED) -> None:
-    """Write new pictures into a zip, in a folder, with what systems add."""
+    """Write new images into a folder of a zip archive, with the files that systems add."""
     files = {"new/": b"", "new/notes.txt": b"nothing to see"}
-    for name, content in new_pictures(200 + method).items():
+    for name, content in new_images(200 + method).items():
         files[f"new/\N{LATIN SMALL LETTER U WITH DIAERESIS}{name}"] = content
         files[f"__MACOSX/new/._{name}"] = b"nothing"
     place.write_bytes(make_zip(files, method=method))
 
 
 def as_stored_archive(place) -> None:
-    """Write new pictures into a zip as they are."""
+    """Write new images into an uncompressed zip archive."""
     as_archive(place, zipfile.ZIP_STORED)
 
 
 @pytest.mark.parametrize(
     ("field", "name", "write"),
     [
-        ("A folder of pictures without labels", "new", as_folder),
-        ("or a zip of them", "new.zip", as_archive),
-        ("or a zip of them", "new.zip", as_stored_archive),
+        ("Folder of unlabelled images", "new", as_folder),
+        ("Or a zip archive of them", "new.zip", as_archive),
+        ("Or a zip archive of them", "new.zip", as_stored_archive),
     ],
 )
-def test_pictures_are_ranked_and_labelled(console, shapes, tmp_path, field, name, write):
-    """Pictures of a folder or a zip are packed in the browser; the labelled become examples."""
+def test_images_are_ranked_and_labelled(console, shapes, tmp_path, field, name, write):
+    """Images of a folder or zip archive are ranked; the labelled ones become examples."""
     caller, dataset_id, model = shapes
     page, place = console.page, tmp_path / name
     before = caller.get(f"/v2/vision/datasets/{dataset_id}").ok()["totalExamples"]
     write(place)
     console.enter(caller, f"next/vision/{model}")
     page.get_by_label(field).set_input_files(place)
-    expect(page.get_by_text("8 pictures")).to_be_visible()
-    page.get_by_label("How many to choose").fill("4")
-    page.get_by_role("button", name="Choose what to label").click()
+    expect(page.get_by_text("8 images")).to_be_visible()
+    page.get_by_label("Number of samples to choose").fill("4")
+    page.get_by_role("button", name="Choose samples").click()
     page.wait_for_selector(".cell img", timeout=TRAINED_MS)
     page.wait_for_function(SEEN)
     count = page.locator(".cell").count()
@@ -145,14 +145,14 @@ def test_pictures_are_ranked_and_labelled(console, shapes, tmp_path, field, name
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PK\x03\x04 and no more", "cannot be opened here"),
-        (make_zip({"notes.txt": b"no picture"}), "There is no picture in this"),
+        (b"PK\x03\x04 and no more", "cannot be opened"),
+        (make_zip({"notes.txt": b"no picture"}), "This contains no images"),
     ],
 )
 def test_useless_archive_is_refused(console, shapes, content, said):
-    """A damaged zip, or one without pictures, is told before anything is sent."""
+    """A damaged zip archive, or one without images, is refused before anything is sent."""
     console.enter(shapes[0], f"next/vision/{shapes[2]}")
     file = {"name": "new.zip", "mimeType": "application/zip", "buffer": content}
-    console.page.get_by_label("or a zip of them").set_input_files(file)
+    console.page.get_by_label("Or a zip archive of them").set_input_files(file)
     expect(console.page.get_by_role("alert")).to_contain_text(said)
-    expect(console.page.get_by_role("button", name="Choose what to label")).to_be_disabled()
+    expect(console.page.get_by_role("button", name="Choose samples")).to_be_disabled()

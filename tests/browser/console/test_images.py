@@ -1,4 +1,4 @@
-"""Pictures in the console: their boxes by keyboard and mouse, and what a cell of a matrix shows."""
+"""Tests of editing boxes with keyboard, mouse and touch, and of the confusion matrix."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ FRUITS = ASSETS / "global" / "image-detection.zip"
 
 @pytest.fixture
 def fruits(newcomer):
-    """An account with a dataset of pictures with boxes."""
+    """An account with an object detection dataset."""
     caller = newcomer()
     path = "/v2/vision/datasets/upload/sync"
     dataset = caller.upload(FRUITS.read_bytes(), "image-detection", FRUITS.name, path).ok()
     return caller, dataset
 
 
-def test_boxes_are_mended_by_keyboard_and_mouse(console, fruits):
-    """A box is moved and relabelled by keys, another drawn by mouse; all are kept together."""
+def test_boxes_are_edited_by_keyboard_and_mouse(console, fruits):
+    """A box is moved and relabelled by keyboard, another drawn by mouse; both are saved."""
     caller, dataset = fruits
     browse = f"/v2/vision/datasets/{dataset['id']}/browse"
     first = caller.get(browse, source="all").ok()["data"][0]
@@ -35,7 +35,7 @@ def test_boxes_are_mended_by_keyboard_and_mouse(console, fruits):
     page.mouse.down()
     page.mouse.move(plane["x"] + 60, plane["y"] + 50, steps=3)
     page.mouse.up()
-    page.get_by_role("button", name="Keep these boxes").click()
+    page.get_by_role("button", name="Save boxes").click()
     expect(page.locator("dialog")).to_have_count(0)
 
     after = caller.get(browse, source="all", contains=first["name"]).ok()["data"]
@@ -47,7 +47,7 @@ def test_boxes_are_mended_by_keyboard_and_mouse(console, fruits):
 
 
 def test_box_is_drawn_by_touch(console, fruits):
-    """A finger draws a box, and the page stays where it is meanwhile."""
+    """Touch draws a box without scrolling the page."""
     caller, dataset = fruits
     console.enter(caller, f"dataset/vision/{dataset['id']}")
     page = console.page
@@ -64,16 +64,16 @@ def test_box_is_drawn_by_touch(console, fruits):
         inspector.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [finger]})
     inspector.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     expect(page.locator(".drawing rect[tabindex]")).to_have_count(boxes + 1)
-    page.get_by_role("button", name="Keep these boxes").click()
+    page.get_by_role("button", name="Save boxes").click()
     expect(page.locator("dialog")).to_have_count(0)
     total = caller.get(f"/v2/vision/datasets/{dataset['id']}").ok()["totalExamples"]
     assert total == dataset["totalExamples"] + 1
 
 
-def test_cell_of_the_matrix_leads_to_its_examples(console, owner):
-    """A number of the confusion matrix shows examples, with what the model says of them."""
+def test_matrix_cell_links_to_its_examples(console, owner):
+    """A cell of the confusion matrix shows its examples with their predictions."""
     [model] = owner.get("/v2/language/models").ok()["data"]
     console.enter(owner, f"model/language/{model['modelId']}")
     console.page.locator(".matrix td a").first.click()
     expect(console.page.locator(".suggestion").first).to_be_visible()
-    expect(console.page.get_by_text("had not seen them says")).to_be_visible()
+    expect(console.page.get_by_text("not trained on them predicts")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Bring data: what is dropped, what is shown of it before anything is kept, what is scaled."""
+"""Tests of uploading data: dropped files, the preview, and scaled images."""
 
 from __future__ import annotations
 
@@ -30,42 +30,42 @@ def drop(console, name: str, content: bytes) -> None:
     console.page.evaluate(DROP, given)
 
 
-def test_nothing_is_kept_before_it_was_seen(console, newcomer):
-    """Format, labels, duplicates and rejected rows with their places are shown first."""
+def test_preview_comes_before_the_dataset(console, newcomer):
+    """Format, labels, duplicates and rejected rows are shown before a dataset is created."""
     caller, page = newcomer(), console.page
-    console.enter(caller, "bring")
+    console.enter(caller, "upload")
     drop(console, "shop.csv", SHOP + BAD_ROW + TWICE)
-    page.wait_for_selector("text=This is what was understood")
+    page.wait_for_selector("text=Preview")
     facts = page.locator(".facts").inner_text().split("\n")
-    told = dict(zip(facts[::2], facts[1::2], strict=True))
-    assert (told["Examples"], told["Duplicates"], told["Rejected"]) == ("12", "1", "1")
-    assert told["Format"] == "csv"
+    shown = dict(zip(facts[::2], facts[1::2], strict=True))
+    assert (shown["Examples"], shown["Duplicates"], shown["Rejected"]) == ("12", "1", "1")
+    assert shown["Format"] == "csv"
     expect(page.locator(".bars")).to_contain_text("delivery")
     page.get_by_text("1 rejected").click()
     expect(page.locator("details li")).to_contain_text(str(SHOP.count(b"\n") + 1))
     assert caller.get("/v2/language/datasets").ok()["data"] == []
 
-    page.get_by_label("Name of the dataset").fill("my shop")
-    page.get_by_role("button", name="Keep 12 examples").click()
+    page.get_by_label("Dataset name").fill("my shop")
+    page.get_by_role("button", name="Create the dataset with 12 examples").click()
     page.wait_for_selector(".item .text")
     [kept] = caller.get("/v2/language/datasets").ok()["data"]
     assert (kept["name"], kept["totalExamples"]) == ("my shop", 12)
 
 
-def test_dropped_zip_becomes_pictures(console, newcomer):
-    """A zip is taken for pictures with a label for each folder."""
+def test_dropped_zip_becomes_images(console, newcomer):
+    """A zip archive becomes an image dataset with one label per folder."""
     caller, page = newcomer(), console.page
-    console.enter(caller, "bring")
+    console.enter(caller, "upload")
     drop(console, "signs.zip", make_zip(label_folders({"circle": 2, "square": 3})))
-    page.get_by_role("button", name="Keep 5 examples").click()
+    page.get_by_role("button", name="Create the dataset with 5 examples").click()
     page.wait_for_selector(".cell img")
     [kept] = caller.get("/v2/vision/datasets").ok()["data"]
     labels = {one["name"]: one["numExamples"] for one in kept["labelSummary"]["labels"]}
     assert labels == {"circle": 2, "square": 3}
 
 
-def test_pictures_of_a_phone_are_scaled(console, newcomer, tmp_path):
-    """A picture is scaled until it is small enough, also one like sand; a small one stays."""
+def test_large_images_are_scaled(console, newcomer, tmp_path):
+    """A large image is scaled down until it is small enough; a small one is unchanged."""
     large = encoded(noise(WIDE, WIDE * 3 // 4), "JPEG", quality=95)
     assert len(large) > MOST_BYTES
     for label in ("circle", "square"):
@@ -73,9 +73,9 @@ def test_pictures_of_a_phone_are_scaled(console, newcomer, tmp_path):
         (tmp_path / "signs" / label / "small.png").write_bytes(draw(label))
     (tmp_path / "signs" / "circle" / "large.jpg").write_bytes(large)
     caller, page = newcomer(), console.page
-    console.enter(caller, "bring")
+    console.enter(caller, "upload")
     page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "signs")
-    page.get_by_role("button", name="Keep 3 examples").click()
+    page.get_by_role("button", name="Create the dataset with 3 examples").click()
     page.wait_for_selector(".cell img")
     [kept] = caller.get("/v2/vision/datasets").ok()["data"]
     found = caller.get(f"/v2/vision/datasets/{kept['id']}/browse").ok()["data"]
@@ -86,12 +86,12 @@ def test_pictures_of_a_phone_are_scaled(console, newcomer, tmp_path):
 
 
 def test_examples_are_added_to_a_dataset(console, newcomer):
-    """More of a file goes to a dataset that is there, whose receipts tell of both."""
+    """A second file is added to a dataset, which then lists both uploads."""
     caller, page = newcomer(), console.page
     dataset = caller.upload(SHOP, name="shop.csv").ok()
     console.enter(caller, f"dataset/language/{dataset['id']}/uploads")
     page.get_by_role("link", name="Add examples").click()
     drop(console, "more.csv", TWICE + b"send me a new cup,exchange\n" + BAD_ROW)
-    page.get_by_role("button", name="Keep").click()
-    expect(page.get_by_text("1 kept, 1 duplicates, 1 rejected")).to_be_visible()
-    expect(page.get_by_text("12 kept, 0 duplicates, 0 rejected")).to_be_visible()
+    page.get_by_role("button", name="Add 1 examples").click()
+    expect(page.get_by_text("1 added, 1 duplicates, 1 rejected")).to_be_visible()
+    expect(page.get_by_text("12 added, 0 duplicates, 0 rejected")).to_be_visible()
