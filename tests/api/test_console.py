@@ -1,4 +1,4 @@
-"""The console's files: what others made, how large they are, and what they call and say."""
+"""Tests of the console's files: vendored libraries, size, calls and texts."""
 
 from __future__ import annotations
 
@@ -112,20 +112,18 @@ def test_every_call_is_described(paths):
         for family in families:
             path = template.replace("{family}", family)
             assert method.lower() in paths.get(path, {}), name
-        assert any(f'"{name}"' in text for text in SCRIPTS.values()), f"nobody calls {name}"
+        assert any(f'"{name}"' in text for text in SCRIPTS.values()), f"{name} is never called"
 
 
 def test_every_word_is_known():
     """Each text that a page asks for is in the file of words, and none is left over."""
     words = set(re.findall(r'^  "([\w.-]+)":\s+"', OWN["words.js"], re.MULTILINE))
     others = {name: text for name, text in SCRIPTS.items() if name != "words.js"}
-    asked = {w for text in others.values() for w in re.findall(r'(?<![\w.])t\(\s*"([\w.-]+)"', text)}
-    made = {w for text in others.values() for w in re.findall(r"(?<![\w.])t\(\s*`([\w.]+)\$", text)}
+    code = "\n".join(others.values())
+    asked = set(re.findall(r'(?<![\w.])t\(\s*"([\w.-]+)"', code))
+    made = set(re.findall(r"(?<![\w.])t\(\s*`([\w.]+)\$", code))
     choices = {
-        w
-        for text in others.values()
-        for pair in re.findall(r'\bt\([^()]*\? "([\w.]+)"\s+: "([\w.]+)"', text)
-        for w in pair
+        w for pair in re.findall(r'\bt\([^()]*\? "([\w.]+)"\s+: "([\w.]+)"', code) for w in pair
     }
 
     assert (asked | choices) - words == set()

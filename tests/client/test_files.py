@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from presage import FileError, _folders
-from presage._files import opened
-from presage._pictures import converted, unscaled
+from presage._files import open_source
+from presage._pictures import convert, scale_boxes
 
 PHONE = Path(__file__).parents[1] / "data" / "phone.heic"
 
@@ -28,7 +28,7 @@ def test_bytes_paths_and_open_files_are_read_from_their_beginning(tmp_path):
     path.write_bytes(b"a,b\n")
     with path.open("rb") as stream:
         for file in (b"a,b\n", path, str(path), stream):
-            source = opened(file)
+            source = open_source(file)
             for _ in range(2):
                 assert source.part()[1].read() == b"a,b\n"
             assert source.size == 4
@@ -41,7 +41,7 @@ def test_folders_become_archives_with_a_folder_for_each_label(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"x")
-    source = opened(tmp_path)
+    source = open_source(tmp_path)
     with zipfile.ZipFile(source.stream) as archive:
         assert archive.namelist() == ["cat/1.png", "dog/2.jpg"]
     source.close()
@@ -56,7 +56,7 @@ def test_files_that_cannot_be_sent_are_one_clear_line(tmp_path, monkeypatch):
     many.mkdir()
     for number in range(3):
         (many / f"{number}.png").write_bytes(b"x")
-    monkeypatch.setattr(_folders, "MOST_FILES", 2)
+    monkeypatch.setattr(_folders, "MAX_FILES", 2)
     for path, text in (
         (tmp_path / "absent.csv", "No such file"),
         (tmp_path / "empty.csv", "is empty"),
@@ -66,7 +66,7 @@ def test_files_that_cannot_be_sent_are_one_clear_line(tmp_path, monkeypatch):
         ("a\0b", "is no path"),
     ):
         with pytest.raises(FileError, match=text):
-            opened(path)
+            open_source(path)
 
 
 @pytest.mark.parametrize("kind", ["webp", "tiff", "bmp"])
@@ -75,7 +75,7 @@ def test_pictures_of_other_kinds_become_jpeg(tmp_path, kind):
     path = tmp_path / f"phone.{kind}"
     path.write_bytes(picture(kind))
     for file, name in ((path, "phone.jpg"), (path.read_bytes(), "data.jpg")):
-        source = converted(opened(file))
+        source = convert(open_source(file))
         assert source.name == name
         assert Image.open(source.stream).size == (8, 6)
 
@@ -84,14 +84,14 @@ def test_pictures_that_are_fine_are_sent_as_they_are(tmp_path):
     """No byte of a picture that the service takes is changed."""
     path = tmp_path / "a.png"
     path.write_bytes(picture("png"))
-    source = converted(opened(path))
+    source = convert(open_source(path))
     assert source.part()[1].read() == picture("png")
     source.close()
 
 
 def test_heic_pictures_of_phones_become_jpeg():
     """What phones take is read by the extra `pictures`."""
-    source = converted(opened(PHONE))
+    source = convert(open_source(PHONE))
     assert source.name == "phone.jpg"
     assert Image.open(source.stream).size == (64, 48)
 
@@ -103,7 +103,7 @@ def test_folders_with_pictures_of_other_kinds_are_converted(tmp_path):
         (tmp_path / "cat" / name).write_bytes(picture(kind))
     noise = Image.effect_noise((1200, 1000), 100)
     noise.save(tmp_path / "cat" / "large.png")
-    source = opened(tmp_path)
+    source = open_source(tmp_path)
     with zipfile.ZipFile(source.stream) as archive:
         names = archive.namelist()
         assert names == ["cat/a.jpg", "cat/a.webp.jpg", "cat/b.jpg", "cat/large.jpg"]
@@ -116,7 +116,7 @@ def test_folders_with_annotations_keep_their_pixels(tmp_path):
     (tmp_path / "annotations.csv").write_text("x")
     (tmp_path / "a.webp").write_bytes(picture("webp"))
     with pytest.raises(FileError, match="convert them first, and their boxes"):
-        opened(tmp_path)
+        open_source(tmp_path)
 
 
 def test_folders_need_the_extra_to_be_converted(tmp_path, monkeypatch):
@@ -125,18 +125,18 @@ def test_folders_need_the_extra_to_be_converted(tmp_path, monkeypatch):
     for name in ("a", "b"):
         (tmp_path / f"{name}.webp").write_bytes(picture("webp"))
     with pytest.raises(FileError, match=r"and 1 more .*pip install 'presage-client\[pictures\]'"):
-        opened(tmp_path)
+        open_source(tmp_path)
 
 
 def test_boxes_are_in_the_pixels_of_the_picture_that_was_given():
     """A picture made smaller to be sent comes back with boxes of its own size."""
     noise = io.BytesIO()
     Image.effect_noise((3600, 180), 100).save(noise, "PNG")
-    source = converted(opened(noise.getvalue()), most_bytes=500_000)
+    source = convert(open_source(noise.getvalue()), most_bytes=500_000)
     assert (source.scale, Image.open(source.stream).size[0]) == (1.2, 3000)
     box = {"minX": 10, "minY": 20, "maxX": 100, "maxY": 200}
     nowhere = dict.fromkeys(box, 1)
-    found = unscaled({"probabilities": [{"boundingBox": box}, {"boundingBox": nowhere}]}, 1.2)
+    found = scale_boxes({"probabilities": [{"boundingBox": box}, {"boundingBox": nowhere}]}, 1.2)
     assert found["probabilities"][0]["boundingBox"] == {
         "minX": 12,
         "minY": 24,

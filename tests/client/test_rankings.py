@@ -80,7 +80,7 @@ def test_the_command_shows_a_line_a_sample(
     as_json: bool,
 ) -> None:
     """With rank, reason, suggestion and text on one line, or each line as JSON."""
-    found = SimpleNamespace(family=service.language)
+    found = SimpleNamespace(model_type="text-intent")
     monkeypatch.setattr(rankings, "client", lambda: service)
     monkeypatch.setattr(rankings, "find_model", lambda service, model_id: found)
     words = ["presage", "rank", "http://there/t.csv", "--model", MODEL, "-q"]

@@ -13,7 +13,7 @@ const SERIES = [
 ];
 
 /** A line chart of columns over the first one. It follows the window's width and the theme. */
-export function Plot({ columns, names, fractions = [], label }) {
+function Plot({ columns, names, fractions = [], label }) {
   const container = useRef(null);
   const plot = useRef(null);
   useEffect(() => {

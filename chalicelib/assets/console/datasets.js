@@ -9,7 +9,7 @@ const FAMILIES = ["language", "vision"];
 const SHOWN_LABELS = 60;
 
 /** Read the datasets of both families, newest first. */
-export async function allDatasets() {
+async function allDatasets() {
   const lists = await Promise.all(FAMILIES.map((family) => readAll("datasets", { variables: { family } })));
   return lists.flat().sort((one, other) => other.id - one.id);
 }
@@ -18,7 +18,7 @@ export const datasetUrl = (dataset, tab = "") =>
   `#/dataset/${familyOf(dataset.type)}/${dataset.id}${tab && `/${tab}`}`;
 
 /** Create a dataset from the shipped sample, and go to its page. */
-export async function createSample() {
+async function createSample() {
   const text = await (await fetch(`${BASE_PATH}/console/shop_intents.csv`)).text();
   const file = new File([text], "shop_intents.csv", { type: "text/csv" });
   const dataset = await call("upload", {
@@ -93,7 +93,7 @@ function DatasetCard({ dataset }) {
 }
 
 /** The distribution of the examples over the labels, as one bar. */
-export function LabelStripe({ labels }) {
+function LabelStripe({ labels }) {
   const total = labels.reduce((sum, label) => sum + label.numExamples, 0);
   if (!total) return html`<div class="stripe"></div>`;
   return html`

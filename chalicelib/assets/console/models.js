@@ -52,7 +52,7 @@ export function Models() {
   `;
 }
 
-export const modelUrl = (model) => `#/model/${familyOf(model.modelType)}/${model.modelId}`;
+const modelUrl = (model) => `#/model/${familyOf(model.modelType)}/${model.modelId}`;
 
 export function ModelRow({ model, chosen, choose }) {
   return html`

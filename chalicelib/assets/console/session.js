@@ -81,7 +81,7 @@ async function requestToken(email, key) {
 }
 
 /** Import an RSA private key in PEM, PKCS#1 or PKCS#8. */
-export async function importKey(pem) {
+async function importKey(pem) {
   if (!globalThis.crypto?.subtle) throw new Error(t("signIn.insecure"));
   if (pem.includes("ENCRYPTED")) throw new Error(t("signIn.encrypted"));
   const found = /-----BEGIN (RSA )?PRIVATE KEY-----([\s\S]+?)-----END/.exec(pem);

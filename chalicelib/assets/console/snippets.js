@@ -10,7 +10,7 @@ const KINDS = ["curl", "python", "json"];
 const quoteForShell = (text) => `'${String(text).replace(/'/g, "'\\''")}'`;
 
 /** Write the call as a curl command. The token is in a variable, so that it is not copied into scripts. */
-export function asCurl(name, fields, file) {
+function asCurl(name, fields, file) {
   const { url } = address(name);
   const parts = Object.entries(fields).map(
     ([key, value]) => `  --form-string ${quoteForShell(`${key}=${value}`)}`,
@@ -23,7 +23,7 @@ export function asCurl(name, fields, file) {
   ].join(" \\\n");
 }
 
-export function asPython(name, fields, file) {
+function asPython(name, fields, file) {
   const { url } = address(name);
   const data = Object.entries(fields).map(
     ([key, value]) => `        ${JSON.stringify(key)}: ${JSON.stringify(value)},`,

@@ -113,7 +113,7 @@ function TryText({ model }) {
   `;
 }
 
-export function Probabilities({ found }) {
+function Probabilities({ found }) {
   if (!found.length) return html`<p class="notice">${t("try.nothing")}</p>`;
   return html`
     <div class="bars">

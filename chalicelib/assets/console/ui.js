@@ -107,7 +107,7 @@ export function Problem({ error }) {
   return html`<p class="notice bad" role="alert">${error.message}${error.detail ? ` ${error.detail}` : ""}</p>`;
 }
 
-export const Waiting = ({ text = t("page.loading") }) => html`
+const Waiting = ({ text = t("page.loading") }) => html`
   <p class="waiting" role="status"><span class="spinner" aria-hidden="true"></span>${text}</p>
 `;
 

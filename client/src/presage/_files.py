@@ -1,51 +1,16 @@
-"""What is sent as a file: a path, bytes, an open file, a folder of pictures, or an address."""
+"""Opens files to send: paths, bytes, open files, and folders of images."""
 
 from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Union
 
+from presage._sources import File, Source
 from presage.errors import FileError
 
-File = Union[str, "os.PathLike[str]", bytes, BinaryIO]
-"""A path, an address, what `uploads.send` returned, bytes, or a file open for reading."""
-PICTURES = frozenset({".png", ".jpg", ".jpeg"})
-CONVERTIBLE = frozenset({".heic", ".heif", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
-"""Endings of pictures that the service does not take, and Pillow turns into JPEG."""
 
-
-@dataclass
-class Source:
-    """A file that can be read more than once."""
-
-    stream: BinaryIO
-    """Where its bytes are; seekable."""
-    name: str
-    """Its file name, as the service sees it."""
-    size: int
-    """Its bytes."""
-    scale: float = 1.0
-    """By how much the picture was made smaller before it is sent."""
-
-    def part(self) -> tuple[str, BinaryIO]:
-        """Return it as httpx takes it, from its beginning."""
-        self.stream.seek(0)
-        return self.name, self.stream
-
-    def close(self) -> None:
-        """Close the file."""
-        self.stream.close()
-
-
-def is_address(file: File) -> bool:
-    """Tell whether the service is to fetch a file itself, or has it by `uploads.send`."""
-    return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
-
-
-def opened(file: File, progress: bool | None = None) -> Source:
+def open_source(file: File, progress: bool | None = None) -> Source:
     """Open a file that is sent; a folder becomes a zip archive.
 
     Args:
@@ -58,7 +23,7 @@ def opened(file: File, progress: bool | None = None) -> Source:
     if isinstance(file, (bytes, bytearray)):
         return Source(io.BytesIO(file), "data", len(file))
     if isinstance(file, (str, os.PathLike)):
-        return _opened_path(Path(file).expanduser(), progress)
+        return _open_path(Path(file).expanduser(), progress)
     name = os.path.basename(str(getattr(file, "name", "data")))
     try:
         size = file.seek(0, os.SEEK_END)
@@ -67,12 +32,14 @@ def opened(file: File, progress: bool | None = None) -> Source:
     return Source(file, name, size)
 
 
-def _opened_path(path: Path, progress: bool | None) -> Source:
+def _open_path(path: Path, progress: bool | None) -> Source:
     try:
         if path.is_dir():
-            from presage._folders import zipped  # what only folders need
+            from presage._folders import (
+                zip_folder,
+            )  # imports zipfile and tempfile, which only folders need
 
-            return zipped(path, progress)
+            return zip_folder(path, progress)
         if path.exists() and not path.is_file():  # before `open`, which would wait for a pipe
             raise FileError(f"{path} is no file: a device or a pipe cannot be read twice.")
         stream = path.open("rb")

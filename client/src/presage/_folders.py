@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from presage._files import CONVERTIBLE, PICTURES, Source
-from presage._pictures import MOST_BYTES_OF_EXAMPLE, can_convert, converted
+from presage._pictures import MAX_EXAMPLE_BYTES, can_convert, convert
 from presage._progress import Bar
+from presage._sources import CONVERTIBLE, PICTURES, Source
 from presage.errors import FileError
 
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 """Files that an archive may hold."""
 ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".xml"})
 """Endings of files that say where objects are."""
 
 
-def zipped(folder: Path, progress: bool | None = None) -> Source:
+def zip_folder(folder: Path, progress: bool | None = None) -> Source:
     """Write a folder into an archive that disappears when it is closed.
 
     What lies in hidden files and folders stays out. Pictures are stored as they are, but for those
@@ -59,11 +59,11 @@ def zipped(folder: Path, progress: bool | None = None) -> Source:
 def _store(archive: zipfile.ZipFile, path: Path, name: Path, is_annotated: bool) -> None:
     """Write a file into an archive, converted where it must be and may be."""
     size = path.stat().st_size
-    is_fine = path.suffix.lower() not in CONVERTIBLE and size <= MOST_BYTES_OF_EXAMPLE
+    is_fine = path.suffix.lower() not in CONVERTIBLE and size <= MAX_EXAMPLE_BYTES
     if is_fine or is_annotated:
         archive.write(path, name.as_posix())
         return
-    picture = converted(Source(path.open("rb"), path.name, size), MOST_BYTES_OF_EXAMPLE)
+    picture = convert(Source(path.open("rb"), path.name, size), MAX_EXAMPLE_BYTES)
     try:
         inner = name.with_name(picture.name).as_posix()
         if picture.name != path.name and inner in archive.namelist():  # a.jpg beside a.heic
@@ -83,9 +83,9 @@ def _members(folder: Path) -> Iterator[Path]:
             if name.startswith(".") or ending not in PICTURES | CONVERTIBLE | ANNOTATIONS:
                 continue
             count += 1
-            if count > MOST_FILES:
+            if count > MAX_FILES:
                 raise FileError(
-                    f"{folder} holds more than {MOST_FILES:,} files, the most that one upload "
+                    f"{folder} holds more than {MAX_FILES:,} files, the most that one upload "
                     "takes: upload it in parts, the later ones with `add`."
                 )
             yield path

@@ -11,17 +11,17 @@ import io
 import re
 from typing import Any
 
-from presage._files import CONVERTIBLE, PICTURES, Source
+from presage._sources import CONVERTIBLE, PICTURES, Source
 
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 """Bytes of a picture that a prediction takes."""
-MOST_BYTES_OF_EXAMPLE = 1_000_000
+MAX_EXAMPLE_BYTES = 1_000_000
 """Bytes of a picture that is an example of a label."""
-MOST_PIXELS = 50_000_000
+MAX_PIXELS = 50_000_000
 SIDES = (3000, 2000, 1400, 1000)
 """Longest sides, in pixels, to which a picture over a limit is scaled down, until it fits."""
 
-_SIGNS = {
+_SIGNATURES = {
     ".png": rb"\x89PNG",
     ".jpg": rb"\xff\xd8\xff",
     ".heic": rb".{4}ftyp(hei|hev|mif1|msf1)",
@@ -33,7 +33,7 @@ _SIGNS = {
 """How files of each kind begin."""
 
 
-def converted(source: Source, most_bytes: int = MOST_BYTES) -> Source:
+def convert(source: Source, most_bytes: int = MAX_BYTES) -> Source:
     """Return a picture that the service takes, the same one where it is that already."""
     ending = _ending(source)
     is_fine = ending not in CONVERTIBLE and source.size <= most_bytes
@@ -51,7 +51,9 @@ def _ending(source: Source) -> str:
         return "." + source.name.rpartition(".")[2].lower()
     source.stream.seek(0)
     head = source.stream.read(12)
-    return next((ending for ending, sign in _SIGNS.items() if re.match(sign, head, re.DOTALL)), "")
+    return next(
+        (ending for ending, sign in _SIGNATURES.items() if re.match(sign, head, re.DOTALL)), ""
+    )
 
 
 def can_convert() -> bool:
@@ -80,7 +82,7 @@ def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
     except (OSError, ValueError, pillow.DecompressionBombError):  # the service says what is wrong
         return source
     width = upright.width
-    if source.size > most_bytes or upright.width * upright.height > MOST_PIXELS:
+    if source.size > most_bytes or upright.width * upright.height > MAX_PIXELS:
         upright.thumbnail((SIDES[0], SIDES[0]))
     stream = _jpeg(upright)
     for side in SIDES[1:]:
@@ -93,19 +95,19 @@ def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
     return Source(stream, name, stream.tell(), width / upright.width)
 
 
-def unscaled(answer: Any, scale: float) -> Any:
+def scale_boxes(answer: Any, scale: float) -> Any:
     """Return an answer whose boxes are in the pixels of the picture before it was made smaller."""
     if isinstance(answer, list):
-        return [unscaled(item, scale) for item in answer]
+        return [scale_boxes(item, scale) for item in answer]
     if not isinstance(answer, dict):
         return answer
     return {
-        name: _grown(item, scale) if name == "boundingBox" else unscaled(item, scale)
+        name: _scale_box(item, scale) if name == "boundingBox" else scale_boxes(item, scale)
         for name, item in answer.items()
     }
 
 
-def _grown(box: dict[str, int], scale: float) -> dict[str, int]:
+def _scale_box(box: dict[str, int], scale: float) -> dict[str, int]:
     if set(box.values()) == {1}:  # stands for what is not on the page
         return box
     return {name: round(place * scale) for name, place in box.items()}

@@ -13,8 +13,8 @@ from uuid import uuid4
 import httpx
 import msgspec
 
-from presage._files import Source
 from presage._records import Record, decode
+from presage._sources import Source
 from presage.errors import BY_STATUS, ApiError, UnreachableError, UnreadableAnswerError
 
 T = TypeVar("T", bound=Record)

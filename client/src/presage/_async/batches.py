@@ -5,21 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from presage import records
+from presage._async.family import AsyncFamilyBase
 from presage._async.fetching import save
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
-from presage._files import File
 from presage._records import decode
 from presage._requests import Request, camel
+from presage._sources import File
 from presage.errors import JobFailedError, PresageError
-
-if TYPE_CHECKING:
-    from presage._async.families import AsyncFamily
-
 
 _READING = [
     "task",
@@ -38,14 +35,14 @@ class AsyncBatch(records.Batch):
     """A batch: its record, and what can be done with it."""
 
     @property
-    def family(self) -> AsyncFamily:
+    def family(self) -> AsyncFamilyBase:
         """The family it belongs to."""
-        found: AsyncFamily = self.__dict__["family_of"]
+        found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
     async def refresh(self) -> AsyncBatch:
         """Fetch its present state; `result_url` is a new one each time."""
-        return await self.family.batches.get(self.id)
+        return await AsyncBatchList(self.family).get(self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -97,13 +94,13 @@ class AsyncBatch(records.Batch):
 
     async def cancel(self) -> AsyncBatch:
         """Cancel it, or remove it with its result when it has ended."""
-        return await self.family.batches.cancel(self.id)
+        return await AsyncBatchList(self.family).cancel(self.id)
 
 
 class AsyncBatchMaker:
     """What asks for batches, and knows those it made."""
 
-    def __init__(self, family: AsyncFamily, name: str = "batches") -> None:
+    def __init__(self, family: AsyncFamilyBase, name: str = "batches") -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = f"{family.path}/{name}"

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from presage import records
-from presage._async.exports import AsyncExport
-from presage._async.models import AsyncModel
+from presage._async.exports import AsyncExport, AsyncExports
+from presage._async.family import AsyncFamilyBase
+from presage._async.models import AsyncModel, AsyncModels
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
-from presage._files import File
 from presage._records import decode
 from presage._requests import Request, camel, members
+from presage._sources import File
 from presage.errors import JobFailedError
-
-if TYPE_CHECKING:
-    from presage._async.families import AsyncFamily
 
 
 class AsyncDataset(records.Dataset):
     """A dataset: its record, and what can be done with it."""
 
     @property
-    def family(self) -> AsyncFamily:
+    def family(self) -> AsyncFamilyBase:
         """The family it belongs to."""
-        found: AsyncFamily = self.__dict__["family_of"]
+        found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
     @property
@@ -36,7 +34,7 @@ class AsyncDataset(records.Dataset):
 
     async def refresh(self) -> AsyncDataset:
         """Fetch its present state."""
-        return await self.family.datasets.get(self.id)
+        return await AsyncDatasets(self.family).get(self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -61,49 +59,49 @@ class AsyncDataset(records.Dataset):
 
     async def add(self, file: File, *, wait: bool = True, **reading: Any) -> AsyncDataset:
         """Add the examples of a file; arguments as of `datasets.upload`."""
-        return await self.family.datasets.add(self.id, file, wait=wait, **reading)
+        return await AsyncDatasets(self.family).add(self.id, file, wait=wait, **reading)
 
     async def train(self, name: str, **params: Any) -> AsyncModel:
         """Queue a training; arguments as of `models.train`."""
-        return await self.family.models.train(self.id, name, **params)
+        return await AsyncModels(self.family).train(self.id, name, **params)
 
     def models(self) -> AsyncPages[records.Model]:
         """List its models."""
-        return self.family.models.list(self.id)
+        return AsyncModels(self.family).list(self.id)
 
     def examples(self, *, source: str = "upload") -> AsyncPages[records.Example]:
         """List its examples; counts to the monthly limit of such calls, a page a call."""
-        return self.family.examples.list(self.id, source=source)
+        return AsyncExamples(self.family).list(self.id, source=source)
 
     def browse(self, **which: Any) -> AsyncPages[records.BrowsedExample]:
         """Look through its examples; arguments as of `examples.browse`."""
-        return self.family.examples.browse(self.id, **which)
+        return AsyncExamples(self.family).browse(self.id, **which)
 
     async def export(self, format: str, **how: Any) -> AsyncExport:
         """Have its examples written as a file; arguments as of `exports.create`."""
-        return await self.family.exports.create(self.id, format, **how)
+        return await AsyncExports(self.family).create(self.id, format, **how)
 
     def receipts(self) -> AsyncPages[records.Receipt]:
         """List what became of the rows of each of its uploads."""
-        return self.family.datasets.receipts(self.id)
+        return AsyncDatasets(self.family).receipts(self.id)
 
     async def fix(self, *corrections: dict[str, Any], **report: Any) -> records.Correction:
         """Mend its examples, all or none; arguments as of `datasets.fix`."""
-        return await self.family.datasets.fix(self.id, *corrections, **report)
+        return await AsyncDatasets(self.family).fix(self.id, *corrections, **report)
 
     def corrections(self) -> AsyncPages[records.Correction]:
         """List what changes of its examples did, the newest first."""
-        return self.family.datasets.corrections(self.id)
+        return AsyncDatasets(self.family).corrections(self.id)
 
     async def delete(self) -> records.Deletion:
         """Delete it; its models stay."""
-        return await self.family.datasets.delete(self.id)
+        return await AsyncDatasets(self.family).delete(self.id)
 
 
 class AsyncDatasets:
     """`/v2/:family/datasets`."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = f"{family.path}/datasets"
@@ -311,7 +309,7 @@ def _named(reading: dict[str, Any]) -> dict[str, Any]:
 class AsyncExamples:
     """`/v2/:family/examples`: lists, which count to a monthly limit, and single additions."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = family.path
@@ -406,7 +404,7 @@ class AsyncExamples:
 class AsyncFeedback:
     """`/v2/:family/feedback`: what a model got wrong, with the right label."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
 
     async def add(

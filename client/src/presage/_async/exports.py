@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from presage import records
+from presage._async.family import AsyncFamilyBase
 from presage._async.fetching import save
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._requests import Request
 from presage.errors import JobFailedError, PresageError
 
-if TYPE_CHECKING:
-    from presage._async.families import AsyncFamily
-
 
 class AsyncExport(records.Export):
     """An export: its record, and what can be done with it."""
 
     @property
-    def family(self) -> AsyncFamily:
+    def family(self) -> AsyncFamilyBase:
         """The family of its dataset."""
-        found: AsyncFamily = self.__dict__["family_of"]
+        found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
     async def refresh(self) -> AsyncExport:
         """Fetch its present state; `url` is a new one each time."""
-        return await self.family.exports.get(self.dataset_id, self.id)
+        return await AsyncExports(self.family).get(self.dataset_id, self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -76,7 +74,7 @@ class AsyncExport(records.Export):
 class AsyncExports:
     """`/v2/:family/datasets/{id}/exports`."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = f"{family.path}/datasets"

@@ -10,14 +10,16 @@ from presage import records
 from presage._async.batches import AsyncBatches, AsyncBatchList, AsyncPictureBatches
 from presage._async.datasets import AsyncDatasets, AsyncExamples, AsyncFeedback
 from presage._async.exports import AsyncExports
+from presage._async.family import AsyncFamilyBase
 from presage._async.models import AsyncModels
 from presage._async.rankings import AsyncPictureRankings, AsyncRankings
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
-from presage._files import File, Source, is_address, opened
-from presage._pictures import MOST_BYTES_OF_EXAMPLE, converted, unscaled
+from presage._files import open_source
+from presage._pictures import MAX_EXAMPLE_BYTES, convert, scale_boxes
 from presage._records import Record, decode
 from presage._requests import Request, decoded, members
+from presage._sources import File, Source, is_address
 from presage.results import FormResult, OcrResult, Prediction
 
 T = TypeVar("T", bound=Record)
@@ -30,38 +32,19 @@ _OCR_RESULTS: dict[str, type[OcrResult]] = {
 }
 
 
-class AsyncFamily:
-    """What both families have."""
+class AsyncFamily(AsyncFamilyBase):
+    """A family with the resources that both families have."""
 
-    path = ""
     batches: AsyncBatchList
     rankings: AsyncRankings | AsyncPictureRankings
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
-        self.transport = transport
-        self.uploads = uploads
+        super().__init__(transport, uploads)
         self.datasets = AsyncDatasets(self)
         self.models = AsyncModels(self)
         self.examples = AsyncExamples(self)
         self.feedback = AsyncFeedback(self)
         self.exports = AsyncExports(self)
-
-    async def ask(
-        self,
-        model_id: str,
-        model_type: str,
-        sample: str | File,
-        num_results: int | None,
-        explain: bool | None = None,
-    ) -> Prediction | records.Detection:
-        """Predict by the call of a model's type."""
-        raise NotImplementedError
-
-    async def add_sample(
-        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
-    ) -> records.Example:
-        """Add one text or picture by a call that takes such."""
-        raise NotImplementedError
 
 
 class AsyncLanguage(AsyncFamily):
@@ -112,7 +95,7 @@ class AsyncLanguage(AsyncFamily):
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         return await self._predict("sentiment", model_id, document, fields)
 
-    async def ask(
+    async def predict_sample(
         self,
         model_id: str,
         model_type: str,
@@ -223,7 +206,7 @@ class AsyncVision(AsyncFamily):
         fields["formTemplate"] = None if form_template is None else json.dumps(form_template)
         return await self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
 
-    async def ask(
+    async def predict_sample(
         self,
         model_id: str,
         model_type: str,
@@ -240,7 +223,7 @@ class AsyncVision(AsyncFamily):
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Add one picture by a call that takes such."""
-        source = converted(opened(sample), MOST_BYTES_OF_EXAMPLE)
+        source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:
             members = {**fields, "name": name}
             request = Request("POST", path, fields=members, files={"data": source})
@@ -263,7 +246,7 @@ class AsyncVision(AsyncFamily):
             sent = {**fields, "sampleLocation": file}
             request = Request("POST", path, fields=sent, is_counted_once=True)
             return await self.transport.record(request, kind)
-        source: Source = converted(opened(file))
+        source: Source = convert(open_source(file))
         async with self.uploads.attached(source.stream, "sampleContent", "sampleLocation") as part:
             for item in part.files.values():
                 item.name = source.name
@@ -277,4 +260,4 @@ class AsyncVision(AsyncFamily):
             response = await self.transport.send(request)
         if source.scale == 1.0:
             return decoded(response, kind)
-        return decode(unscaled(members(response), source.scale), kind)
+        return decode(scale_boxes(members(response), source.scale), kind)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from presage import records
+from presage._async.family import AsyncFamilyBase
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode
 from presage._requests import Request, camel
+from presage._sources import File
 from presage.errors import JobFailedError
 from presage.results import Prediction
-
-if TYPE_CHECKING:
-    from presage._async.families import AsyncFamily
-    from presage._files import File
 
 ENDED = ("SUCCEEDED", "FAILED")
 LANGUAGE = "language"
@@ -25,14 +23,14 @@ class AsyncModel(records.Training):
     """A model: the record of its latest training, and what can be done with it."""
 
     @property
-    def family(self) -> AsyncFamily:
+    def family(self) -> AsyncFamilyBase:
         """The family it belongs to."""
-        found: AsyncFamily = self.__dict__["family_of"]
+        found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
     async def refresh(self) -> AsyncModel:
         """Fetch its present state."""
-        return await self.family.models.get(self.model_id)
+        return await AsyncModels(self.family).get(self.model_id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -60,37 +58,37 @@ class AsyncModel(records.Training):
     ) -> Prediction | records.Detection:
         """Ask it about a text or a picture, by the call of its type."""
         own = self.model_id, self.model_type
-        return await self.family.ask(*own, sample, num_results, explain)
+        return await self.family.predict_sample(*own, sample, num_results, explain)
 
     async def retrain(self, **params: Any) -> AsyncModel:
         """Train it anew on its dataset as that is now; it keeps its id and predicts meanwhile."""
-        return await self.family.models.retrain(self.model_id, **params)
+        return await AsyncModels(self.family).retrain(self.model_id, **params)
 
     async def metrics(self) -> records.Metrics:
         """Fetch how well it does."""
-        return await self.family.models.metrics(self.model_id)
+        return await AsyncModels(self.family).metrics(self.model_id)
 
     async def card(self) -> records.Card:
         """Fetch what it was made from, how it was measured, and its limits."""
-        return await self.family.models.card(self.model_id)
+        return await AsyncModels(self.family).card(self.model_id)
 
     def evaluation(self, **which: Any) -> AsyncPages[records.Evaluated]:
         """List what it answers to its own examples unseen; arguments as of `models.evaluation`."""
-        return self.family.models.evaluation(self.model_id, **which)
+        return AsyncModels(self.family).evaluation(self.model_id, **which)
 
     def curve(self) -> AsyncPages[records.LearningCurve]:
         """List its figures after each epoch."""
-        return self.family.models.curve(self.model_id)
+        return AsyncModels(self.family).curve(self.model_id)
 
     async def delete(self) -> records.Deletion:
         """Delete it."""
-        return await self.family.models.delete(self.model_id)
+        return await AsyncModels(self.family).delete(self.model_id)
 
 
 class AsyncModels:
     """`/v2/:family/train`, `/v2/:family/models`."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = family.path

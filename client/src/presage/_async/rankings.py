@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from presage._async.batches import AsyncBatch, AsyncBatchMaker
-from presage._files import File
-
-if TYPE_CHECKING:
-    from presage._async.families import AsyncFamily
+from presage._async.family import AsyncFamilyBase
+from presage._sources import File
 
 
 class AsyncPictureRankings(AsyncBatchMaker):
     """`/v2/vision/rankings`."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         super().__init__(family, "rankings")
 
     async def create(
@@ -52,7 +50,7 @@ class AsyncPictureRankings(AsyncBatchMaker):
 class AsyncRankings(AsyncBatchMaker):
     """`/v2/language/rankings`."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamilyBase) -> None:
         super().__init__(family, "rankings")
 
     async def create(

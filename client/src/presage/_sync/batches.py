@@ -6,21 +6,18 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from presage import records
+from presage._sync.family import FamilyBase
 from presage._sync.fetching import save
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
-from presage._files import File
 from presage._records import decode
 from presage._requests import Request, camel
+from presage._sources import File
 from presage.errors import JobFailedError, PresageError
-
-if TYPE_CHECKING:
-    from presage._sync.families import Family
-
 
 _READING = [
     "task",
@@ -39,14 +36,14 @@ class Batch(records.Batch):
     """A batch: its record, and what can be done with it."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> FamilyBase:
         """The family it belongs to."""
-        found: Family = self.__dict__["family_of"]
+        found: FamilyBase = self.__dict__["family_of"]
         return found
 
     def refresh(self) -> Batch:
         """Fetch its present state; `result_url` is a new one each time."""
-        return self.family.batches.get(self.id)
+        return BatchList(self.family).get(self.id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -98,13 +95,13 @@ class Batch(records.Batch):
 
     def cancel(self) -> Batch:
         """Cancel it, or remove it with its result when it has ended."""
-        return self.family.batches.cancel(self.id)
+        return BatchList(self.family).cancel(self.id)
 
 
 class BatchMaker:
     """What asks for batches, and knows those it made."""
 
-    def __init__(self, family: Family, name: str = "batches") -> None:
+    def __init__(self, family: FamilyBase, name: str = "batches") -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = f"{family.path}/{name}"

@@ -4,30 +4,28 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from presage import records
-from presage._sync.exports import Export
-from presage._sync.models import Model
+from presage._sync.exports import Export, Exports
+from presage._sync.family import FamilyBase
+from presage._sync.models import Model, Models
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
-from presage._files import File
 from presage._records import decode
 from presage._requests import Request, camel, members
+from presage._sources import File
 from presage.errors import JobFailedError
-
-if TYPE_CHECKING:
-    from presage._sync.families import Family
 
 
 class Dataset(records.Dataset):
     """A dataset: its record, and what can be done with it."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> FamilyBase:
         """The family it belongs to."""
-        found: Family = self.__dict__["family_of"]
+        found: FamilyBase = self.__dict__["family_of"]
         return found
 
     @property
@@ -37,7 +35,7 @@ class Dataset(records.Dataset):
 
     def refresh(self) -> Dataset:
         """Fetch its present state."""
-        return self.family.datasets.get(self.id)
+        return Datasets(self.family).get(self.id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -62,49 +60,49 @@ class Dataset(records.Dataset):
 
     def add(self, file: File, *, wait: bool = True, **reading: Any) -> Dataset:
         """Add the examples of a file; arguments as of `datasets.upload`."""
-        return self.family.datasets.add(self.id, file, wait=wait, **reading)
+        return Datasets(self.family).add(self.id, file, wait=wait, **reading)
 
     def train(self, name: str, **params: Any) -> Model:
         """Queue a training; arguments as of `models.train`."""
-        return self.family.models.train(self.id, name, **params)
+        return Models(self.family).train(self.id, name, **params)
 
     def models(self) -> Pages[records.Model]:
         """List its models."""
-        return self.family.models.list(self.id)
+        return Models(self.family).list(self.id)
 
     def examples(self, *, source: str = "upload") -> Pages[records.Example]:
         """List its examples; counts to the monthly limit of such calls, a page a call."""
-        return self.family.examples.list(self.id, source=source)
+        return Examples(self.family).list(self.id, source=source)
 
     def browse(self, **which: Any) -> Pages[records.BrowsedExample]:
         """Look through its examples; arguments as of `examples.browse`."""
-        return self.family.examples.browse(self.id, **which)
+        return Examples(self.family).browse(self.id, **which)
 
     def export(self, format: str, **how: Any) -> Export:
         """Have its examples written as a file; arguments as of `exports.create`."""
-        return self.family.exports.create(self.id, format, **how)
+        return Exports(self.family).create(self.id, format, **how)
 
     def receipts(self) -> Pages[records.Receipt]:
         """List what became of the rows of each of its uploads."""
-        return self.family.datasets.receipts(self.id)
+        return Datasets(self.family).receipts(self.id)
 
     def fix(self, *corrections: dict[str, Any], **report: Any) -> records.Correction:
         """Mend its examples, all or none; arguments as of `datasets.fix`."""
-        return self.family.datasets.fix(self.id, *corrections, **report)
+        return Datasets(self.family).fix(self.id, *corrections, **report)
 
     def corrections(self) -> Pages[records.Correction]:
         """List what changes of its examples did, the newest first."""
-        return self.family.datasets.corrections(self.id)
+        return Datasets(self.family).corrections(self.id)
 
     def delete(self) -> records.Deletion:
         """Delete it; its models stay."""
-        return self.family.datasets.delete(self.id)
+        return Datasets(self.family).delete(self.id)
 
 
 class Datasets:
     """`/v2/:family/datasets`."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = f"{family.path}/datasets"
@@ -312,7 +310,7 @@ def _named(reading: dict[str, Any]) -> dict[str, Any]:
 class Examples:
     """`/v2/:family/examples`: lists, which count to a monthly limit, and single additions."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = family.path
@@ -407,7 +405,7 @@ class Examples:
 class Feedback:
     """`/v2/:family/feedback`: what a model got wrong, with the right label."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         self._family = family
 
     def add(

@@ -4,31 +4,29 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from presage import records
+from presage._sync.family import FamilyBase
 from presage._sync.fetching import save
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._requests import Request
 from presage.errors import JobFailedError, PresageError
 
-if TYPE_CHECKING:
-    from presage._sync.families import Family
-
 
 class Export(records.Export):
     """An export: its record, and what can be done with it."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> FamilyBase:
         """The family of its dataset."""
-        found: Family = self.__dict__["family_of"]
+        found: FamilyBase = self.__dict__["family_of"]
         return found
 
     def refresh(self) -> Export:
         """Fetch its present state; `url` is a new one each time."""
-        return self.family.exports.get(self.dataset_id, self.id)
+        return Exports(self.family).get(self.dataset_id, self.id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -77,7 +75,7 @@ class Export(records.Export):
 class Exports:
     """`/v2/:family/datasets/{id}/exports`."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = f"{family.path}/datasets"

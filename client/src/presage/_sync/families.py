@@ -11,14 +11,16 @@ from presage import records
 from presage._sync.batches import Batches, BatchList, PictureBatches
 from presage._sync.datasets import Datasets, Examples, Feedback
 from presage._sync.exports import Exports
+from presage._sync.family import FamilyBase
 from presage._sync.models import Models
 from presage._sync.rankings import PictureRankings, Rankings
 from presage._sync.transport import Transport
 from presage._sync.uploads import Uploads
-from presage._files import File, Source, is_address, opened
-from presage._pictures import MOST_BYTES_OF_EXAMPLE, converted, unscaled
+from presage._files import open_source
+from presage._pictures import MAX_EXAMPLE_BYTES, convert, scale_boxes
 from presage._records import Record, decode
 from presage._requests import Request, decoded, members
+from presage._sources import File, Source, is_address
 from presage.results import FormResult, OcrResult, Prediction
 
 T = TypeVar("T", bound=Record)
@@ -31,38 +33,19 @@ _OCR_RESULTS: dict[str, type[OcrResult]] = {
 }
 
 
-class Family:
-    """What both families have."""
+class Family(FamilyBase):
+    """A family with the resources that both families have."""
 
-    path = ""
     batches: BatchList
     rankings: Rankings | PictureRankings
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
-        self.transport = transport
-        self.uploads = uploads
+        super().__init__(transport, uploads)
         self.datasets = Datasets(self)
         self.models = Models(self)
         self.examples = Examples(self)
         self.feedback = Feedback(self)
         self.exports = Exports(self)
-
-    def ask(
-        self,
-        model_id: str,
-        model_type: str,
-        sample: str | File,
-        num_results: int | None,
-        explain: bool | None = None,
-    ) -> Prediction | records.Detection:
-        """Predict by the call of a model's type."""
-        raise NotImplementedError
-
-    def add_sample(
-        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
-    ) -> records.Example:
-        """Add one text or picture by a call that takes such."""
-        raise NotImplementedError
 
 
 class Language(Family):
@@ -113,7 +96,7 @@ class Language(Family):
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         return self._predict("sentiment", model_id, document, fields)
 
-    def ask(
+    def predict_sample(
         self,
         model_id: str,
         model_type: str,
@@ -224,7 +207,7 @@ class Vision(Family):
         fields["formTemplate"] = None if form_template is None else json.dumps(form_template)
         return self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
 
-    def ask(
+    def predict_sample(
         self,
         model_id: str,
         model_type: str,
@@ -241,7 +224,7 @@ class Vision(Family):
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Add one picture by a call that takes such."""
-        source = converted(opened(sample), MOST_BYTES_OF_EXAMPLE)
+        source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:
             members = {**fields, "name": name}
             request = Request("POST", path, fields=members, files={"data": source})
@@ -264,7 +247,7 @@ class Vision(Family):
             sent = {**fields, "sampleLocation": file}
             request = Request("POST", path, fields=sent, is_counted_once=True)
             return self.transport.record(request, kind)
-        source: Source = converted(opened(file))
+        source: Source = convert(open_source(file))
         with self.uploads.attached(source.stream, "sampleContent", "sampleLocation") as part:
             for item in part.files.values():
                 item.name = source.name
@@ -278,4 +261,4 @@ class Vision(Family):
             response = self.transport.send(request)
         if source.scale == 1.0:
             return decoded(response, kind)
-        return decode(unscaled(members(response), source.scale), kind)
+        return decode(scale_boxes(members(response), source.scale), kind)

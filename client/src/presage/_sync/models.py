@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from presage import records
+from presage._sync.family import FamilyBase
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._records import decode
 from presage._requests import Request, camel
+from presage._sources import File
 from presage.errors import JobFailedError
 from presage.results import Prediction
-
-if TYPE_CHECKING:
-    from presage._sync.families import Family
-    from presage._files import File
 
 ENDED = ("SUCCEEDED", "FAILED")
 LANGUAGE = "language"
@@ -26,14 +24,14 @@ class Model(records.Training):
     """A model: the record of its latest training, and what can be done with it."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> FamilyBase:
         """The family it belongs to."""
-        found: Family = self.__dict__["family_of"]
+        found: FamilyBase = self.__dict__["family_of"]
         return found
 
     def refresh(self) -> Model:
         """Fetch its present state."""
-        return self.family.models.get(self.model_id)
+        return Models(self.family).get(self.model_id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
@@ -61,37 +59,37 @@ class Model(records.Training):
     ) -> Prediction | records.Detection:
         """Ask it about a text or a picture, by the call of its type."""
         own = self.model_id, self.model_type
-        return self.family.ask(*own, sample, num_results, explain)
+        return self.family.predict_sample(*own, sample, num_results, explain)
 
     def retrain(self, **params: Any) -> Model:
         """Train it anew on its dataset as that is now; it keeps its id and predicts meanwhile."""
-        return self.family.models.retrain(self.model_id, **params)
+        return Models(self.family).retrain(self.model_id, **params)
 
     def metrics(self) -> records.Metrics:
         """Fetch how well it does."""
-        return self.family.models.metrics(self.model_id)
+        return Models(self.family).metrics(self.model_id)
 
     def card(self) -> records.Card:
         """Fetch what it was made from, how it was measured, and its limits."""
-        return self.family.models.card(self.model_id)
+        return Models(self.family).card(self.model_id)
 
     def evaluation(self, **which: Any) -> Pages[records.Evaluated]:
         """List what it answers to its own examples unseen; arguments as of `models.evaluation`."""
-        return self.family.models.evaluation(self.model_id, **which)
+        return Models(self.family).evaluation(self.model_id, **which)
 
     def curve(self) -> Pages[records.LearningCurve]:
         """List its figures after each epoch."""
-        return self.family.models.curve(self.model_id)
+        return Models(self.family).curve(self.model_id)
 
     def delete(self) -> records.Deletion:
         """Delete it."""
-        return self.family.models.delete(self.model_id)
+        return Models(self.family).delete(self.model_id)
 
 
 class Models:
     """`/v2/:family/train`, `/v2/:family/models`."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = family.path

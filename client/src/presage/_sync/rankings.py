@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from presage._sync.batches import Batch, BatchMaker
-from presage._files import File
-
-if TYPE_CHECKING:
-    from presage._sync.families import Family
+from presage._sync.family import FamilyBase
+from presage._sources import File
 
 
 class PictureRankings(BatchMaker):
     """`/v2/vision/rankings`."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         super().__init__(family, "rankings")
 
     def create(
@@ -53,7 +51,7 @@ class PictureRankings(BatchMaker):
 class Rankings(BatchMaker):
     """`/v2/language/rankings`."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: FamilyBase) -> None:
         super().__init__(family, "rankings")
 
     def create(

@@ -12,9 +12,10 @@ import httpx
 
 from presage import records
 from presage._sync.transport import Transport
-from presage._files import File, Source, is_address, opened
+from presage._files import open_source
 from presage._progress import Bar, Watched
 from presage._requests import ATTEMPTS, LONGEST_PAUSE, Request, unreachable
+from presage._sources import File, Source, is_address
 from presage.errors import FileError, PresageError, UnreachableError
 
 LARGEST_IN_CALL = 4_000_000
@@ -47,7 +48,7 @@ class Uploads:
             FileError: it cannot be read, or is larger than the service takes.
             UnreachableError: the connection broke, again and again.
         """
-        source = opened(file, progress)
+        source = open_source(file, progress)
         try:
             return self._send_source(source, progress)
         finally:
@@ -68,7 +69,7 @@ class Uploads:
         if is_address(file):
             yield Attached({address_field: file}, {})
             return
-        source = opened(file, progress)
+        source = open_source(file, progress)
         try:
             if source.size <= LARGEST_IN_CALL:
                 yield Attached({}, {field: source})

@@ -41,8 +41,13 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 def find_model(service: Presage, model_id: str) -> Model:
     """Find a model, with the family of its type: each family shows the models of both."""
     found = service.language.models.get(model_id)
-    is_text = found.model_type.startswith("text")
-    return found if is_text else service.vision.models.get(model_id)
+    family = family_of(service, found.model_type)
+    return found if family is service.language else family.models.get(model_id)
+
+
+def family_of(service: Presage, model_type: str) -> Family:
+    """Return the family of a model type."""
+    return service.language if model_type.startswith("text") else service.vision
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, Any]:

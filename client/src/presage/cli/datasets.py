@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from presage import Dataset, Presage, PresageError, records
-from presage._files import is_address
+from presage._sources import is_address
 from presage._sync.families import Family
 from presage.cli.context import (
     DatasetId,
@@ -202,9 +202,7 @@ def add(
     given = pairs(reading, "--set")
     with client() as service:
         found = find_dataset(service, dataset_id)
-        dataset = found.family.datasets.add(
-            dataset_id, file, progress=shows_progress(quiet), **given
-        )
+        dataset = found.add(file, progress=shows_progress(quiet), **given)
     if as_json:
         print_json(dataset)
     else:

@@ -12,7 +12,7 @@ import typer
 
 from presage import PresageError, records
 from presage.cli import drawing
-from presage.cli.context import Json, ModelId, PngFile, client, find_model
+from presage.cli.context import Json, ModelId, PngFile, client, family_of, find_model
 from presage.cli.output import print_json, say, show
 from presage.errors import NotFoundError
 
@@ -39,8 +39,8 @@ def predict(
     """Ask a model about texts or pictures; each counts as one prediction."""
     with client() as service:
         try:
-            model = find_model(service, model_id)
-            family, kind = model.family, model.model_type
+            kind = find_model(service, model_id).model_type
+            family = family_of(service, kind)
         except NotFoundError:  # one that ships with the service has no training
             family = (
                 service.vision
@@ -49,7 +49,7 @@ def predict(
             )
             kind = ""
         for sample in _each(samples):
-            answer = family.ask(model_id, kind, sample, results, explain or None)
+            answer = family.predict_sample(model_id, kind, sample, results, explain or None)
             _show_answer(sample, answer, results or 1, as_json)
 
 
@@ -177,6 +177,6 @@ def feedback(
 ) -> None:
     """Tell what a model got wrong; it learns it when it is trained again."""
     with client() as service:
-        family = find_model(service, model_id).family
+        family = family_of(service, find_model(service, model_id).model_type)
         added = family.feedback.add(model_id, sample, label)
     show(added, [f"added as example {added.id} of {added.label.name}"], as_json=as_json)

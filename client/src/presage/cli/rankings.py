@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from presage import PresageError
-from presage.cli.context import Json, Quiet, client, find_model, pairs, shows_progress
+from presage.cli.context import Json, Quiet, client, family_of, find_model, pairs, shows_progress
 from presage.cli.output import print_json, say, show, table
 
 
@@ -49,7 +49,7 @@ def rank(
     fields: dict[str, Any] = {"count": count, "partial": partial or None}
     fields |= {"format": "csv" if is_csv else None, **pairs(options, "--set")}
     with client() as service:
-        rankings = find_model(service, model).family.rankings
+        rankings = family_of(service, find_model(service, model).model_type).rankings
         made = rankings.create(model, file, **fields, progress=progress).wait(progress=progress)
         if output is not None:
             size = made.save(output, progress=progress)
@@ -57,6 +57,10 @@ def rank(
             show(made, [line], as_json=as_json)
             return
         found = made.results()
+    _print_ranked(found, as_json)
+
+
+def _print_ranked(found: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         for one in found:
             print_json(one)

@@ -1,0 +1,38 @@
+"""What the resources need of their family: its path, the transport, and calls by sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage import records
+from presage._async.transport import AsyncTransport
+from presage._async.uploads import AsyncUploads
+from presage._sources import File
+from presage.results import Prediction
+
+
+class AsyncFamilyBase:
+    """One family of the API, without its resources, so that these can import it."""
+
+    path = ""
+
+    def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
+        self.transport = transport
+        self.uploads = uploads
+
+    async def predict_sample(
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
+    ) -> Prediction | records.Detection:
+        """Predict a sample with the call for the model's type."""
+        raise NotImplementedError
+
+    async def add_sample(
+        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+    ) -> records.Example:
+        """Post one text or image to `path`."""
+        raise NotImplementedError
