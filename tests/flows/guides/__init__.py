@@ -1,1 +1,1 @@
-"""Every command of README and docs that needs no AWS account, run as it is printed."""
+"""Commands of the README and docs that need no AWS account are run as printed."""

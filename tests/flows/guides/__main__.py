@@ -1,4 +1,4 @@
-"""`python -m tests.flows.guides` draws the invoice, runs the guides, and keeps their pictures."""
+"""`python -m tests.flows.guides` draws the invoice, runs the guides, and saves their images."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.flows.guides.desk import ROOT, Desk, blocks, start
 from tests.flows.guides.invoice import draw_invoice
+from tests.flows.guides.terminal import ROOT, Terminal, blocks, start
 
-PICTURES = {
+# What each guide draws, and its name below docs/images.
+IMAGES = {
     "support-tickets": {"matrix.png": "guide_matrix.png", "curve.png": "guide_curve.png"},
     "find-objects": {"found.png": "guide_boxes.png"},
     "invoices": {"read.png": "guide_invoice.png"},
 }
-"""What each guide draws, and its name among the images of the documents."""
 
 
 def main() -> None:
-    """Start a stack, run the guides that draw, copy what they drew."""
+    """Run the guides that draw on a new stack, and copy their images."""
     (ROOT / "docs" / "guides" / "invoice.png").write_bytes(draw_invoice())
     with (
         start() as stack,
         tempfile.TemporaryDirectory() as t,
     ):
-        desk = Desk(stack, Path(t))
-        for name, pictures in PICTURES.items():
-            place = desk.lay(name)
-            desk.run(place, "\n".join(blocks(ROOT / "docs" / "guides" / f"{name}.md")))
-            for drawn, kept in pictures.items():
-                shutil.copy(place / drawn, ROOT / "docs" / "images" / kept)
-        desk.close()
+        terminal = Terminal(stack, Path(t))
+        for name, images in IMAGES.items():
+            folder = terminal.create_folder(name)
+            terminal.run(folder, "\n".join(blocks(ROOT / "docs" / "guides" / f"{name}.md")))
+            for drawn, saved in images.items():
+                shutil.copy(folder / drawn, ROOT / "docs" / "images" / saved)
+        terminal.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The invoice of the guide: invented, drawn with the font that Pillow brings along."""
+"""The invented invoice of the guide, drawn with the font that ships with Pillow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = (80, 440, 600, 760, 920)
 
 
 def draw_invoice() -> bytes:
-    """Draw it as PNG."""
+    """Draw the invoice as PNG."""
     image = Image.new("L", (WIDTH, HEIGHT), 255)
     pen = ImageDraw.Draw(image)
 

@@ -1,4 +1,4 @@
-"""What README and docs print is run as it is printed."""
+"""Commands and programs of the README and docs run as printed."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.flows.guides.__main__ import PICTURES
-from tests.flows.guides.desk import ROOT, Desk, blocks, start
+from tests.flows.guides.__main__ import IMAGES
 from tests.flows.guides.invoice import draw_invoice
+from tests.flows.guides.terminal import ROOT, Terminal, blocks, start
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "client").glob("*.md")]
 )
 PAGES = [page for page in DOCUMENTS if blocks(page)]
 PROGRAMS = [page for page in DOCUMENTS if blocks(page, "python")]
+# The last line that the program of a page prints, unless it is a predicted label.
 LAST_LINES = {"sign-in": r"eyJ[\w-]+\.[\w-]+\.[\w-]+"}
-"""What the program of a page prints last, where that is not a predicted label."""
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, closed_network: None) -> Iterator[Desk]:
-    """A desk beside a stack with the models that ship."""
+def terminal(tmp_path_factory: pytest.TempPathFactory, closed_network: None) -> Iterator[Terminal]:
+    """A terminal, and a stack with the prebuilt models."""
     with start() as stack:
-        made = Desk(stack, tmp_path_factory.mktemp("desk"))
+        made = Terminal(stack, tmp_path_factory.mktemp("terminal"))
         yield made
         made.close()
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_of_a_page_do_what_it_says(desk: Desk, page: Path) -> None:
+def test_commands_of_a_page_succeed(terminal: Terminal, page: Path) -> None:
     """Every command of a page that needs no AWS account succeeds, in the order of the page."""
-    place = desk.lay(f"{page.parent.name}-{page.stem}")
-    desk.run(place, "\n".join(blocks(page)))
-    for drawn in PICTURES.get(page.stem, {}):
-        with Image.open(place / drawn) as picture:
-            assert picture.format == "PNG"
+    folder = terminal.create_folder(f"{page.parent.name}-{page.stem}")
+    terminal.run(folder, "\n".join(blocks(page)))
+    for drawn in IMAGES.get(page.stem, {}):
+        with Image.open(folder / drawn) as image:
+            assert image.format == "PNG"
 
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.parent.name)
-def test_programs_of_a_page_run_as_printed(desk: Desk, page: Path) -> None:
+def test_programs_of_a_page_run_as_printed(terminal: Terminal, page: Path) -> None:
     """Each program has at most ten lines and prints a label, or what its page is about."""
-    place = desk.lay(f"program-{page.parent.name}-{page.stem}")
+    folder = terminal.create_folder(f"program-{page.parent.name}-{page.stem}")
     for program in blocks(page, "python"):
         assert len(program.splitlines()) <= 10
-        said = desk.run(place, program, program=sys.executable)
-        last = said.splitlines()[-1]
+        output = terminal.run(folder, program, program=sys.executable)
+        last = output.splitlines()[-1]
         assert re.fullmatch(LAST_LINES.get(page.stem, "delivery-date"), last), last
 
 
-def test_invoice_of_the_guide_is_what_is_drawn() -> None:
-    """`python -m tests.flows.guides` draws the page that the guide reads."""
+def test_invoice_of_the_guide_is_up_to_date() -> None:
+    """The invoice that the guide reads is the one that `python -m tests.flows.guides` draws."""
     shipped = np.asarray(Image.open(ROOT / "docs" / "guides" / "invoice.png"), np.int16)
     drawn = np.asarray(Image.open(io.BytesIO(draw_invoice())), np.int16)
     assert shipped.shape == drawn.shape

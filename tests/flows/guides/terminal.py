@@ -1,4 +1,4 @@
-"""A reader's desk: the folder of the project, a terminal, and a service that runs."""
+"""A reader's terminal: runs commands of the documentation in a copy of the project's folder."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from tests.flows.world import World
 from tests.local_stack import LocalStack
 
 ROOT = Path(__file__).parents[3]
+# The documentation uses this address and account; the test replaces them by its own.
 ADDRESS, EMAIL = "http://127.0.0.1:8000", "demo@presage.example"
-"""As documents print them."""
 LOGIN_FILE = "login.json"
 SAMPLES = ROOT / "chalicelib" / "assets" / "samples"
+# The README sets these variables before other pages begin.
 PRELUDE = """
-pip() { echo "pip $*"; }  # what it would install is here already
+pip() { echo "pip $*"; }  # its packages are installed already
 curl() { command curl -f "$@"; }
 BASE=http://127.0.0.1:8000/v2
 TOKEN=$PRESAGE_TEST_TOKEN
 AUTH="Authorization: Bearer $TOKEN"
 """
-"""What the README has set before other pages begin."""
 
 
 def start() -> LocalStack:
-    """Make the stack that pages are run on; its workers do not step back behind other tests."""
+    """Return the stack for all pages, whose workers have normal priority to save time."""
     return LocalStack(
         TWO_VIEWS_APP,
         arguments=("--no-demo", "--forget"),
@@ -38,16 +38,16 @@ def start() -> LocalStack:
 
 
 def blocks(page: Path, kind: str = "sh") -> list[str]:
-    """Return the blocks of a kind on a page, in their order."""
+    """Return the code blocks of one language on a page, in order."""
     found = re.findall(rf"^```{kind}\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     return [str(block) for block in found]
 
 
-class Desk:
-    """Runs what documents print, each page in a folder of its own that looks like the project's.
+class Terminal:
+    """Runs commands of pages, each page in a separate folder that looks like the project's.
 
     Args:
-        stack: the service that stands for the one at `ADDRESS`.
+        stack: the service that replaces the one at `ADDRESS`.
         folder: for files that the pages write.
     """
 
@@ -61,49 +61,49 @@ class Desk:
         self._login = b""
 
     def close(self) -> None:
-        """Close the connections that it made."""
+        """Close the connections to the stack."""
         self._world.close()
 
-    def lay(self, name: str) -> Path:
-        """Make a folder that looks like the project's, with an account that is logged in."""
-        place = self._folder / name
-        (place / "bin").mkdir(parents=True)
-        (place / ".presage").mkdir()
+    def create_folder(self, name: str) -> Path:
+        """Create a folder that looks like the project's, with an account that is signed in."""
+        folder = self._folder / name
+        (folder / "bin").mkdir(parents=True)
+        (folder / ".presage").mkdir()
         for item in ("bench", "chalicelib", "client", "docs", "infra", "tests", ".venv", ".models"):
             if (ROOT / item).exists():
-                (place / item).symlink_to(ROOT / item)
-        (place / ".presage" / "demo.pem").write_text(self._world.private_pem)
-        self._tool(place, "presage", f'exec "{sys.executable}" -m presage "$@"')
-        (place / "tickets.csv").symlink_to(SAMPLES / "shop_intents.csv")
-        login = place / LOGIN_FILE
+                (folder / item).symlink_to(ROOT / item)
+        (folder / ".presage" / "demo.pem").write_text(self._world.private_pem)
+        self._write_tool(folder, "presage", f'exec "{sys.executable}" -m presage "$@"')
+        (folder / "tickets.csv").symlink_to(SAMPLES / "shop_intents.csv")
+        login = folder / LOGIN_FILE
         if self._login:
             login.write_bytes(self._login)
         else:
-            self.run(place, f"presage login --email {EMAIL} --key-file .presage/demo.pem")
+            self.run(folder, f"presage login --email {EMAIL} --key-file .presage/demo.pem")
             self._login = login.read_bytes()
-        return place
+        return folder
 
-    def _tool(self, place: Path, name: str, text: str) -> None:
-        path = place / "bin" / name
+    def _write_tool(self, folder: Path, name: str, text: str) -> None:
+        path = folder / "bin" / name
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
 
-    def run(self, place: Path, script: str, program: str = "bash -eu -o pipefail") -> str:
-        """Run a script as it is printed, and return what it said.
+    def run(self, folder: Path, script: str, program: str = "bash -eu -o pipefail") -> str:
+        """Run a script as printed, and return its output.
 
         Raises:
-            AssertionError: it failed.
+            AssertionError: the script failed.
         """
-        # The guides show good models; whether the commands work, one epoch shows as well.
+        # The guides train good models; one epoch is enough to test that the commands work.
         script = re.sub(r"--epochs \d+", "--epochs 1", script)
-        said = (PRELUDE if program.startswith("bash") else "") + script
-        said = said.replace(ADDRESS, self._stack.url).replace(EMAIL, self._email)
-        said = said.replace("presage login ", f"presage login --url {self._stack.url} ")
+        text = (PRELUDE if program.startswith("bash") else "") + script
+        text = text.replace(ADDRESS, self._stack.url).replace(EMAIL, self._email)
+        text = text.replace("presage login ", f"presage login --url {self._stack.url} ")
         ended = subprocess.run(
             [*program.split(), "/dev/stdin"],
-            input=said,
-            cwd=place,
-            env={**os.environ, **self._environment(place)},
+            input=text,
+            cwd=folder,
+            env={**os.environ, **self._environment(folder)},
             capture_output=True,
             text=True,
             timeout=540,
@@ -111,11 +111,11 @@ class Desk:
         assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"
         return ended.stdout
 
-    def _environment(self, place: Path) -> dict[str, str]:
+    def _environment(self, folder: Path) -> dict[str, str]:
         return {
-            "PATH": f"{place / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": f"{ROOT / 'client' / 'src'}:{ROOT}",
-            "PRESAGE_LOGIN_FILE": str(place / LOGIN_FILE),
+            "PRESAGE_LOGIN_FILE": str(folder / LOGIN_FILE),
             "PRESAGE_TEST_TOKEN": self._token,
             "PRESAGE_STATE_DIR": self._stack.given["PRESAGE_STATE_DIR"],
             "MPLCONFIGDIR": str(self._folder),
