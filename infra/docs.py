@@ -47,12 +47,23 @@ def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
 
 
 def _calls() -> Iterator[str]:
-    """Yield the table of all calls."""
+    """Yield the table of all calls; `F` in a path is either family."""
     yield "| call | what it does |"
     yield "|---|---|"
     for operation in OPERATIONS:
-        routes = sorted(operation.routes(), key=itemgetter(0))
-        calls = [f"`{operation.method} {path}`" for _, path in routes]
+        paths = [path for _, path in sorted(operation.routes(), key=itemgetter(0))]
+        both = {
+            path
+            for path in paths
+            if "/language/" in path and path.replace("/language/", "/vision/") in paths
+        }
+        mirrored = {path.replace("/language/", "/vision/") for path in both}
+        shown = [
+            path.replace("/language/", "/F/") if path in both else path
+            for path in paths
+            if path not in mirrored
+        ]
+        calls = [f"`{operation.method} {path}`" for path in shown]
         yield f"| {'<br>'.join(calls)} | {operation.summary.rstrip('.')} |"
 
 
