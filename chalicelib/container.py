@@ -32,46 +32,49 @@ from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
 from chalicelib.services.batches.pictures import PictureWork
 from chalicelib.services.batches.rankings import RankingWork
-from chalicelib.services.batches.requests import BatchService
-from chalicelib.services.batches.runs import BatchRunService
+from chalicelib.services.batches.requests import BatchService, BatchServiceStores
+from chalicelib.services.batches.runs import BatchRunService, BatchRunServiceStores
 from chalicelib.services.batches.texts import TextWork
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.datasets import DatasetService
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
-from chalicelib.services.datasets.mending import MendService
+from chalicelib.services.datasets.mending import CorrectionServiceStores, MendService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.datasets.thumbnails import ThumbnailService
 from chalicelib.services.exports.requests import ExportService
-from chalicelib.services.exports.runs import ExportRunService
-from chalicelib.services.maintenance.deletion_runs import DeletionRunService
+from chalicelib.services.exports.runs import ExportRunService, ExportRunServiceStores
+from chalicelib.services.maintenance.deletion_runs import (
+    DeletionRunService,
+    DeletionRunServiceStores,
+)
 from chalicelib.services.maintenance.deletions import DeletionService
 from chalicelib.services.maintenance.health import HealthService
-from chalicelib.services.maintenance.sweeping import SweepService
-from chalicelib.services.maintenance.traces import TraceService
+from chalicelib.services.maintenance.sweeping import SweepService, SweepServiceStores
+from chalicelib.services.maintenance.traces import TraceService, TraceServiceStores
 from chalicelib.services.predictions.documents import OcrService
 from chalicelib.services.predictions.pictures import PicturePredictionService
 from chalicelib.services.predictions.texts import PredictionService
 from chalicelib.services.training.embeddings import EmbeddingService
-from chalicelib.services.training.features import FeatureService
+from chalicelib.services.training.features import FeatureService, FeatureServiceStores
 from chalicelib.services.training.models import ModelService
 from chalicelib.services.training.parts import TrainingPartService
-from chalicelib.services.training.requests import TrainingService
-from chalicelib.services.training.runs import TrainingRunService
+from chalicelib.services.training.requests import TrainingService, TrainingServiceStores
+from chalicelib.services.training.runs import TrainingRunService, TrainingRunServiceStores
 from chalicelib.services.training.text_learner import Embedder, TextLearner
-from chalicelib.services.training.vision_learner import VisionLearner
-from chalicelib.services.uploads.ingest import IngestService, Reader
+from chalicelib.services.training.vision_learner import VisionLearner, VisionLearnerStores
+from chalicelib.services.uploads.ingest import IngestService, IngestServiceStores, Reader
 from chalicelib.services.uploads.picture_reader import PictureReader
 from chalicelib.services.uploads.text_reader import TextReader
 from chalicelib.services.uploads.upload_forms import UploadFormService
 from chalicelib.services.uploads.upload_parts import UploadPartService
-from chalicelib.services.uploads.uploads import UploadService
+from chalicelib.services.uploads.uploads import UploadService, UploadServiceStores
 from chalicelib.services.webhooks.delivering import DeliveryService
 from chalicelib.services.webhooks.hooks import WebhookService
 from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.models.served import ServedModels
-from chalicelib.stores.stores import Stores
+from chalicelib.stores.stores import Stores, pick
 
 FAST_ENCODERS = ("bge", "use")
 """Encoders of the fast profile; the service's start installs them."""
@@ -214,12 +217,15 @@ class Container:
     @cached_property
     def uploads(self) -> UploadService:
         """Accepts files."""
-        return UploadService(self.stores, self.clock, self.settings, self.ingest.run_now)
+        return UploadService(
+            pick(UploadServiceStores, self.stores), self.clock, self.settings, self.ingest.run_now
+        )
 
     @cached_property
     def upload_forms(self) -> UploadFormService:
         """Gives out forms for large files."""
-        return UploadFormService(self.stores.uploaded_files, self.stores.room, self.clock)
+        s = self.stores
+        return UploadFormService(s.uploaded_files, s.room, self.clock)
 
     @cached_property
     def ingest(self) -> IngestService:
@@ -227,15 +233,20 @@ class Container:
         s = self.stores
         readers: dict[str, Reader] = {
             LANGUAGE: TextReader(s.labels, s.examples),
-            VISION: PictureReader(s),
+            VISION: PictureReader(self.stores.examples, self.stores.labels, self.stores.pictures),
         }
         announce = self.upload_parts.announce
-        return IngestService(s, readers, announce, self.clock, self.settings)
+        return IngestService(
+            pick(IngestServiceStores, self.stores), readers, announce, self.clock, self.settings
+        )
 
     @cached_property
     def upload_parts(self) -> UploadPartService:
         """Has the vectors and features of uploads computed."""
-        return UploadPartService(self.stores, self.embeddings.run_part, self.features.run_part)
+        s = self.stores
+        return UploadPartService(
+            s.parts, s.queues, self.embeddings.run_part, self.features.run_part
+        )
 
     @cached_property
     def embeddings(self) -> EmbeddingService:
@@ -248,7 +259,8 @@ class Container:
     @cached_property
     def receipts(self) -> ReceiptService:
         """Lists receipts."""
-        return ReceiptService(self.stores.receipts, self.stores.mend_receipts)
+        s = self.stores
+        return ReceiptService(s.receipts, s.mend_receipts)
 
     @cached_property
     def examples(self) -> ExampleService:
@@ -269,17 +281,19 @@ class Container:
     @cached_property
     def thumbnails(self) -> ThumbnailService:
         """Makes and shows thumbnails."""
-        return ThumbnailService(self.stores)
+        s = self.stores
+        return ThumbnailService(s.pictures, s.thumbnails)
 
     @cached_property
     def mending(self) -> MendService:
         """Mends datasets."""
-        return MendService(self.stores)
+        return MendService(pick(CorrectionServiceStores, self.stores))
 
     @cached_property
     def boxes(self) -> BoxService:
         """Replaces the boxes of pictures."""
-        return BoxService(self.stores, self.clock)
+        s = self.stores
+        return BoxService(s.examples, s.ids, s.mends, s.pictures, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackService:
@@ -290,17 +304,27 @@ class Container:
     @cached_property
     def training(self) -> TrainingService:
         """Accepts trainings."""
-        return TrainingService(self.stores, self.encoders, self.clock, self.settings)
+        return TrainingService(
+            pick(TrainingServiceStores, self.stores), self.encoders, self.clock, self.settings
+        )
 
     @cached_property
     def features(self) -> FeatureService:
         """Turns pictures into features."""
-        return FeatureService(self.stores, self.backbones, self.settings, self.thumbnails)
+        return FeatureService(
+            pick(FeatureServiceStores, self.stores), self.backbones, self.settings, self.thumbnails
+        )
 
     @cached_property
     def training_parts(self) -> TrainingPartService:
         """Does what trainings give away."""
-        return TrainingPartService(self.stores, {LANGUAGE: self.embeddings, VISION: self.features})
+        s = self.stores
+        return TrainingPartService(
+            s.models,
+            s.run_parts,
+            s.training_queue,
+            {LANGUAGE: self.embeddings, VISION: self.features},
+        )
 
     @cached_property
     def training_runs(self) -> TrainingRunService:
@@ -324,10 +348,17 @@ class Container:
                 self.clock,
             ),
             VISION: VisionLearner(
-                s, self.features, self.training_parts, self.backbones, self.clock, self.settings
+                pick(VisionLearnerStores, self.stores),
+                self.features,
+                self.training_parts,
+                self.backbones,
+                self.clock,
+                self.settings,
             ),
         }
-        return TrainingRunService(s, learners, self.clock, self.settings)
+        return TrainingRunService(
+            pick(TrainingRunServiceStores, self.stores), learners, self.clock, self.settings
+        )
 
     @cached_property
     def models(self) -> ModelService:
@@ -346,24 +377,43 @@ class Container:
     def batches(self) -> BatchService:
         """Accepts batches."""
         runs = self.batch_runs
-        return BatchService(self.stores, self.clock, self.batch_works, runs.prepare, runs.settle)
+        return BatchService(
+            pick(BatchServiceStores, self.stores),
+            self.clock,
+            self.batch_works,
+            runs.prepare,
+            runs.settle,
+        )
 
     @cached_property
     def batch_runs(self) -> BatchRunService:
         """Answers batches."""
-        allowances = BatchAllowances(self.stores.batch_quotas, self.clock, self._note_quota)
-        ranker = RankingWork(self.stores.batch_files)
+        s = self.stores
+        allowances = BatchAllowances(s.batch_quotas, self.clock, self._note_quota)
+        ranker = RankingWork(s.batch_files)
         return BatchRunService(
-            self.stores, allowances, self.batch_works, ranker, self.clock, self.settings
+            pick(BatchRunServiceStores, self.stores),
+            allowances,
+            self.batch_works,
+            ranker,
+            self.clock,
+            self.settings,
         )
 
     @cached_property
     def batch_works(self) -> dict[str, BatchWork]:
         """What batches of each family do in their own way."""
+        s = self.stores
         texts = self.predictions
         return {
-            LANGUAGE: TextWork(self.stores, texts.check, texts.answer_all, texts.judge_all),
-            VISION: PictureWork(self.stores, self.picture_predictions, self.ocr),
+            LANGUAGE: TextWork(s.examples, texts.check, texts.answer_all, texts.judge_all),
+            VISION: PictureWork(
+                s.batch_files,
+                s.examples,
+                s.pictures,
+                self.picture_predictions,
+                self.ocr,
+            ),
         }
 
     @cached_property
@@ -389,37 +439,47 @@ class Container:
     @cached_property
     def deletion_runs(self) -> DeletionRunService:
         """Runs deletions."""
-        return DeletionRunService(self.stores, self.clock, self.traces.clear)
+        return DeletionRunService(
+            pick(DeletionRunServiceStores, self.stores), self.clock, self.traces.clear
+        )
 
     @cached_property
     def traces(self) -> TraceService:
         """Clears away what mendings left."""
-        return TraceService(self.stores, self.clock)
+        return TraceService(pick(TraceServiceStores, self.stores), self.clock)
 
     @cached_property
     def exports(self) -> ExportService:
         """Accepts exports."""
-        return ExportService(self.stores, self.clock)
+        s = self.stores
+        return ExportService(s.datasets, s.exports, s.queues, self.clock)
 
     @cached_property
     def export_runs(self) -> ExportRunService:
         """Writes exports."""
-        return ExportRunService(self.stores, self.settings)
+        return ExportRunService(pick(ExportRunServiceStores, self.stores), self.settings)
 
     @cached_property
     def webhooks(self) -> WebhookService:
         """Keeps webhooks."""
-        return WebhookService(self.stores, self.clock)
+        s = self.stores
+        return WebhookService(s.deliveries, s.downloads, s.events, s.webhooks, self.clock)
 
     @cached_property
     def deliveries(self) -> DeliveryService:
         """Tells webhooks of events."""
-        return DeliveryService(self.stores, self.clock)
+        s = self.stores
+        return DeliveryService(s.deliveries, s.downloads, s.events, s.webhooks, self.clock)
 
     @cached_property
     def sweeping(self) -> SweepService:
         """Ends what nobody owns."""
-        return SweepService(self.stores, self.clock, self.settings, self.deliveries.announce_due)
+        return SweepService(
+            pick(SweepServiceStores, self.stores),
+            self.clock,
+            self.settings,
+            self.deliveries.announce_due,
+        )
 
 
 def _state(is_ready: bool) -> str:

@@ -1,6 +1,9 @@
-"""Every store of one container. A service takes this object, and from it what it needs."""
+"""Every store of one container, and the choice of those that a service names."""
 
 from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, TypeVar
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
@@ -61,6 +64,11 @@ from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Group = TypeVar("Group", bound=DataclassInstance)
 
 
 class Stores:
@@ -157,3 +165,8 @@ class Stores:
             self.model_source = ModelDownloads(settings, self.clients)
         self.prebuilt = PrebuiltStore(settings.model_dir, self.model_source)
         self.served_models = ServedModels(self.clients, self.model_files, self.prebuilt)
+
+
+def pick(group: type[Group], stores: Stores) -> Group:
+    """Build a service's dataclass of stores: each field is the store of that name."""
+    return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

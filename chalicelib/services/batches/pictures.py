@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.ocr import DocumentFindings
     from chalicelib.domain.models.judgement import Judgement
     from chalicelib.domain.models.prediction import Detection, Probability
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.jobs.batch_files import BatchFiles
 
 Answer = Callable[[BatchLine, bytes], AnsweredLine]
 """Answers the file of a line, or raises what is wrong with it."""
@@ -110,8 +112,17 @@ class PictureWork:
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
     """Most bytes of an archive behind a `path`."""
 
-    def __init__(self, stores: Stores, predictions: PictureAnswers, ocr: DocumentReader) -> None:
-        self._stores = stores
+    def __init__(
+        self,
+        batch_files: BatchFiles,
+        examples: ExampleStore,
+        pictures: PictureStore,
+        predictions: PictureAnswers,
+        ocr: DocumentReader,
+    ) -> None:
+        self._batch_files = batch_files
+        self._examples = examples
+        self._pictures = pictures
         self._predictions = predictions
         self._ocr = ocr
 
@@ -154,7 +165,7 @@ class PictureWork:
         """
         del batch
         seen: set[bytes] = set()
-        found = self._stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
+        found = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         for example in found:
             digest = bytes.fromhex(example.picture)
             if digest not in seen:
@@ -218,7 +229,7 @@ class PictureWork:
         form_type = fields.pop("form_type", None)
         template = None
         if fields["task"] == FORM:
-            source = self._stores.batch_files.template(batch) if form_type is None else None
+            source = self._batch_files.template(batch) if form_type is None else None
             template = self._ocr.template(source, None if form_type is None else str(form_type))
         return OcrRequest(template=template, **fields)  # type: ignore[arg-type]
 
@@ -227,10 +238,10 @@ class PictureWork:
     ) -> Iterator[tuple[BatchLine, bytes | None]]:
         """Bring the files of lines, one after the other; None for one that is gone."""
         if "dataset" not in batch.source:
-            return iter(self._stores.batch_files.contents(batch, number, lines))
+            return iter(self._batch_files.contents(batch, number, lines))
         dataset_id = int(str(batch.source["dataset"]))
         wanted = ((line, line.text) for line in lines)
-        return self._stores.pictures.read_ahead(dataset_id, wanted)
+        return self._pictures.read_ahead(dataset_id, wanted)
 
 
 def _no_archive(problem: InvalidZip) -> InvalidUpload:

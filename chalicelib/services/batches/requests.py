@@ -44,7 +44,24 @@ from chalicelib.errors import (
 from chalicelib.stores.jobs.queues import EMBED
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.accounts.in_flight import InFlight
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.batch_files import BatchFiles
+    from chalicelib.stores.jobs.batches import BatchStore
+    from chalicelib.stores.jobs.queues import Queues
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchServiceStores:
+    """The stores that `BatchService` uses."""
+
+    batch_files: BatchFiles
+    batches: BatchStore
+    downloads: Downloader
+    in_flight: InFlight
+    queues: Queues
+    uploaded_files: UploadedFileStore
 
 
 @dataclass(frozen=True)
@@ -74,7 +91,7 @@ class BatchService:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: BatchServiceStores,
         clock: Clock,
         works: Mapping[str, BatchWork],
         prepare: Callable[[Batch], None],

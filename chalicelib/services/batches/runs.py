@@ -12,7 +12,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -56,7 +56,15 @@ from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import EMBED
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.accounts.accounts import AccountStore
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.batch_files import BatchFiles
+    from chalicelib.stores.jobs.batches import BatchStore
+    from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.queues import Queues
+    from chalicelib.stores.models.served import ServedModels
 
 WriteLines = Callable[[str, Iterable[AnsweredLine]], bytes]
 """Writes lines of a result in its format, as single calls are answered."""
@@ -70,6 +78,21 @@ RANKING_HEAD = b"rank,row,id,text,label,confidence,score,reason\r\n"
 """Names of the columns of a ranking."""
 _DOWNLOAD_SECONDS = 600.0
 _REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRunServiceStores:
+    """The stores that `BatchRunService` uses."""
+
+    accounts: AccountStore
+    batch_files: BatchFiles
+    batches: BatchStore
+    datasets: DatasetStore
+    downloads: Downloader
+    events: Events
+    queues: Queues
+    served_models: ServedModels
+    uploaded_files: UploadedFileStore
 
 
 class Ranker(Protocol):
@@ -87,7 +110,7 @@ class BatchRunService:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: BatchRunServiceStores,
         allowances: BatchAllowances,
         works: Mapping[str, BatchWork],
         ranker: Ranker,

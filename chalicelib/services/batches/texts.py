@@ -22,7 +22,7 @@ from chalicelib.domain.models.prediction import Ranked
 from chalicelib.formats.texts.batch_file import asked_line, check_sent, read_lines
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.examples.examples import ExampleStore
 
 AnswerTexts = Callable[[ServedModel, Sequence[str], str, int | None], list[Ranked]]
 """Answers texts with a model of a type of data, so many labels each."""
@@ -38,12 +38,12 @@ class TextWork:
 
     def __init__(
         self,
-        stores: Stores,
+        examples: ExampleStore,
         check_model: Callable[[ServedModel, str], None],
         answer_texts: AnswerTexts,
         judge_texts: JudgeTexts,
     ) -> None:
-        self._stores = stores
+        self._examples = examples
         self._check_model = check_model
         self._answer_texts = answer_texts
         self._judge_texts = judge_texts
@@ -70,7 +70,7 @@ class TextWork:
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
         """Read the uploaded texts of a dataset."""
         del batch
-        found = self._stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
+        found = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         for row, example in enumerate(found, 1):
             yield asked_line(row, str(example.example_id), example.name)
 

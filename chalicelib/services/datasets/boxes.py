@@ -25,7 +25,10 @@ from chalicelib.formats.pictures.reading import picture_facts
 from chalicelib.stores.datasets.mends import MendPlan
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.aws.counters import IdStore
+    from chalicelib.stores.datasets.mends import MendStore
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.examples.pictures import PictureStore
 
 MAX_BOXES = 1_000
 """Boxes that one call may give a picture."""
@@ -46,8 +49,18 @@ class SentBox:
 class BoxService:
     """Replaces boxes; every replacement is one write of the dataset's row."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
-        self._stores = stores
+    def __init__(
+        self,
+        examples: ExampleStore,
+        ids: IdStore,
+        mends: MendStore,
+        pictures: PictureStore,
+        clock: Clock,
+    ) -> None:
+        self._examples = examples
+        self._ids = ids
+        self._mends = mends
+        self._pictures = pictures
         self._clock = clock
 
     def replace(self, view: DatasetView, example_id: int, sent: Sequence[SentBox]) -> Mended:
@@ -75,14 +88,14 @@ class BoxService:
                 "boxes", f"dataset {row.dataset_id} is of type {row.type}; {DETECTION} has boxes."
             )
         check_changeable(row)
-        _, example = self._stores.mends.find(row, [example_id]).get(example_id, (None, None))
+        _, example = self._mends.find(row, [example_id]).get(example_id, (None, None))
         digest = "" if example is None else example.picture
-        content = self._stores.pictures.get(row.dataset_id, digest)
+        content = self._pictures.get(row.dataset_id, digest)
         if content is None:
             raise ExampleNotFound(example_id)
         facts = picture_facts(content, MAX_DETECTION_IMAGE_BYTES)
         wanted = _checked(view, sent, facts.width, facts.height)
-        return self._stores.mends.mend(row, lambda dataset: self._plan(dataset, example_id, wanted))
+        return self._mends.mend(row, lambda dataset: self._plan(dataset, example_id, wanted))
 
     def _plan(
         self, dataset: Dataset, example_id: int, wanted: Sequence[tuple[int, Box]]
@@ -115,14 +128,14 @@ class BoxService:
         Raises:
             ExampleNotFound: it is not there.
         """
-        found = self._stores.mends.find(dataset, [example_id]).get(example_id)
+        found = self._mends.find(dataset, [example_id]).get(example_id)
         if found is None:
             raise ExampleNotFound(example_id)
         sequence, example = found
         boxes = [
             one
             for source in SOURCES
-            for one in self._stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
+            for one in self._examples.read_all(dataset.dataset_id, source, dataset.counts)
             if one.picture == example.picture
         ]
         return sequence.source, example, sorted(boxes, key=lambda one: one.example_id)
@@ -131,7 +144,7 @@ class BoxService:
         """Make examples of boxes of the same picture."""
         if not boxes:
             return []
-        first, now = self._stores.ids.reserve("examples", len(boxes)), self._clock()
+        first, now = self._ids.reserve("examples", len(boxes)), self._clock()
         return [
             Example(number, example.name, now, label_id, example.picture, box)
             for number, (label_id, box) in enumerate(boxes, first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView, Label
@@ -33,13 +33,34 @@ from chalicelib.stores.datasets.leases import OwnedDataset
 from chalicelib.stores.datasets.mends import MendPlan
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.example_views import ExampleViews
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.datasets.leases import DatasetLeases
+    from chalicelib.stores.datasets.mend_receipts import MendReceipts
+    from chalicelib.stores.datasets.mends import MendStore
+    from chalicelib.stores.datasets.ownership import DatasetOwnership
+    from chalicelib.stores.models.versions import ModelVersions
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionServiceStores:
+    """The stores that `CorrectionService` uses."""
+
+    dataset_leases: DatasetLeases
+    datasets: DatasetStore
+    example_views: ExampleViews
+    labels: LabelStore
+    mend_receipts: MendReceipts
+    mends: MendStore
+    model_files: ModelVersions
+    ownership: DatasetOwnership
 
 
 class MendService:
     """Changes what a dataset holds; every change is one write of the dataset's row."""
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: CorrectionServiceStores) -> None:
         self._stores = stores
 
     def rename_dataset(self, view: DatasetView, name: str) -> DatasetView:

@@ -19,7 +19,8 @@ from chalicelib.stores.examples.thumbnails import KnownThumbnails, PictureSize
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.examples.thumbnails import ThumbnailStore
 
 MAKE_SECONDS = 2.0
 """How long one call makes thumbnails that are missing, in seconds."""
@@ -30,8 +31,9 @@ _DECODING = threading.BoundedSemaphore(2)  # A picture may take hundreds of mega
 class ThumbnailService:
     """Makes and shows thumbnails."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+    def __init__(self, pictures: PictureStore, thumbnails: ThumbnailStore) -> None:
+        self._pictures = pictures
+        self._thumbnails = thumbnails
         self._known = KnownThumbnails()
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
@@ -44,10 +46,10 @@ class ThumbnailService:
         """
         if not suffices(picture):
             return None
-        thumbnails, size = self._stores.thumbnails, PictureSize(picture.width, picture.height)
+        thumbnails, size = self._thumbnails, PictureSize(picture.width, picture.height)
         try:
             thumbnails.put(dataset_id, digest, draw_thumbnail(picture), size)
-            if self._stores.pictures.exists(dataset_id, digest):
+            if self._pictures.exists(dataset_id, digest):
                 return size
             # It was removed meanwhile, and its thumbnail before it was there.
             thumbnails.delete(dataset_id, [digest])
@@ -72,13 +74,13 @@ class ThumbnailService:
         for one in examples:
             size = sizes.get(one.example_id)
             if size is not None:
-                url = self._stores.thumbnails.url(dataset_id, one.picture, one.name)
+                url = self._thumbnails.url(dataset_id, one.picture, one.name)
                 shown[one.example_id] = Thumbnail(url, size.width, size.height)
         return shown
 
     def revert(self, dataset_id: int) -> None:
         """Take back what was made for a dataset that was deleted in between."""
-        self._stores.thumbnails.delete_all(dataset_id)
+        self._thumbnails.delete_all(dataset_id)
 
     def _find(self, dataset_id: int, digests: Sequence[str]) -> dict[str, PictureSize | None]:
         """Look for thumbnails, several at a time."""
@@ -92,13 +94,13 @@ class ThumbnailService:
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
         """Look for one, and make it when it is missing and there is time."""
         try:
-            size = self._stores.thumbnails.find(dataset_id, digest)
+            size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:
                 return size
             with _DECODING:
                 if time.monotonic() >= ends_at:
                     return None
-                content = self._stores.pictures.get(dataset_id, digest)
+                content = self._pictures.get(dataset_id, digest)
                 if content is None:
                     return None
                 return self.keep(dataset_id, digest, read_for_thumbnail(content))

@@ -23,16 +23,20 @@ from chalicelib.errors import (
 from chalicelib.stores.jobs.queues import EXPORT
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.jobs.exports import ExportStore
+    from chalicelib.stores.jobs.queues import Queues
 
 
 class ExportService:
     """The exports of an account's datasets."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
-        self._exports = stores.exports
-        self._datasets = stores.datasets
-        self._queues = stores.queues
+    def __init__(
+        self, datasets: DatasetStore, exports: ExportStore, queues: Queues, clock: Clock
+    ) -> None:
+        self._exports = exports
+        self._datasets = datasets
+        self._queues = queues
         self._clock = clock
 
     def create(self, account: Account, view: DatasetView, kind: str, source: str) -> Export:

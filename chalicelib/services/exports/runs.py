@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from chalicelib import journal, log
@@ -23,7 +24,12 @@ from chalicelib.formats.exports.texts import write_csv, write_jsonl
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.exports import ExportStore
 
 RESERVE_SECONDS = 60.0
 """Time left of a function's run at which writing stops, in seconds."""
@@ -33,10 +39,22 @@ Wanted = TypeVar("Wanted")
 _TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExportRunServiceStores:
+    """The stores that `ExportRunService` uses."""
+
+    datasets: DatasetStore
+    events: Events
+    examples: ExampleStore
+    exports: ExportStore
+    labels: LabelStore
+    pictures: PictureStore
+
+
 class ExportRunService:
     """Runs the jobs of the export queue."""
 
-    def __init__(self, stores: Stores, settings: Settings) -> None:
+    def __init__(self, stores: ExportRunServiceStores, settings: Settings) -> None:
         self._stores = stores
         self._settings = settings
 

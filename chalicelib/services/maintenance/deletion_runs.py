@@ -6,7 +6,7 @@ Every step may be repeated, so the job may be delivered twice or taken up by ano
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from chalicelib import log
@@ -20,14 +20,41 @@ from chalicelib.domain.models.suspects import suspects_document
 from chalicelib.stores.jobs.queues import DELETE
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.contents import DatasetContents
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.jobs.deletions import DeletionStore
+    from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.queues import Queues
+    from chalicelib.stores.jobs.room import RoomStore
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.versions import ModelCards, ModelVersions
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletionRunServiceStores:
+    """The stores that `DeletionRunService` uses."""
+
+    contents: DatasetContents
+    datasets: DatasetStore
+    deletions: DeletionStore
+    events: Events
+    labels: LabelStore
+    model_cards: ModelCards
+    model_files: ModelVersions
+    models: ModelStore
+    queues: Queues
+    room: RoomStore
 
 
 class DeletionRunService:
     """Runs the jobs of the deletion queue."""
 
     def __init__(
-        self, stores: Stores, clock: Clock, clear_traces: Callable[[str, str, int], int]
+        self,
+        stores: DeletionRunServiceStores,
+        clock: Clock,
+        clear_traces: Callable[[str, str, int], int],
     ) -> None:
         """Keep what is needed.
 

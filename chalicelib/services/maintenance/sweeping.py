@@ -7,6 +7,7 @@ job out of attempts is ended by its handler. So nothing stays UPLOADING, QUEUED 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chalicelib import log
@@ -20,11 +21,44 @@ from chalicelib.stores.jobs.queues import DELETE
 from chalicelib.stores.jobs.turns import INGEST_LANES
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.accounts.accounts import AccountStore
+    from chalicelib.stores.accounts.webhooks import WebhookStore
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.jobs.batch_files import BatchFiles
+    from chalicelib.stores.jobs.batches import BatchStore
+    from chalicelib.stores.jobs.deletions import DeletionStore
+    from chalicelib.stores.jobs.exports import ExportStore
+    from chalicelib.stores.jobs.guards import GuardStore
+    from chalicelib.stores.jobs.ingest_queue import IngestQueue
+    from chalicelib.stores.jobs.queues import Queues
+    from chalicelib.stores.jobs.training_queue import TrainingQueue
+    from chalicelib.stores.jobs.turns import TurnStore
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.places import QueuePlaces
 
 
 ANNOUNCED_SECONDS = 900.0
 """Work that nobody has begun is announced again after this time: its message waits as it does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepServiceStores:
+    """The stores that `SweepService` uses."""
+
+    accounts: AccountStore
+    batch_files: BatchFiles
+    batches: BatchStore
+    datasets: DatasetStore
+    deletions: DeletionStore
+    exports: ExportStore
+    guards: GuardStore
+    ingest_queue: IngestQueue
+    models: ModelStore
+    places: QueuePlaces
+    queues: Queues
+    training_queue: TrainingQueue
+    turns: TurnStore
+    webhooks: WebhookStore
 
 
 class SweepService:
@@ -32,7 +66,7 @@ class SweepService:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: SweepServiceStores,
         clock: Clock,
         settings: Settings,
         announce_deliveries: Callable[[], int] = lambda: 0,

@@ -9,6 +9,7 @@ asked for before; what is younger waits for the next time.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.common.clock import Clock, to_milliseconds
@@ -21,7 +22,19 @@ from chalicelib.stores.datasets.traces import LeftTraces, committed
 from chalicelib.stores.examples.examples import ExampleSequence
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.aws.objects import ArtifactStore
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.leases import DatasetLeases
+    from chalicelib.stores.datasets.traces import TraceStore
+    from chalicelib.stores.examples.digest_index import DigestIndex
+    from chalicelib.stores.examples.example_places import ExamplePlaces
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.examples.parts import PartStore
+    from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.jobs.guards import GuardStore
+    from chalicelib.stores.jobs.room import RoomStore
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.versions import ModelCards
 
 WAIT_SECONDS = 60
 """Pause before what could not be cleared away is looked at again, in seconds."""
@@ -29,10 +42,29 @@ _HEAD_BYTES = 65_536
 """Bytes of an object of vectors that hold the digests of a few thousand examples."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TraceServiceStores:
+    """The stores that `TraceService` uses."""
+
+    artifacts: ArtifactStore
+    dataset_leases: DatasetLeases
+    datasets: DatasetStore
+    digests: DigestIndex
+    example_places: ExamplePlaces
+    examples: ExampleStore
+    guards: GuardStore
+    model_cards: ModelCards
+    models: ModelStore
+    parts: PartStore
+    pictures: PictureStore
+    room: RoomStore
+    traces: TraceStore
+
+
 class TraceService:
     """Clears away what mendings of a dataset left."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(self, stores: TraceServiceStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 

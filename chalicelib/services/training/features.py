@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
@@ -39,7 +40,11 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.shards import Shard, ShardEntry
     from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.aws.objects import ArtifactStore
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.examples.parts import PartStore
+    from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.jobs.queues import Queues
 
     Rows = tuple[tuple[int, int], list[Halves]]
 
@@ -52,6 +57,17 @@ RESERVE_SECONDS = 60.0
 _LOOK_SHARE = 20
 _FEATURES = "features/"
 _VIEWS = "views/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureServiceStores:
+    """The stores that `FeatureService` uses."""
+
+    artifacts: ArtifactStore
+    datasets: DatasetStore
+    parts: PartStore
+    pictures: PictureStore
+    queues: Queues
 
 
 class ThumbnailMaker(Protocol):
@@ -69,7 +85,7 @@ class FeatureService:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: FeatureServiceStores,
         backbones: BackbonePool,
         settings: Settings,
         thumbnails: ThumbnailMaker,
@@ -198,7 +214,7 @@ class _Maker:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: FeatureServiceStores,
         extractor: Extractor,
         threads: int,
         see: Callable[[int, str, Picture], object] = lambda *_: None,
@@ -277,7 +293,7 @@ class _Gathering:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: FeatureServiceStores,
         maker: _Maker,
         rows: FeatureRows,
         check: Check,

@@ -22,7 +22,9 @@ from chalicelib.stores.examples.parts import work_off
 from chalicelib.stores.models.run_parts import RunPart, further
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.jobs.training_queue import TrainingQueue
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.run_parts import RunParts
 
 
 class PartMaker(Protocol):
@@ -40,15 +42,16 @@ class PartMaker(Protocol):
 class TrainingPartService:
     """Gives parts of trainings away, and does them."""
 
-    def __init__(self, stores: Stores, makers: Mapping[str, PartMaker]) -> None:
-        """Keep what is needed.
-
-        Args:
-            stores: rows, parts and queues.
-            makers: what does parts, by family.
-        """
-        self._stores = stores
-        self._parts = stores.run_parts
+    def __init__(
+        self,
+        models: ModelStore,
+        run_parts: RunParts,
+        training_queue: TrainingQueue,
+        makers: Mapping[str, PartMaker],
+    ) -> None:
+        self._models = models
+        self._training_queue = training_queue
+        self._parts = run_parts
         self._makers = makers
 
     def give_away(
@@ -81,7 +84,7 @@ class TrainingPartService:
             return
         left = self._parts.left(key)
         following = further(key, PARTS_AT_ONCE)
-        queue, lent = self._stores.training_queue, replace(model, fence=int(str(job["fence"])))
+        queue, lent = self._training_queue, replace(model, fence=int(str(job["fence"])))
         if not left:
             queue.wake(lent)
             return
@@ -100,6 +103,6 @@ class TrainingPartService:
 
     def _running(self, job: Job) -> Model | None:
         """Find the training of a part; None when it is over."""
-        model = self._stores.models.find(str(job["account_id"]), str(job["model_id"]))
+        model = self._models.find(str(job["account_id"]), str(job["model_id"]))
         is_same = model is not None and model.run == int(str(job["run"]))
         return model if model is not None and is_same and model.status == RUNNING else None

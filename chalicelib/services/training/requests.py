@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chalicelib import log
@@ -34,7 +34,24 @@ from chalicelib.errors import (
 )
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.jobs.guards import GuardStore
+    from chalicelib.stores.jobs.training_queue import TrainingQueue
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.places import QueuePlaces
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingServiceStores:
+    """The stores that `TrainingService` uses."""
+
+    datasets: DatasetStore
+    guards: GuardStore
+    labels: LabelStore
+    models: ModelStore
+    places: QueuePlaces
+    training_queue: TrainingQueue
 
 
 class TrainingService:
@@ -42,7 +59,7 @@ class TrainingService:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: TrainingServiceStores,
         encoders: EncoderPool,
         clock: Clock,
         settings: Settings,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chalicelib import journal, log
@@ -36,7 +37,14 @@ from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECTS
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.guards import GuardStore
+    from chalicelib.stores.jobs.training_queue import TrainingQueue
+    from chalicelib.stores.models.leases import ModelLeases
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.run_parts import RunParts
+    from chalicelib.stores.models.versions import ModelVersions
 
 REPORT_SECONDS = 0.5
 """Shortest time between two progress reports, in seconds."""
@@ -44,12 +52,26 @@ LOOK_SECONDS = 3.0
 """Time between two looks at who else waits, in seconds."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainingRunServiceStores:
+    """The stores that `TrainingRunService` uses."""
+
+    datasets: DatasetStore
+    events: Events
+    guards: GuardStore
+    model_files: ModelVersions
+    model_leases: ModelLeases
+    models: ModelStore
+    run_parts: RunParts
+    training_queue: TrainingQueue
+
+
 class TrainingRunService:
     """Runs the jobs of the training queues."""
 
     def __init__(
         self,
-        stores: Stores,
+        stores: TrainingRunServiceStores,
         learners: Mapping[str, Learner],
         clock: Clock,
         settings: Settings,

@@ -49,7 +49,10 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor, VisionTraining
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.training_examples import TrainingExamples
+    from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.models.checkpoints import CheckpointStore
+    from chalicelib.stores.models.curves import CurveStore
 
 RESERVE_SECONDS = 120.0
 """Time left of a function's run at which the next one goes on, in seconds."""
@@ -61,6 +64,16 @@ _ALL_COPIES = 10**9
 SEED = 0
 """Every training draws from this seed; equal data gives equal models."""
 _FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionLearnerStores:
+    """The stores that `VisionLearner` uses."""
+
+    checkpoints: CheckpointStore
+    curves: CurveStore
+    pictures: PictureStore
+    training_examples: TrainingExamples
 
 
 class Features(Protocol):
@@ -114,7 +127,7 @@ class VisionLearner:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: VisionLearnerStores,
         features: Features,
         parts: GivenAway,
         backbones: BackbonePool,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -48,10 +48,47 @@ from chalicelib.stores.examples.examples import ChunkWriter, sequence_of
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.aws.counters import IdStore
+    from chalicelib.stores.aws.objects import ArtifactStore
+    from chalicelib.stores.datasets.contents import DatasetContents
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.datasets.leases import DatasetLeases
+    from chalicelib.stores.datasets.receipts import ReceiptStore
+    from chalicelib.stores.examples.digest_index import DigestIndex
+    from chalicelib.stores.examples.example_places import ExamplePlaces
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.examples.parts import PartStore
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.ingest_queue import IngestQueue
+    from chalicelib.stores.jobs.room import RoomStore
 
 _PAUSE_SECONDS = 0.1
 """Between two looks at an upload that a worker owns."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestServiceStores:
+    """The stores that `IngestService` uses."""
+
+    artifacts: ArtifactStore
+    contents: DatasetContents
+    dataset_leases: DatasetLeases
+    datasets: DatasetStore
+    digests: DigestIndex
+    downloads: Downloader
+    events: Events
+    example_places: ExamplePlaces
+    examples: ExampleStore
+    ids: IdStore
+    ingest_queue: IngestQueue
+    labels: LabelStore
+    parts: PartStore
+    receipts: ReceiptStore
+    room: RoomStore
+    uploaded_files: UploadedFileStore
 
 
 class Reader(Protocol):
@@ -95,21 +132,13 @@ class IngestService:
 
     def __init__(
         self,
-        stores: Stores,
+        stores: IngestServiceStores,
         readers: Mapping[str, Reader],
         announce_parts: Callable[[Dataset], None],
         clock: Clock,
         settings: Settings,
     ) -> None:
-        """Keep what is needed.
-
-        Args:
-            stores: what is read and written.
-            readers: by family.
-            announce_parts: sends what waits for vectors or features.
-            clock: tells the time.
-            settings: leases and attempts.
-        """
+        # `announce_parts` sends what waits for vectors or features; readers are by family.
         self._stores = stores
         self._queue = stores.ingest_queue
         self._readers = readers
@@ -301,7 +330,11 @@ class _Attempt:
     """
 
     def __init__(
-        self, stores: Stores, reader: Reader, owned: OwnedDataset, cancellation: Cancellation
+        self,
+        stores: IngestServiceStores,
+        reader: Reader,
+        owned: OwnedDataset,
+        cancellation: Cancellation,
     ) -> None:
         self._stores = stores
         self._reader = reader

@@ -30,7 +30,9 @@ from chalicelib.stores.examples.pictures import PictureWriter
 
 if TYPE_CHECKING:
     from chalicelib.formats.pictures.rules import PictureFacts
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.examples.pictures import PictureStore
 
 _CHECK_EXAMPLES = 1_000
 _DELETED_AT_ONCE = 1_000  # As many as one call of the bucket deletes.
@@ -45,8 +47,10 @@ class PictureReader:
     download_seconds = 600.0
     """Longest time that a `path` may take to download, in seconds."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+    def __init__(self, examples: ExampleStore, labels: LabelStore, pictures: PictureStore) -> None:
+        self._examples = examples
+        self._labels = labels
+        self._pictures = pictures
 
     def read(
         self,
@@ -62,10 +66,10 @@ class PictureReader:
                 limit of the dataset.
         """
         dataset = owned.dataset
-        stored = self._stores.pictures.stored(dataset.dataset_id)
+        stored = self._pictures.stored(dataset.dataset_id)
         try:
             rules = self._rules(owned, file, check)
-            with PictureWriter(self._stores.pictures, dataset.dataset_id, stored) as writer:
+            with PictureWriter(self._pictures, dataset.dataset_id, stored) as writer:
                 decision = scan_pictures(file, rules, Sink(_keep_with(writer), check, begin))
         except InvalidZip as problem:
             raise _invalid_zip(dataset, problem) from problem
@@ -78,7 +82,7 @@ class PictureReader:
             LeaseLost: another worker owns the dataset, or it is being deleted.
         """
         dataset = owned.dataset
-        pictures = self._stores.pictures
+        pictures = self._pictures
         unused = set(pictures.stored(dataset.dataset_id))
         if not unused:
             return
@@ -95,8 +99,8 @@ class PictureReader:
     ) -> PictureRules:
         """Collect what the dataset has, so that duplicates are found."""
         dataset, source = owned.dataset, owned.upload.source
-        examples = self._stores.examples
-        names = self._stores.labels.all_names(dataset.counts)
+        examples = self._examples
+        names = self._labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
         former = former_names(names)
         known = {
@@ -120,7 +124,7 @@ class PictureReader:
 
     def _digests(self, dataset: Dataset, check: Callable[[], None]) -> frozenset[bytes]:
         """Collect the digests of the pictures that committed examples name."""
-        examples, dataset_id = self._stores.examples, dataset.dataset_id
+        examples, dataset_id = self._examples, dataset.dataset_id
         if dataset.type == DETECTION:
             # Digests of examples are those of boxes here.
             return frozenset(bytes.fromhex(e.picture) for e in self._committed(dataset, check))
@@ -142,7 +146,7 @@ class PictureReader:
         """Read every committed example of a dataset, checking now and then."""
         number = 0
         for source in SOURCES:
-            examples = self._stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
+            examples = self._examples.read_all(dataset.dataset_id, source, dataset.counts)
             for example in examples:
                 if number % _CHECK_EXAMPLES == 0:
                     check()

@@ -13,9 +13,9 @@ from chalicelib import log
 from chalicelib.domain.datasets.dataset import VISION, Dataset
 from chalicelib.domain.jobs.messages import Job, embed_job, features_job
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.examples.parts import PartStore
+from chalicelib.stores.jobs.queues import EMBED, Queues
 from chalicelib.stores.models.run_parts import further
-from chalicelib.stores.stores import Stores
 
 PARTS_AT_ONCE = 3
 """Parts of one upload that wait or are worked on at a time: fewer than of a batch, for which
@@ -28,24 +28,20 @@ MakePart = Callable[[Job, Callable[[], float]], bool]
 class UploadPartService:
     """Sends the parts of uploads, and does them."""
 
-    def __init__(self, stores: Stores, embed: MakePart, compute_features: MakePart) -> None:
-        """Keep what is needed.
-
-        Args:
-            stores: parts and queues.
-            embed: does parts of texts.
-            compute_features: does parts of pictures.
-        """
-        self._stores = stores
+    def __init__(
+        self, parts: PartStore, queues: Queues, embed: MakePart, compute_features: MakePart
+    ) -> None:
+        self._parts = parts
+        self._queues = queues
         self._makers = {"embed": embed, "features": compute_features}
 
     def announce(self, dataset: Dataset) -> None:
         """Send the first parts of a dataset's upload; one that is lost is left to a training."""
         job = features_job if dataset.family == VISION else embed_job
         try:
-            waiting = self._stores.parts.waiting(dataset.dataset_id, dataset.receipt_id)
+            waiting = self._parts.waiting(dataset.dataset_id, dataset.receipt_id)
             for part in waiting[:PARTS_AT_ONCE]:
-                self._stores.queues.send(EMBED, job(dataset, part))
+                self._queues.send(EMBED, job(dataset, part))
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
 
@@ -62,7 +58,7 @@ class UploadPartService:
             # One too many: whoever does the part sends what comes after it.
             return
         upload = PurePosixPath(part).parent.name
-        left = self._stores.parts.waiting(int(str(job["dataset_id"])), upload)
+        left = self._parts.waiting(int(str(job["dataset_id"])), upload)
         following = further(part, PARTS_AT_ONCE)
         if part not in left and following in left:
-            self._stores.queues.send(EMBED, {**job, "part": following})
+            self._queues.send(EMBED, {**job, "part": following})

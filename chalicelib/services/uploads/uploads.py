@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from chalicelib import log
@@ -61,7 +61,16 @@ from chalicelib.stores.aws.objects import raw_key
 from chalicelib.stores.datasets.receipts import receipt_key
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.accounts.in_flight import InFlight
+    from chalicelib.stores.aws.counters import IdStore
+    from chalicelib.stores.aws.objects import ArtifactStore
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.datasets.receipts import ReceiptStore
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.ingest_queue import IngestQueue
+    from chalicelib.stores.jobs.room import RoomStore
 
 VALIDATION_SECONDS = 25.0
 """Longest time that a file is looked through within a call."""
@@ -71,12 +80,28 @@ EMPTY = "The file has 0 bytes."
 """What is wrong with an address behind which there is nothing."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class UploadServiceStores:
+    """The stores that `UploadService` uses."""
+
+    artifacts: ArtifactStore
+    datasets: DatasetStore
+    downloads: Downloader
+    ids: IdStore
+    in_flight: InFlight
+    ingest_queue: IngestQueue
+    labels: LabelStore
+    receipts: ReceiptStore
+    room: RoomStore
+    uploaded_files: UploadedFileStore
+
+
 class UploadService:
     """The accepting side of uploads: when a call is answered, nothing of it can be lost."""
 
     def __init__(
         self,
-        stores: Stores,
+        stores: UploadServiceStores,
         clock: Clock,
         settings: Settings,
         ingest: Callable[[Job, float], None],

@@ -28,7 +28,10 @@ from chalicelib.errors import DownloadFailed
 from chalicelib.stores.fetching.pinned_http import Content
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.accounts.webhooks import WebhookStore
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.jobs.deliveries import DeliveryStore
+    from chalicelib.stores.jobs.events import Events
 
 _GONE = 410
 
@@ -36,11 +39,18 @@ _GONE = 410
 class DeliveryService:
     """Delivers events."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
-        self._hooks = stores.webhooks
-        self._deliveries = stores.deliveries
-        self._events = stores.events
-        self._downloads = stores.downloads
+    def __init__(
+        self,
+        deliveries: DeliveryStore,
+        downloads: Downloader,
+        events: Events,
+        webhooks: WebhookStore,
+        clock: Clock,
+    ) -> None:
+        self._hooks = webhooks
+        self._deliveries = deliveries
+        self._events = events
+        self._downloads = downloads
         self._clock = clock
 
     def run(self, job: Job) -> None:

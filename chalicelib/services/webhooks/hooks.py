@@ -23,7 +23,10 @@ from chalicelib.domain.jobs.webhook import (
 from chalicelib.errors import DownloadFailed, InvalidParameter
 
 if TYPE_CHECKING:
-    from chalicelib.stores.stores import Stores
+    from chalicelib.stores.accounts.webhooks import WebhookStore
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.jobs.deliveries import DeliveryStore
+    from chalicelib.stores.jobs.events import Events
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,18 @@ class HookFields:
 class WebhookService:
     """The webhooks of an account."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
-        self._hooks = stores.webhooks
-        self._deliveries = stores.deliveries
-        self._events = stores.events
-        self._downloads = stores.downloads
+    def __init__(
+        self,
+        deliveries: DeliveryStore,
+        downloads: Downloader,
+        events: Events,
+        webhooks: WebhookStore,
+        clock: Clock,
+    ) -> None:
+        self._hooks = webhooks
+        self._deliveries = deliveries
+        self._events = events
+        self._downloads = downloads
         self._clock = clock
 
     def of_account(self, account: Account) -> tuple[Webhook, ...]:
