@@ -138,7 +138,6 @@ class IngestService:
         clock: Clock,
         settings: Settings,
     ) -> None:
-        # `announce_parts` sends what waits for vectors or features; readers are by family.
         self._stores = stores
         self._queue = stores.ingest_queue
         self._readers = readers
