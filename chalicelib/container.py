@@ -33,7 +33,7 @@ from chalicelib.services.accounts.usage import UsageService
 from chalicelib.services.batches.pictures import PictureWork
 from chalicelib.services.batches.rankings import RankingWork
 from chalicelib.services.batches.requests import BatchService, BatchServiceStores
-from chalicelib.services.batches.runs import BatchRunService, BatchRunServiceStores
+from chalicelib.services.batches.runs import BatchRunService, BatchRunServiceStores, BatchWriters
 from chalicelib.services.batches.texts import TextWork
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
@@ -75,6 +75,7 @@ from chalicelib.services.webhooks.hooks import WebhookService
 from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores, pick
+from chalicelib.web.records.batch_lines import write_lines
 
 FAST_ENCODERS = ("bge", "use")
 """Encoders of the fast profile; the service's start installs them."""
@@ -390,12 +391,11 @@ class Container:
         """Answers batches."""
         s = self.stores
         allowances = BatchAllowances(s.batch_quotas, self.clock, self._note_quota)
-        ranker = RankingWork(s.batch_files)
         return BatchRunService(
             pick(BatchRunServiceStores, self.stores),
             allowances,
             self.batch_works,
-            ranker,
+            BatchWriters(write_lines, RankingWork(s.batch_files)),
             self.clock,
             self.settings,
         )

@@ -16,7 +16,6 @@ from urllib.parse import unquote_plus
 
 from chalicelib import log, metrics
 from chalicelib.container import Container
-from chalicelib.web.records.batch_lines import write_lines
 
 Handler = Callable[[Container, dict[str, Any], Callable[[], float]], None]
 IDS = {
@@ -122,7 +121,7 @@ def run_ingest(
     if job.get("job") in ("embed", "features"):
         container.upload_parts.run(job, remaining_seconds, delivery)
     elif job.get("job") == "batch":
-        container.batch_runs.run(job, write_lines, delivery)
+        container.batch_runs.run(job, delivery)
     elif job.get("job") == "train_part":
         container.training_parts.run(job, delivery)
     elif job.get("job") == "ingest":

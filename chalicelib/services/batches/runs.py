@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -105,6 +104,16 @@ class Ranker(Protocol):
         """Choose the lines that are most worth labelling, the first of them first."""
 
 
+@dataclass(frozen=True)
+class BatchWriters:
+    """What `BatchRunService` writes results with."""
+
+    write_lines: WriteLines
+    """Writes answered lines in the format of the result."""
+    ranker: Ranker
+    """Selects the lines of a ranking."""
+
+
 class BatchRunService:
     """Runs the jobs of batches."""
 
@@ -113,18 +122,18 @@ class BatchRunService:
         stores: BatchRunServiceStores,
         allowances: BatchAllowances,
         works: Mapping[str, BatchWork],
-        ranker: Ranker,
+        writers: BatchWriters,
         clock: Clock,
         settings: Settings,
     ) -> None:
-        """Keep what is needed.
+        """Store the dependencies.
 
         Args:
             stores: rows, files and queues.
             allowances: counts lines.
             works: what batches do in their own way, by family.
-            ranker: chooses of the lines of rankings.
-            clock: tells the time.
+            writers: write the results of parts and whole batches.
+            clock: returns the current time.
             settings: leases and attempts.
         """
         self._stores = stores
@@ -132,16 +141,16 @@ class BatchRunService:
         self._files = stores.batch_files
         self._allowances = allowances
         self._works = works
-        self._ranker = ranker
+        self._ranker = writers.ranker
+        self._write_lines = writers.write_lines
         self._clock = clock
         self._settings = settings
 
-    def run(self, job: Job, write_lines: WriteLines, delivery: int = 1) -> None:
+    def run(self, job: Job, delivery: int = 1) -> None:
         """Do a part of a batch, or the step that is next.
 
         Args:
             job: as made by `batch_job`.
-            write_lines: writes the result of a part.
             delivery: how often the queue has brought this message.
         """
         batch = self._batches.find(str(job["account_id"]), str(job["batch_id"]))
@@ -150,9 +159,9 @@ class BatchRunService:
         if not batch.is_over and batch.expires_at <= self._clock():
             self._fail(batch, "It was not answered before it expired.")
         elif "part" in job:
-            self._run_part(batch, int(str(job["part"])), write_lines, delivery)
+            self._run_part(batch, int(str(job["part"])), delivery)
         else:
-            self._go_on(batch, write_lines)
+            self._take_next_step(batch)
 
     def prepare(self, batch: Batch) -> None:
         """Write the parts of a batch, reserve its predictions, and let it begin in its turn.
@@ -197,7 +206,7 @@ class BatchRunService:
         data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
 
-    def _go_on(self, batch: Batch, write_lines: WriteLines) -> None:
+    def _take_next_step(self, batch: Batch) -> None:
         """Take the step that is next."""
         if batch.is_over:
             if batch.is_open:
@@ -207,7 +216,7 @@ class BatchRunService:
         elif batch.status == QUEUED:
             self._start_next(batch.account_id)
         elif batch.is_answered:
-            self._attempt(batch, partial(self._finish, write_lines))
+            self._attempt(batch, self._finish)
         else:
             self._resume(batch)
 
@@ -337,12 +346,12 @@ class BatchRunService:
             if head is not None:
                 self._send(batch, head)
 
-    def _run_part(self, batch: Batch, number: int, write_lines: WriteLines, delivery: int) -> None:
+    def _run_part(self, batch: Batch, number: int, delivery: int) -> None:
         """Answer a part, and send the next one of its chain."""
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:
-            self._pass_on(batch, number, write_lines, delivery)
+            self._pass_on(batch, number, delivery)
             return
         failed = 0
 
@@ -353,26 +362,24 @@ class BatchRunService:
                 yield line
 
         try:
-            content = self._written(batch, counted(), write_lines)
+            content = self._written(batch, counted())
         except (NotFound, Conflict) as refusal:
             self._fail(batch, _cause(batch, refusal))
             return
         self._files.put_answers(batch, number, content)
         after = self._batches.done(batch, number, failed)
         if after is None:
-            self._drop_or_pass_on(batch, number, write_lines, delivery)
+            self._drop_or_pass_on(batch, number, delivery)
         elif after.is_answered:
-            self._attempt(after, partial(self._finish, write_lines))
+            self._attempt(after, self._finish)
         else:
             self._send_after(after, number)
 
-    def _written(
-        self, batch: Batch, lines: Iterable[AnsweredLine], write_lines: WriteLines
-    ) -> bytes:
+    def _written(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
         """Write what is kept of a part's answers: its piece of the result, or what to choose by."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
-        return write_lines(batch.format, lines)
+        return self._write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
         """Answer the lines of a part with the version of the batch's start."""
@@ -391,25 +398,23 @@ class BatchRunService:
         for line in lines[len(covered) :]:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
-    def _drop_or_pass_on(
-        self, batch: Batch, number: int, write_lines: WriteLines, delivery: int
-    ) -> None:
+    def _drop_or_pass_on(self, batch: Batch, number: int, delivery: int) -> None:
         """Look why a part does not count: another was quicker, or the batch is over."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
                 self._files.delete_answers(batch, number)
         else:
-            self._pass_on(found, number, write_lines, delivery)
+            self._pass_on(found, number, delivery)
 
-    def _pass_on(self, batch: Batch, number: int, write_lines: WriteLines, delivery: int) -> None:
+    def _pass_on(self, batch: Batch, number: int, delivery: int) -> None:
         """Go on behind a part that is answered, where its worker may have died before it did.
 
         A message that comes for the first time is one too many: its chain goes on elsewhere.
         """
         if delivery > 1:
             if batch.is_answered:
-                self._attempt(batch, partial(self._finish, write_lines))
+                self._attempt(batch, self._finish)
             else:
                 self._send_after(batch, number)
 
@@ -418,7 +423,7 @@ class BatchRunService:
         if following < batch.parts and following not in batch.numbers_done:
             self._send(batch, following)
 
-    def _finish(self, write_lines: WriteLines, batch: Batch) -> None:
+    def _finish(self, batch: Batch) -> None:
         """Put the result together, show it, and settle.
 
         Raises:
@@ -428,7 +433,7 @@ class BatchRunService:
             name = result_name(owned, owned.fence)
             try:
                 if owned.kind == RANK:
-                    size = self._put_ranking(owned, name, write_lines, check)
+                    size = self._put_ranking(owned, name, check)
                 else:
                     size = self._put_result(owned, name, check)
                 check()
@@ -442,10 +447,8 @@ class BatchRunService:
         head = CSV_HEAD if batch.format == CSV else b""
         return self._files.put_result(batch, name, head, check)
 
-    def _put_ranking(
-        self, batch: Batch, name: str, write_lines: WriteLines, check: Callable[[], None]
-    ) -> int:
-        content = write_lines(batch.format, self._ranker.chosen(batch, check))
+    def _put_ranking(self, batch: Batch, name: str, check: Callable[[], None]) -> int:
+        content = self._write_lines(batch.format, self._ranker.chosen(batch, check))
         head = RANKING_HEAD if batch.format == CSV else b""
         return self._files.put_lines(batch, name, head + content, check)
 
