@@ -1,9 +1,8 @@
 """Reads an uploaded file into a dataset: decide, reserve ids, write chunks, commit.
 
-Entered by the queue and by synchronous uploads. The family's reader decides over the whole file
-before a row is written; ids are reserved once and remembered, so an attempt that is repeated
-writes the same rows again; the commit is one conditional write of the dataset's row. Readers:
-chalicelib/services/uploads/text_reader.py, chalicelib/services/uploads/picture_reader.py.
+Called by the queue's handler and by synchronous uploads. The reader of the family checks the whole
+file before a row is written. Ids are reserved once and stored, so a repeated attempt writes the
+same rows again. The commit is one conditional write of the dataset's row.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ class Reader(Protocol):
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Decide what becomes of a file.
+        """Plan how a file is read into the dataset.
 
         Args:
             owned: the dataset that it is read into.
