@@ -1,15 +1,15 @@
-# Every job has one word. `make` alone lists them.
-# The first Python that runs and is new enough; otherwise plain python3, for the message below.
+# `make` without a target lists the targets.
+# The first Python that is new enough; else plain python3, so that the message below names it.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$name; exit; }; \
   done; command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# A Python that is named, and is of another version than that of .venv, makes .venv anew.
-ASK_VERSION := -c 'import sys; print(*sys.version_info[:2])'
+# A PYTHON of another version than that of .venv recreates .venv.
+PRINT_VERSION := -c 'import sys; print(*sys.version_info[:2])'
 ifneq ($(filter command environment,$(firstword $(origin PYTHON))),)
-  ifneq ($(shell $(PYTHON) $(ASK_VERSION) 2>/dev/null),$(shell $(BIN)/python $(ASK_VERSION) 2>/dev/null))
+  ifneq ($(shell $(PYTHON) $(PRINT_VERSION) 2>/dev/null),$(shell $(BIN)/python $(PRINT_VERSION) 2>/dev/null))
     .PHONY: $(INSTALLED)
   endif
 endif
@@ -23,9 +23,9 @@ ARGS ?=
 .PHONY: help system install models fast-models run format check test test-fast test-busy audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-system: # name what is missing on this machine, with the command that installs it
+system: # report missing programs with the command that installs them
 	@command -v git >/dev/null || { echo "git is missing. Install it: apt-get install git" >&2; exit 1; }
 	@test -n "$(PYTHON)" || { echo "Python is missing. Install it: apt-get install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -39,23 +39,23 @@ $(INSTALLED): requirements.txt requirements-dev.txt | system
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
 	@touch $@
 
-install: $(INSTALLED) ## create .venv with every package
+install: $(INSTALLED) ## create .venv with all packages
 
-models: $(INSTALLED) ## fetch, verify and convert the model files that are missing
+models: $(INSTALLED) ## download, verify and convert missing model files
 	@$(BIN)/python -m infra.models install --dir $(MODEL_DIR)
 
 fast-models: $(INSTALLED) # the same without the large encoders of the accurate text profile
 	@$(BIN)/python -m infra.models install --dir $(MODEL_DIR) --set fast
 
-run: $(INSTALLED) ## start the whole service with a demo; Ctrl-C stops it (ARGS="--no-demo" leaves it out)
+run: $(INSTALLED) ## start the service with a demo; Ctrl-C stops it (ARGS="--no-demo" skips the demo)
 	@$(BIN)/python -m infra.local $(ARGS)
 
-format: $(INSTALLED) ## rewrite the code in the project's format
+format: $(INSTALLED) ## format the code
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/oxfmt $(SCRIPTS) >/dev/null
 
-check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings, CloudFormation templates
+check: $(INSTALLED) ## check format, lint, types, import direction, docstrings and templates
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/oxfmt --check $(SCRIPTS) >/dev/null || { echo "Run: make format" >&2; exit 1; }
@@ -66,27 +66,27 @@ check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings, Cl
 	@$(BIN)/interrogate --quiet app.py entry.py chalicelib infra
 	@$(BIN)/python -m tests.infra.template.lint
 
-test: $(INSTALLED) fast-models $(if $(ARGS),check) ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
+test: $(INSTALLED) fast-models $(if $(ARGS),check) ## run all checks and tests that must pass (ARGS="tests/web -x" runs some)
 	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts --check)
 
-test-fast: $(INSTALLED) ## only the tests that need neither the emulator nor model files
+test-fast: $(INSTALLED) ## run the tests that need neither emulator nor model files
 	@$(BIN)/python -m $(if $(ARGS),pytest --fast $(ARGS),tests.parts --fast)
 
-test-busy: fast-models ## each part three times next to two busy loops, as a table (ARGS="engines service --times 1")
+test-busy: fast-models ## run each part three times next to two busy loops (ARGS="engines service --times 1")
 	@$(BIN)/python -m tests.busy $(ARGS)
 
-cover: check fast-models ## tests with branch coverage
+cover: check fast-models ## run the tests with branch coverage
 	@$(BIN)/python -m pytest -p pytest_cov --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
 
-test-localstack: fast-models ## every flow test (but those of the local state folder) and the template's CloudFormation, on LocalStack
+test-localstack: fast-models ## run the flow tests and the CloudFormation tests on LocalStack
 	@$(BIN)/python -m tests.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \
 	  --ignore tests/flows/kills --ignore tests/flows/test_kept_state.py --timeout 300 $(ARGS)
 
-fuzz: check fast-models ## five times 2,000 generated calls against the OpenAPI document
+fuzz: check fast-models ## send 10,000 generated calls and compare the answers with the OpenAPI document
 	@for seed in 1 2 3 4 5; do PRESAGE_FUZZ_CALLS=2000 PRESAGE_FUZZ_SEED=$$seed \
 	  $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS) || exit 1; done
 
-test-deploy: fast-models ## the packaged functions on an emulated AWS (on x86-64)
+test-deploy: fast-models ## test the packaged functions on an emulated AWS (x86-64 only)
 	@$(BIN)/python -m tests.emulators.ministack
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@PRESAGE_PACKAGE=build/package/x86_64 $(BIN)/python -m pytest tests/deployed --timeout 1800 $(ARGS)
@@ -97,7 +97,7 @@ build/generated/.installed: tests/generated/requirements.txt | $(INSTALLED)
 	  echo "openapi-python-client could not be installed: is there a network to the package index?" >&2; exit 3; }
 	@touch $@
 
-test-openapi: fast-models build/generated/.installed ## a second client, generated from the OpenAPI document, calls the service
+test-openapi: fast-models build/generated/.installed ## test the service with a client generated from the OpenAPI document
 	@PRESAGE_GENERATOR=build/generated $(BIN)/python -m pytest tests/generated --timeout 600 $(ARGS)
 
 build/browser/.installed: requirements-browser.txt | $(INSTALLED)
@@ -112,81 +112,81 @@ chromium:
 	@command -v $(CHROMIUM) >/dev/null || { \
 	  echo "There is no $(CHROMIUM). Install it: apt-get install chromium, or name one: make test-browser CHROMIUM=/path" >&2; exit 3; }
 
-test-browser: chromium fast-models build/browser/.installed ## the page of the API in Chromium ([CHROMIUM=/path/to/a/browser])
+test-browser: chromium fast-models build/browser/.installed ## test the API docs page in Chromium ([CHROMIUM=/path/to/a/browser])
 	@$(IN_BROWSER) tests/browser/test_docs.py --timeout 600 $(ARGS)
 
-test-console: chromium fast-models build/browser/.installed ## the console in Chromium, by keyboard, at three widths ([CHROMIUM=/path/to/a/browser])
+test-console: chromium fast-models build/browser/.installed ## test the console in Chromium ([CHROMIUM=/path/to/a/browser])
 	@$(IN_BROWSER) tests/browser/console --timeout 600 $(ARGS)
 
-console-pictures: chromium fast-models build/browser/.installed ## redraw the screenshots of docs/console.md
+console-pictures: chromium fast-models build/browser/.installed ## take the screenshots of docs/console.md again
 	@$(IN_BROWSER) tests/browser/console/screenshots.py --timeout 600 $(ARGS)
 
-test-pythons: fast-models ## the client's tests on every other Python that it supports and this machine has
+test-pythons: fast-models ## test the client on every supported Python of this machine
 	@$(BIN)/python -m tests.pythons $(ARGS)
 
-bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (on x86-64)
+bench-cold: fast-models ## measure cold starts of the packaged functions (x86-64 only)
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@$(BIN)/python -m bench.bench_cold $(ARGS)
 
-kills: check fast-models ## the stack and its pieces die twenty times under load, and nothing is lost
+kills: check fast-models ## kill the stack and its processes twenty times under load and check that no data is lost
 	@PRESAGE_KILL_ROUNDS=20 $(BIN)/python -m pytest tests/flows/kills $(ARGS)
 
-turns: check fast-models ## accounts take turns, a hundred crowds of uploads and of trainings
+turns: check fast-models ## check that accounts take turns, with a hundred crowds of uploads and trainings
 	@PRESAGE_TURN_TRIALS=100 $(BIN)/python -m pytest tests/flows/test_turns.py tests/flows/long_turns.py --timeout 7200 $(ARGS)
 
-growth: check fast-models ## much of everything costs little: 10,000 trainings wait, 100,000 accounts, 2,000 calls of throttled tables
+growth: check fast-models ## check that large amounts stay cheap: 10,000 waiting trainings, 100,000 accounts and so on
 	@PRESAGE_FULL_SIZE=1 $(BIN)/python -m pytest tests/services/test_backlog.py tests/stores/datasets/test_pages.py \
 	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_room.py \
 	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py tests/formats/pictures/test_shrinking.py \
 	  tests/formats/texts/test_language_file.py tests/formats/archives/test_archive_cost.py \
 	  tests/formats/pdf/test_document.py --timeout 3600 $(ARGS)
 
-histories: check fast-models ## 10,000 random operations against a model of the specification (PRESAGE_HISTORY_SEED=n repeats)
+histories: check fast-models ## compare 10,000 random operations with a model of the specification (PRESAGE_HISTORY_SEED=n repeats one)
 	@$(BIN)/python -m pytest -s tests/flows/long_histories.py --timeout 3600 $(ARGS)
 
-bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 models, compared byte for byte
+bench-backup: $(INSTALLED) fast-models ## measure dump and restore of 100,000 texts and 50 models
 	@$(BIN)/python -m bench.bench_backup $(ARGS)
 
-bench-batches: $(INSTALLED) fast-models ## batches beside single calls: equal answers, processor, rate, memory, latency (ARGS="--only speed")
+bench-batches: $(INSTALLED) fast-models ## compare batches with single calls: answers, processor time, rate, memory, latency (ARGS="--only speed")
 	@$(BIN)/python -m bench.bench_batches --data $(DATA) $(ARGS)
 
-bench-rankings: $(INSTALLED) fast-models ## what labels that a ranking chose gain over labels at random
+bench-rankings: $(INSTALLED) fast-models ## measure the gain of ranked labels over random ones
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_rankings --data $(DATA) $(ARGS)
 
-bench-http: $(INSTALLED) fast-models ## latency, throughput, metering and upload figures over HTTP
+bench-http: $(INSTALLED) fast-models ## measure latency, throughput, metering and uploads over HTTP
 	@$(BIN)/python -m bench.bench_http --data $(DATA) $(ARGS)
 
-bench-client: $(INSTALLED) fast-models ## what the client costs: import, size, a call, memory of an upload of 500 MB
+bench-client: $(INSTALLED) fast-models ## measure the client: import time, size, one call, memory of a 500 MB upload
 	@$(BIN)/python -m bench.bench_client $(ARGS)
 
-bench-uploads: $(INSTALLED) fast-models ## a picture archive of 2 GB by a form, validation of the largest files: seconds and memory
+bench-uploads: $(INSTALLED) fast-models ## measure a 2 GB image archive and the validation of the largest files
 	@$(BIN)/python -m bench.bench_uploads $(ARGS)
 
-bench-text: $(INSTALLED) models ## accuracy and calibration of text models
+bench-text: $(INSTALLED) models ## measure accuracy and calibration of text models
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_text --data $(DATA) $(ARGS)
 
-bench-text-scale: $(INSTALLED) models ## large trainings, many models, equal bytes on every processor
+bench-text-scale: $(INSTALLED) models ## measure large trainings and many models; compare artifacts between processors
 	@$(BIN)/python -m bench.text_scale --data $(DATA) $(ARGS)
 
-bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (ARGS="--plot" draws PNG files)
+bench-vision: $(INSTALLED) fast-models ## measure accuracy and speed of image models (ARGS="--plot" draws PNG files)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_vision --data $(DATA) $(ARGS)
 
-bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes); its zones need OCR-B: apt-get install fonts-ocr-b, or a network
+bench-ocr: $(INSTALLED) fast-models ## compare OCR with Tesseract (ARGS="--plot" draws pages with boxes); needs OCR-B: apt-get install fonts-ocr-b
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_ocr --data $(DATA) $(ARGS)
 
-audit: $(INSTALLED) ## ask an index of advisories about every package that ships (needs a network)
+audit: $(INSTALLED) ## check every shipped package for known vulnerabilities (needs a network)
 	@$(BIN)/python -m venv --clear build/audit
 	@build/audit/bin/python -m pip install --disable-pip-version-check --quiet pip-audit==2.10.1 || { \
 	  echo "pip-audit could not be installed, so nothing was checked." >&2; exit 3; }
 	@build/audit/bin/python -m infra.advisories
 
-release: $(INSTALLED) ## check tree, changelog and every test, then tag the commit (VERSION=x.y.z)
+release: $(INSTALLED) ## check versions, changelog and all tests, then tag the commit (VERSION=x.y.z)
 	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=1.2.3" >&2; exit 1; }
 	@$(BIN)/python -m infra.release check "$(VERSION)"
 	@$(MAKE) --no-print-directory test ARGS=
 	@$(BIN)/python -m infra.release tag "$(VERSION)"
 
-package: $(INSTALLED) ## build the zip of the deployed functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
+package: $(INSTALLED) ## build the zip of the functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)
 
 deploy: models ## deploy a stage into your AWS account (STAGE=prod [PYTHON= REGION= DOMAIN= CERT= SIZE=small SET="NAME=VALUE" WATCH=minutes YES=1])
@@ -196,10 +196,10 @@ deploy: models ## deploy a stage into your AWS account (STAGE=prod [PYTHON= REGI
 	  --package build/package/$(or $(ARCH),x86_64) --domain "$(DOMAIN)" --certificate "$(CERT)" \
 	  --watch $(or $(WATCH),0) --size "$(SIZE)" $(if $(YES),--yes) $(if $(SET),--set $(SET))
 
-destroy: $(INSTALLED) ## remove a stage; its data stays (STAGE=prod [REGION= DELETE_DATA=1 YES=1])
+destroy: $(INSTALLED) ## remove a stage but not its data (STAGE=prod [REGION= DELETE_DATA=1 YES=1])
 	@test -n "$(STAGE)" || { echo "Name the stage: make destroy STAGE=dev" >&2; exit 1; }
 	@$(BIN)/python -m infra.deploy destroy --stage "$(STAGE)" --region "$(REGION)" \
 	  $(if $(YES),--yes) $(if $(DELETE_DATA),--delete-data)
 
-clean: ## remove what can be made again, but neither models nor state
+clean: ## remove generated files, except models and state
 	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

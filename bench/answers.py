@@ -34,10 +34,13 @@ GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 JOB_SECONDS = 900
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:\+0000|Z)")
 _URL = re.compile(r"https?://[^\s\"\\]+")
-_RANDOM_ID = re.compile(r"\b[A-Z2-7]{26}\b|\b[0-9a-f]{32}\b|\b[0-9a-f-]{36}\b")
+_RANDOM_ID = re.compile(r"\b[A-Z2-7]{26}\b|\b[0-9a-f]{32}\b")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_DURATION = re.compile(r"\d\d:\d\d:\d\d:\d{3}")
 _VOLATILE = {
     "access_token", "refresh_token", "secret", "licenseId", "queuePosition", "progress",
-    "trainingTime", "seconds", "expires_in", "policy", "signature", "unsaved", "version",
+    "trainingTime", "seconds", "expires_in", "policy", "unsaved", "version", "x-amz-date",
+    "x-amz-signature",
 }  # fmt: skip
 """Members that differ from run to run, and the version."""
 
@@ -103,7 +106,13 @@ class Recorder:
         if isinstance(value, list):
             return [self._stable(item, member) for item in value]
         if isinstance(value, str):
-            value = _URL.sub("URL", _DATE.sub("DATE", value))
+            for pattern, kind in (
+                (_DATE, "DATE"),
+                (_URL, "URL"),
+                (_UUID, "UUID"),
+                (_DURATION, "TIME"),
+            ):
+                value = pattern.sub(kind, value)
             return _RANDOM_ID.sub(lambda found: self._number(found.group()), value)
         return value
 

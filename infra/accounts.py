@@ -36,11 +36,11 @@ from chalicelib.stores.aws.clients import Clients
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError, CommandTarget, add_options, chosen_target, explained_causes
 
+# An audience that every deployment accepts, whatever its own host is called.
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
-"""An audience that every deployment accepts, whatever its own host is called."""
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+# Where tokens are given.
 TOKEN_PATH = "/v2/oauth2/token"  # noqa: S105 - a path
-"""Where tokens are given."""
 _DONE, _REFUSED = 0, 1
 
 

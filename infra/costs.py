@@ -32,10 +32,11 @@ from infra.template.functions import (
 )
 from infra.template.parameters import memory_id, size
 
+# Sizes of a stage: see `size` in infra/template/parameters.py.
 STANDARD, SMALL = SIZES = ("standard", "small")
-"""Sizes of a stage: see `size` in infra/template/parameters.py."""
+# When the prices were noted.
 PRICES_NOTED = "2025-11-01"
-"""When the prices were noted."""
+# Where the prices that begin with each word are checked.
 PAGES = {
     "lambda": "https://aws.amazon.com/lambda/pricing/",
     "gateway": "https://aws.amazon.com/api-gateway/pricing/",
@@ -46,7 +47,7 @@ PAGES = {
     "cloudwatch": "https://aws.amazon.com/cloudwatch/pricing/",
     "transfer": "https://aws.amazon.com/ec2/pricing/on-demand/",
 }
-"""Where the prices that begin with each word are checked."""
+# US dollars.
 PRICES = {
     "lambda_gb_second": 0.0000166667,
     "lambda_arm_gb_second": 0.0000133334,
@@ -72,20 +73,20 @@ PRICES = {
     "cloudwatch_log_gb_month": 0.03,
     "transfer_gb": 0.09,
 }
-"""US dollars."""
+# Processors, as `ARCH` names them.
 X86, ARM = ARCHITECTURES = ("x86_64", "arm64")
-"""Processors, as `ARCH` names them."""
 _GB_SECOND = {X86: "lambda_gb_second", ARM: "lambda_arm_gb_second"}
 MONTH_SECONDS = 30 * 24 * 3600
 FREE_DISK_GB = 0.5
+# Lambda asks an empty queue by so many long polls at a time.
 POLLERS, POLL_SECONDS = 5, 20
-"""Lambda asks an empty queue by so many long polls at a time."""
+# Of function and access log, for one call: our lines, Lambda's own, the gateway's.
 LOG_BYTES = 2_500
-"""Of function and access log, for one call: our lines, Lambda's own, the gateway's."""
+# Of Lambda's own lines, for one run of a function.
 RUN_LOG_BYTES = 500
-"""Of Lambda's own lines, for one run of a function."""
+# How long lines are kept, as the template does by default.
 LOG_MONTHS = 1
-"""How long lines are kept, as the template does by default."""
+# Values that each dimension of the metrics has when everything is used; models are folders.
 DIMENSION_VALUES = {
     "Route": sum(len(list(operation.routes())) for operation in OPERATIONS),
     "Type": sum(len(types) for types in FAMILY_TYPES.values()),
@@ -94,9 +95,8 @@ DIMENSION_VALUES = {
     "Function": len(FUNCTIONS),
     "Model": 13,
 }
-"""Values that each dimension of the metrics has when everything is used; models are folders."""
+# Model files in the bucket.
 MODEL_GB = 0.2
-"""Model files in the bucket."""
 _BY_NAME = {function.name: function for function in FUNCTIONS}
 
 
@@ -128,18 +128,19 @@ class Use:
     """Kind of call whose AWS calls a test counts, where several cost the same of these."""
 
 
+# Assumed time in which a function loads what it serves, which Lambda charges for as for a call.
 START_SECONDS = {RECORDS: 1.5, TEXTS: 2.5, PICTURES: 1.5, API: 1.5}
-"""Assumed time in which a function loads what it serves, which Lambda charges for as for a call."""
+# Kind of call whose AWS calls are those of every text.
 TEXT = "intent or sentiment"
-"""Kind of call whose AWS calls are those of every text."""
+# Assumed time by profile and length: three times the engine's on a desktop's two threads, as `make
+# bench-text` prints it, and 0.03 for the rest.
 TEXT_SECONDS = {
     "fast, 10 words": 0.05,
     "fast, 60 words": 0.06,
     "accurate, 10 words": 0.07,
     "accurate, 60 words": 0.154,
 }
-"""Assumed time by profile and length: three times the engine's on a desktop's two threads, as
-`make bench-text` prints it, and 0.03 for the rest."""
+# Per warm call. A test compares the AWS calls with recorded ones.
 USES = (
     *(
         Use(f"text, {kind}", TEXTS, seconds, reads=2, writes=1, counted_as=TEXT)
@@ -150,7 +151,6 @@ USES = (
     Use("list of examples", RECORDS, 0.12, reads=3, writes=1, answer_kb=25),
     Use("dataset record", RECORDS, 0.06, reads=2),
 )
-"""Per warm call. A test compares the AWS calls with recorded ones."""
 
 
 def price(use: Use, architecture: str = X86) -> float:

@@ -22,8 +22,8 @@ __all__ = ["ACCURATE", "FAST", "InstallError", "default_directory", "install", "
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FAILED = 1
+# Sets of models by the word that chooses them, and how the command speaks of them.
 _SAID = {"fast": "all fast", "accurate": "all accurate", "all": "all"}
-"""Sets of models by the word that chooses them, and how the command speaks of them."""
 
 
 def default_directory() -> Path:

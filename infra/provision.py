@@ -18,6 +18,7 @@ from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 
 GLOBAL_FOLDER = Path(__file__).parent.parent / "chalicelib" / "assets" / "global"
+# Names of the global datasets by type; their files are called by the type.
 GLOBAL_DATASETS = {
     "text-intent": "general intents",
     "text-sentiment": "general sentiments",
@@ -25,7 +26,6 @@ GLOBAL_DATASETS = {
     "image-multi-label": "fruit baskets",
     "image-detection": "fruits on a table",
 }
-"""Names of the global datasets by type; their files are called by the type."""
 
 
 def install_globals(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> None:

@@ -27,13 +27,11 @@ from chalicelib.stores.jobs.queues import (
     queue_name,
 )
 
+# Deliveries of a message before it goes to the dead-letter queue. More than a job has attempts: a
+# function that is refused for want of concurrency counts too.
 MAX_RECEIVES = 5
-"""Deliveries of a message before it goes to the dead-letter queue.
-
-More than a job has attempts: a function that is refused for want of concurrency counts too.
-"""
+# How long a queue keeps a message.
 RETENTION_SECONDS = 14 * 24 * 3600
-"""How long a queue keeps a message."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +79,8 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     )
 
 
+# Origins at which the local stack shows its console.
 OWN_PAGES = ("http://127.0.0.1:*", "http://localhost:*")
-"""Origins at which the local stack shows its console."""
 
 
 def provision(settings: Settings, visibility_seconds: int = 5400) -> None:

@@ -18,10 +18,10 @@ from chalicelib.config import Settings
 from chalicelib.errors import StorageUnavailable
 from infra.local.state import State
 
+# Where the local stack listens unless told otherwise.
 DEFAULT_URL = "http://127.0.0.1:8000"
-"""Where the local stack listens unless told otherwise."""
+# What an emulated AWS is content with.
 DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "presage", "AWS_SECRET_ACCESS_KEY": "presage"}
-"""What an emulated AWS is content with."""
 
 
 class CommandError(Exception):

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+# Beginning of the names of files that are not whole yet; a kill may leave some.
 DRAFT = "draft-"
-"""Beginning of the names of files that are not whole yet; a kill may leave some."""
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from infra.auditing import log_lines, report
 from infra.auditing.log_lines import LogGroup, Tally
 from infra.auditing.report import Month
 
+# By how much the clocks of functions and log may differ.
 _SKEW = timedelta(minutes=5)
-"""By how much the clocks of functions and log may differ."""
 
 
 @dataclass(frozen=True)

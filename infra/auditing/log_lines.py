@@ -28,8 +28,8 @@ from infra.local.logs import log_files
 from infra.target import CommandError
 
 EVENT, SETTLEMENT = "prediction", "settlement"
+# How a line of interest looks before it is parsed; all others are passed over quickly.
 _MARKS = f'"event": "{EVENT}"', f'"event": "{SETTLEMENT}"'
-"""How a line of interest looks before it is parsed; all others are passed over quickly."""
 
 
 @dataclass
@@ -92,10 +92,10 @@ class Tally:
         return is_repeated
 
 
+# Characters of a line that are looked at together; ours are far shorter.
 _MAX_LINE = 64 * 1024
-"""Characters of a line that are looked at together; ours are far shorter."""
+# How often a folder is opened anew when its files were rotated meanwhile.
 _TRIES = 5
-"""How often a folder is opened anew when its files were rotated meanwhile."""
 
 
 @contextmanager
@@ -164,8 +164,8 @@ def _inodes(folder: Path) -> dict[Path, int]:
 
 
 _OTHERS = ("texts", "pictures", "delete-object", "embed-texts")
+# Pages that are asked for at most; each looks through about a megabyte of the log.
 MAX_PAGES = 20_000
-"""Pages that are asked for at most; each looks through about a megabyte of the log."""
 
 
 class LogGroup:

@@ -20,10 +20,10 @@ from chalicelib.domain.accounts.usage import (
 from infra.auditing.log_lines import Tally
 from infra.target import CommandError
 
+# Predictions of one account whose process was killed before it could write their line.
 TOLERANCE = 3
-"""Predictions of one account whose process was killed before it could write their line."""
+# The last line of a month is written at most this long after it: a function's longest run.
 LATE = timedelta(minutes=15)
-"""The last line of a month is written at most this long after it: a function's longest run."""
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
 _LAST = ("deletions", "counters")
+# Exports and batches, which can be asked for again; their files are left out too.
 _LEFT_OUT = ("exports",)
-"""Exports and batches, which can be asked for again; their files are left out too."""
+# Takes the clients that go on and gives a context in which nobody else changes anything.
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
-"""Takes the clients that go on and gives a context in which nobody else changes anything."""
 
 
 def _moving(_: Clients) -> AbstractContextManager[Any]:

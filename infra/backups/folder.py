@@ -20,11 +20,11 @@ from typing import Any, BinaryIO
 
 from infra.whole_files import drafted, remove_drafts, sync, sync_folder, write_whole
 
+# Version of the files' layout.
 FORMAT = 1
-"""Version of the files' layout."""
 MANIFEST = "manifest.json"
+# The manifest of the dump before, where that is kept.
 FORMER = "manifest-before.json"
-"""The manifest of the dump before, where that is kept."""
 PIECES = "pieces"
 _BLOCK = 1 << 20
 _THREADS = 8

@@ -14,17 +14,17 @@ from botocore.exceptions import ClientError
 from chalicelib.stores.aws.objects import BATCHES, EXPORTS
 from infra.backups.folder import BackupFolder, StoredObject
 
+# What nobody misses, and what can be asked for again.
 LEFT_OUT = ("tmp/", EXPORTS, BATCHES)
-"""What nobody misses, and what can be asked for again."""
+# What an accepted upload names by its version, which an upload in parts would change.
 WHOLE = "incoming/"
-"""What an accepted upload names by its version, which an upload in parts would change."""
 _BLOCK = 1 << 20
 _PAGE = 1_000
 _LARGEST, _IN_PARTS = 5 * 1024**3, 64 * 1024**2  # of one call, in bytes
 _THREADS = 8
 
+# Key, size in bytes, ETag and time of writing.
 Found = tuple[str, int, str, str]
-"""Key, size in bytes, ETag and time of writing."""
 
 
 def found(s3: Any, bucket: str) -> Iterator[Found]:

@@ -26,16 +26,16 @@ from infra.backups.tables import Item
 from infra.resources import table_resources
 
 ACCOUNTS, LABELS, EXAMPLES = "accounts", "labels", "examples"
+# Marks in the key of a chunk: of dataset, source and label.
 _CHUNK_MARKS = 2
-"""Marks in the key of a chunk: of dataset, source and label."""
+# Begins the keys of rows that point from an address to an account.
 _EMAIL = "EMAIL#"
-"""Begins the keys of rows that point from an address to an account."""
+# Files of a dataset that cannot be made again from what is left.
 _NEEDED = ("chunks", "images")
-"""Files of a dataset that cannot be made again from what is left."""
+# Files that only an upload needs that has not ended.
 _NEEDED_WHILE_OPEN = ("raw", "parts")
-"""Files that only an upload needs that has not ended."""
+# Ids of examples that are left out where the last one is not known.
 _GAP = 1_000_000
-"""Ids of examples that are left out where the last one is not known."""
 
 
 def repair(

@@ -41,8 +41,8 @@ class Owners:
 
 
 DELETIONS, COUNTERS = "deletions", "counters"
+# Tables whose rows a restore never forgets.
 KEPT = (DELETIONS, COUNTERS)
-"""Tables whose rows a restore never forgets."""
 _PENDING = "DELETION_PENDING"
 
 

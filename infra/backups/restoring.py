@@ -16,8 +16,8 @@ from infra.backups.replay import DATASETS, MODELS, Owners
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
+# Tables whose rows make the others' visible.
 _LAST = ("models", "datasets", "deletions", "accounts")
-"""Tables whose rows make the others' visible."""
 
 
 def restore(

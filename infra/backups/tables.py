@@ -17,10 +17,10 @@ from typing import Any
 
 from infra.backups.folder import BackupError
 
+# Attributes in the client's form: a type letter and a value each.
 Item = dict[str, Any]
-"""Attributes in the client's form: a type letter and a value each."""
+# Items of one batch write; more are refused.
 BATCH = 25
-"""Items of one batch write; more are refused."""
 _PIECES = 64
 _SPOOL_BYTES = 1 << 20
 _TRIES = 8

@@ -23,10 +23,10 @@ from infra.packaging.target import RUNTIMES, no_wheels
 from infra.template.functions import FUNCTION_TYPE
 from infra.template.gateway import API
 
+# What Lambda takes, unpacked.
 MAX_UNPACKED_BYTES = 250 * 1024 * 1024
-"""What Lambda takes, unpacked."""
+# What CloudFormation takes from a bucket.
 MAX_TEMPLATE_BYTES = 1_000_000
-"""What CloudFormation takes from a bucket."""
 ZIP, TEMPLATE, DATA_TEMPLATE = "deployment.zip", "sam.json", "data.json"
 
 Say = Callable[[str], None]

@@ -11,8 +11,8 @@ from functools import partial
 
 from infra.deploying.account import Target, is_there
 
+# Parameter: whether the stack sets the role by which API Gateway logs.
 LOG_ROLE = "SetGatewayLogRole"
-"""Parameter: whether the stack sets the role by which API Gateway logs."""
 _RECEIVERS = ("AlarmEmail", "AlarmTopicArn")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 _ALL = "arn:aws:{}:*:*:{}"
+# Of these services everything may be done with what is ours.
 _OWN: dict[str, tuple[str, ...]] = {
     "cloudformation": (
         _ALL.format("cloudformation", "stack/presage-*"),
@@ -38,7 +39,6 @@ _OWN: dict[str, tuple[str, ...]] = {
         for path in ("account", "domainnames*", "restapis*", "tags/*")
     ),
 }
-"""Of these services everything may be done with what is ours."""
 _ROLE_ACTIONS = (
     "AttachRolePolicy",
     "CreateRole",
@@ -56,6 +56,7 @@ _ROLE_ACTIONS = (
     "UpdateRole",
     "UpdateRoleDescription",
 )
+# What AWS lets nobody limit to names, and what only reads.
 _ANYWHERE = (
     "cloudformation:ListStacks",
     "cloudformation:ValidateTemplate",
@@ -78,9 +79,9 @@ _ANYWHERE = (
     "sns:Unsubscribe",
     "sqs:ListQueues",
 )
-"""What AWS lets nobody limit to names, and what only reads."""
 _ROLES = "arn:aws:iam::*:role/presage-*"
 _DOMAINS = "ops.apigateway.amazonaws.com"
+# What is asked before a deployment, one right of each kind, and on what.
 CHECKED = {
     "cloudformation:CreateChangeSet": "arn:aws:cloudformation:{here}:stack/{stack}/*",
     "s3:CreateBucket": "arn:aws:s3:::{stack}-data",
@@ -97,7 +98,6 @@ CHECKED = {
     "iam:PutRolePolicy": "arn:aws:iam::{account}:role/{stack}-api",
     "iam:PassRole": "arn:aws:iam::{account}:role/{stack}-api",
 }
-"""What is asked before a deployment, one right of each kind, and on what."""
 
 
 def policy() -> dict[str, Any]:

@@ -25,16 +25,17 @@ from infra.template.parameters import (
     reserved_id,
 )
 
+# What AWS gives an account by default; a younger one has less, of memory too.
 FULL_CONCURRENCY = 1_000
-"""What AWS gives an account by default; a younger one has less, of memory too."""
+# Of the account's concurrency, beside all workers at once.
 ROOM_FOR_CALLS = 10
-"""Of the account's concurrency, beside all workers at once."""
+# What AWS lets nobody set aside.
 ALWAYS_UNRESERVED = 100
-"""What AWS lets nobody set aside."""
+# How long AWS keeps the name of a queue that was removed, and a little more.
 QUEUE_SECONDS = 65.0
-"""How long AWS keeps the name of a queue that was removed, and a little more."""
 _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientException")
 _RAISE = "ask AWS for more (Service Quotas, Lambda, concurrent executions)"
+# A small call of each service that a stage lives on; others are called anyway.
 _PROBES: Mapping[str, Callable[[Any], object]] = {
     "apigateway": lambda client: client.get_account(),
     "cloudwatch": lambda client: client.describe_alarms(MaxRecords=1),
@@ -46,7 +47,6 @@ _PROBES: Mapping[str, Callable[[Any], object]] = {
     "sns": lambda client: client.list_topics(),
     "sqs": lambda client: client.list_queues(MaxResults=1),
 }
-"""A small call of each service that a stage lives on; others are called anyway."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 from infra.template.functions import FUNCTION_TYPE
 
+# Property that SAM looks at.
 DIGEST = "AutoPublishCodeSha256"
-"""Property that SAM looks at."""
 _OF_ALIAS = ("DeploymentPreference", "ProvisionedConcurrencyConfig", "ReservedConcurrentExecutions")
 _OF_EVENTS = "Events"
 _NAMES = re.compile(r'"(?:Ref|Fn::If)": \[?"(\w+)"|\$\{(\w+)\}')

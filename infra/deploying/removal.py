@@ -16,8 +16,8 @@ from infra.deploying.artifacts import has_bucket
 from infra.resources import table_resources
 
 Say = Callable[[str], None]
+# Pause between two looks whether a table is gone.
 LOOK_SECONDS = 3
-"""Pause between two looks whether a table is gone."""
 MOST_LOOKS = 200
 
 

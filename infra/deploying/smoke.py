@@ -16,13 +16,13 @@ from infra.deploying.account import DeployError
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError
 
+# Its account; its key is drawn anew each time and kept nowhere.
 EMAIL = "smoke-test@example.com"
-"""Its account; its key is drawn anew each time and kept nowhere."""
+# A prebuilt model that every deployment has.
 MODEL = "CommunitySentiment"
-"""A prebuilt model that every deployment has."""
 _TRIES = 8
+# After so long a call is not repeated any more; one that hangs takes up to a minute by itself.
 _LONGEST_SECONDS = 120.0
-"""After so long a call is not repeated any more; one that hangs takes up to a minute by itself."""
 _FINAL = (400, 401, 409)
 _PAUSE_SECONDS = 5.0
 

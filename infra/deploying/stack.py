@@ -16,8 +16,9 @@ from infra.deploying.account import DeployError, Target, explained
 from infra.template.functions import FUNCTION_TYPE
 
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
+# Tag by which a bill tells stages apart.
 COST_TAG = "presage:stage"
-"""Tag by which a bill tells stages apart."""
+# States from which a stack can be updated.
 READY = (
     "CREATE_COMPLETE",
     "UPDATE_COMPLETE",
@@ -25,7 +26,6 @@ READY = (
     "IMPORT_COMPLETE",
     "IMPORT_ROLLBACK_COMPLETE",
 )
-"""States from which a stack can be updated."""
 _GOOD = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE")
 _NEW = ("", "REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
 _FAILED_AT_FIRST = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED")

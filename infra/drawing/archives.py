@@ -69,15 +69,15 @@ def multi_label_files() -> dict[str, bytes]:
     return files
 
 
+# Archives that are drawn, by their place below the assets.
 ARCHIVES: Mapping[str, Callable[[], dict[str, bytes]]] = {
     "samples/road_signs.zip": sign_files,
     "global/image.zip": weather_files,
     "global/image-detection.zip": detection_files,
     "global/image-multi-label.zip": multi_label_files,
 }
-"""Archives that are drawn, by their place below the assets."""
+# A picture that is in no archive, to ask a trained model.
 QUESTION = "samples/stop_sign.jpg"
-"""A picture that is in no archive, to ask a trained model."""
 
 
 def draw_question() -> bytes:

@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw, ImageFilter
 
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
+# Drawn pixels for one pixel of the result, in each direction.
 SCALE = 3
-"""Drawn pixels for one pixel of the result, in each direction."""
 _QUALITY = 80
 
 

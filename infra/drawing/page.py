@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
+# Its place below the assets.
 PAGE = "samples/sample_page.png"
-"""Its place below the assets."""
+# A5.
 WIDTH, HEIGHT = 874, 1240
-"""A5."""
 _LEFT, _MIDDLE, _RIGHT = 60, 470, 814
 _BODY, _TITLE, _NAME = 19, 27, 36
 _INK, _RULE, _SHADE, _PAPER = 20, 60, 222, 255
 _ROW = 42
+# Left sides of the table's columns, and the right side of the last one.
 _COLUMNS = (60, 374, 514, 654, 814)
-"""Left sides of the table's columns, and the right side of the last one."""
 _TABLE_TOP = 700
 
 
@@ -35,6 +35,7 @@ class Written:
     size: int = _BODY
 
 
+# The letterhead by tag.
 CONTACTS: Mapping[str, str] = {
     "ORG": "Quillmoor Paper Mill LLC",
     "PERSON": "Ada Winslow",
@@ -45,7 +46,6 @@ CONTACTS: Mapping[str, str] = {
     "EMAIL": "ada.winslow@quillmoor.example",
     "WEBSITE": "www.quillmoor.example",
 }
-"""The letterhead by tag."""
 FIELDS: Mapping[str, str] = {
     "Employee Name": "Jonas Fairbanks",
     "Employee ID": "20417",
@@ -60,6 +60,7 @@ _PARAGRAPH = (
     "you, write to the payroll office within ten days; it will be put right with the",
     "next statement.",
 )
+# Everything that is written outside the table.
 LINES: tuple[Written, ...] = (
     Written("Quillmoor Paper Mill LLC", _LEFT, 56, _NAME),
     Written("Ada Winslow", _LEFT, 124),
@@ -80,7 +81,7 @@ LINES: tuple[Written, ...] = (
     *(Written(text, _LEFT, 522 + 32 * place) for place, text in enumerate(_PARAGRAPH)),
     Written("Amounts are in U.S. dollars. No signature is needed.", _LEFT, 1096),
 )
-"""Everything that is written outside the table."""
+# Rows of the table; the first cell of a row of two covers three columns.
 TABLE: tuple[tuple[str, ...], ...] = (
     ("Earnings", "Hours", "Rate", "Amount"),
     ("Regular pay", "72.00", "24.50", "1,764.00"),
@@ -91,7 +92,6 @@ TABLE: tuple[tuple[str, ...], ...] = (
     ("Social security", "-130.63"),
     ("Amount paid", "1,755.07"),
 )
-"""Rows of the table; the first cell of a row of two covers three columns."""
 
 
 def draw_page() -> bytes:

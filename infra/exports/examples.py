@@ -12,8 +12,8 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
 from chalicelib.formats.exports.texts import write_csv
 
+# An example and the name of its label.
 Labelled = tuple[Example, str]
-"""An example and the name of its label."""
 
 
 def labelled(container: Container, view: DatasetView, source: str) -> Iterator[Labelled]:

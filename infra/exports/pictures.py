@@ -16,8 +16,8 @@ from chalicelib.formats.exports.names import as_step
 from infra.exports.examples import Labelled, Notes, labelled
 
 ANNOTATIONS = "annotations.csv"
+# Equal data gives equal archives.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Equal data gives equal archives."""
 
 
 class PictureArchive:

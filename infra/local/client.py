@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# Pause between two questions about something that goes on, in seconds.
 POLL_SECONDS = 0.1
-"""Pause between two questions about something that goes on, in seconds."""
 
 
 class CallFailed(Exception):

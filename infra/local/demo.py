@@ -26,10 +26,10 @@ from infra.target import CommandError
 SAMPLES = ROOT / "chalicelib" / "assets" / "samples"
 QUESTION = "When will my parcel arrive?"
 PICTURE = SAMPLES / "stop_sign.jpg"
+# Life of the link that signs in to the console.
 LINK_MINUTES = 10
-"""Life of the link that signs in to the console."""
+# Longest waits for a sample and for its model, in seconds.
 UPLOAD_SECONDS, TRAINING_SECONDS = 120.0, 300.0
-"""Longest waits for a sample and for its model, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def _is_trained(status: dict[str, Any]) -> bool:
 
 
 DEMO_EMAIL = "demo@presage.example"
+# Stands in the commands when the demo was left out.
 UNKNOWN = Trained("DATASET_ID", "MODEL_ID")
-"""Stands in the commands when the demo was left out."""
 
 
 class ProgressPrinter:

@@ -10,10 +10,11 @@ from chalicelib.config import Settings
 from infra.local.options import AWS, Options
 from infra.local.state import State
 
+# Folder of the project; a relative model folder lies in it.
 ROOT = Path(__file__).parents[2]
-"""Folder of the project; a relative model folder lies in it."""
+# Access key and secret of emulators; they guard nothing beyond this machine's loopback.
 DUMMY_KEY = "test"
-"""Access key and secret of emulators; they guard nothing beyond this machine's loopback."""
+# Variables that other commands need to reach the running stack.
 SHARED = (
     "AWS_ENDPOINT_URL",
     "AWS_ACCESS_KEY_ID",
@@ -25,7 +26,6 @@ SHARED = (
     "PRESAGE_BUCKET",
     "PRESAGE_MODEL_DIR",
 )
-"""Variables that other commands need to reach the running stack."""
 _EMULATED = {
     "AWS_ACCESS_KEY_ID": DUMMY_KEY,
     "AWS_SECRET_ACCESS_KEY": DUMMY_KEY,

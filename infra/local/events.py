@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+# Account number that emulated resources belong to.
 ACCOUNT = "123456789012"
-"""Account number that emulated resources belong to."""
+# Header of a long poll: other queues whose messages end it, separated by commas. Worker and guard
+# share it, and only the guard's process may load moto.
 WAKE_HEADER = "X-Presage-Wake"
-"""Header of a long poll: other queues whose messages end it, separated by commas. Worker and
-guard share it, and only the guard's process may load moto."""
+# Time a worker function has, in seconds; Lambda's longest.
 WORKER_SECONDS = 15 * 60
-"""Time a worker function has, in seconds; Lambda's longest."""
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from pathlib import Path
 from chalicelib import log
 from infra.local.state import State
 
+# Of one file.
 MAX_BYTES = 16 * 1024 * 1024
-"""Of one file."""
+# Files of a process that are kept besides the one that is written.
 FORMER_FILES = 15
-"""Files of a process that are kept besides the one that is written."""
 SUFFIX = ".jsonl"
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
+# Where LocalStack listens unless AWS_ENDPOINT_URL says otherwise.
 LOCALSTACK_URL = "http://127.0.0.1:4566"
-"""Where LocalStack listens unless AWS_ENDPOINT_URL says otherwise."""
 _NUMBERS = (
     ("--port", int, "PRESAGE_PORT", "8000", "port of the service"),
     ("--aws-port", int, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),

@@ -16,11 +16,9 @@ from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
+# How long a thread that computes keeps those waiting that answer other calls, in seconds. Python's
+# 5 ms, met a few times in a call, are most of what one account's flood costs the others.
 SWITCH_SECONDS = 0.0005
-"""How long a thread that computes keeps those waiting that answer other calls, in seconds.
-
-Python's 5 ms, met a few times in a call, are most of what one account's flood costs the others.
-"""
 
 
 def fork(name: str, work: Callable[[], None]) -> int:

@@ -35,22 +35,22 @@ from infra.backups.rota import Rota
 from infra.local.aws.write_pause import HEADER, PATH
 from infra.local.saving import SavingState
 
+# Dumps that a pause leaves time for: the one that misses a write, the one that holds it, and as
+# much again, because the next may take longer than the last.
 _DUMPS = 3
-"""Dumps that a pause leaves time for: the one that misses a write, the one that holds it, and as
-much again, because the next may take longer than the last."""
+# Most dumps within the time that is allowed, however long they take.
 _MOST_DUMPS = 4
-"""Most dumps within the time that is allowed, however long they take."""
 
 
+# How much of what is saved is read again after each pause, to find damage.
 _ROTA_BYTES = 64 * 1000**2
-"""How much of what is saved is read again after each pause, to find damage."""
+# How much is read again at the stop, and how long that may take.
 _STOP_BYTES, _STOP_SECONDS = 1000**3, 20.0
-"""How much is read again at the stop, and how long that may take."""
+# Most datasets and models that one line names.
 _MOST_NAMES = 20
-"""Most datasets and models that one line names."""
 
+# Datasets and models, with their ids and names.
 Changed = tuple[list[str], list[str]]
-"""Datasets and models, with their ids and names."""
 
 
 class WritesNotPaused(Exception):

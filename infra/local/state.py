@@ -17,8 +17,8 @@ from infra.whole_files import drafted, remove_drafts, sync, write_whole
 STACK_FILE = "stack.json"
 SECRET_FILE = "token.secret"  # noqa: S105 - the name of a file
 _SHORTEST_SECRET = 32
+# Bytes that a start needs for what describes it, and for a first save.
 _LEAST_ROOM = 1 << 20
-"""Bytes that a start needs for what describes it, and for a first save."""
 
 
 @dataclass(frozen=True)

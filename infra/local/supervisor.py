@@ -136,16 +136,16 @@ def run_demo(settings: Settings, state: State, options: Options, url: str) -> No
     demo.run(settings, state, options, url)
 
 
+# How long children may take to stop before they are killed, in seconds.
 STOP_SECONDS = 3.0
-"""How long children may take to stop before they are killed, in seconds."""
+# Pause before a child that ended right after its start is started again, in seconds.
 RESTART_SECONDS = 1.0
-"""Pause before a child that ended right after its start is started again, in seconds."""
+# How long the last save of the data may take at the stop, in seconds.
 SAVE_SECONDS = 60.0
-"""How long the last save of the data may take at the stop, in seconds."""
 AWS_PROCESS = "aws"
 SNAPSHOTS_PROCESS = "keeper"
+# Imported once before the forks; none of them loads an engine or starts a thread.
 SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
-"""Imported once before the forks; none of them loads an engine or starts a thread."""
 
 
 class CannotStart(Exception):

@@ -27,16 +27,16 @@ from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 
+# Heartbeats within the time that a message stays hidden.
 HEARTBEATS = 3
-"""Heartbeats within the time that a message stays hidden."""
+# Longest wait for a message, in seconds.
 POLL_SECONDS = 20
-"""Longest wait for a message, in seconds."""
+# The wait of a lane with several queues where the endpoint cannot watch them all, in seconds.
 BLIND_POLL_SECONDS = 1
-"""The wait of a lane with several queues where the endpoint cannot watch them all, in seconds."""
+# Pause after the queues could not be reached, in seconds.
 RETRY_SECONDS = 1.0
-"""Pause after the queues could not be reached, in seconds."""
+# How long a stopping worker waits for its handlers, in seconds.
 STOP_SECONDS = 2.0
-"""How long a stopping worker waits for its handlers, in seconds."""
 
 
 @dataclass(frozen=True)

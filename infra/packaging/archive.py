@@ -8,8 +8,8 @@ from pathlib import Path
 
 from infra.packaging.natives import is_binary
 
+# The earliest time a zip can say.
 _TIME = (1980, 1, 1, 0, 0, 0)
-"""The earliest time a zip can say."""
 _UNIX = 3
 _LEVEL = 9
 _PROGRAM = stat.S_IFREG | 0o755

@@ -18,14 +18,14 @@ from pathlib import Path
 from infra.packaging.errors import PackageError
 from infra.packaging.lock import normal
 
+# Name of the folder in the package.
 FOLDER = "LICENSES"
-"""Name of the folder in the package."""
 NOTES = Path(__file__).with_name("licences")
 _TEXT = re.compile(r"(licen[cs]es?|copying|notices?|authors|thirdpartynotices)([.\-_].*)?", re.I)
 _LICENCE_FOLDERS = ("licenses", "license_files")
 _CLASSIFIER = "License :: OSI Approved :: "
+# Characters; a longer licence field holds the text instead of a name.
 _LONGEST_NAME = 60
-"""Characters; a longer licence field holds the text instead of a name."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 from infra.packaging.errors import PackageError
 from infra.packaging.target import ARCHITECTURES, LambdaTarget, Runtime
 
+# Packages that are required but do not ship, with all that only they need, and why.
 LEFT_OUT = {
     "boto3": "only commands on the administrator's machine use it; functions use botocore",
     "chalice": "`chalice package` adds the two files of it that run in a function",
@@ -30,16 +31,15 @@ LEFT_OUT = {
     "protobuf": "only the tools of onnxruntime read it",
     "pycparser": "cffi parses C with it; cryptography's interface is compiled",
 }
-"""Packages that are required but do not ship, with all that only they need, and why."""
 _HEAD = (
     "# What ships for {runtime}, with the digests of the wheels for x86_64 and arm64.\n"
     "# Made from requirements.txt by: python -m infra.build --lock\n"
 )
+# The command that installs; the user's own pip settings hold for it.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-"""The command that installs; the user's own pip settings hold for it."""
 
+# Digest of a wheel by name and version of its package.
 Wheels = Mapping[tuple[str, str], str]
-"""Digest of a wheel by name and version of its package."""
 
 
 def normal(name: str) -> str:

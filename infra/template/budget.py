@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from infra.template.names import Part, ref, sub
 
+# Parameter with its amount.
 BUDGET = "MonthlyBudget"
-"""Parameter with its amount."""
+# What is compared with the budget, and from how many per cent on it is told.
 NOTICES = (("ACTUAL", 80), ("FORECASTED", 100))
-"""What is compared with the budget, and from how many per cent on it is told."""
 
 
 def budget() -> Part:

@@ -15,8 +15,8 @@ from infra.template.functions import FUNCTIONS
 from infra.template.names import API_STAGE, SETTINGS, Part, short_name, sub
 
 _WIDTH, _HEIGHT = 12, 6
+# Namespace, metric, dimensions and options, as a dashboard lists them.
 Metric = Sequence[object]
-"""Namespace, metric, dimensions and options, as a dashboard lists them."""
 
 
 def dashboard() -> Part:

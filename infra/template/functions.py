@@ -22,24 +22,22 @@ from chalicelib.stores.jobs.queues import (
 )
 from infra.template.names import camel
 
+# Kind of resource in the template.
 FUNCTION_TYPE = "AWS::Serverless::Function"
-"""Kind of resource in the template."""
+# What Chalice calls the function of routes; it answered all of them before there were others. It
+# reads documents and takes files, and is large enough for anything: while an older stage is
+# updated, its gateway calls this one for every route.
 API = "api_handler"
-"""What Chalice calls the function of routes; it answered all of them before there were others.
-
-It reads documents and takes files, and is large enough for anything: while an older stage is
-updated, its gateway calls this one for every route.
-"""
+# The functions of the other routes.
 RECORDS, TEXTS, PICTURES = "records", "texts", "pictures"
-"""The functions of the other routes."""
+# Functions that the gateway calls.
 ANSWERING = (RECORDS, TEXTS, PICTURES, API)
-"""Functions that the gateway calls."""
+# Points to the version of each function that the gateway and the queues call.
 ALIAS = "live"
-"""Points to the version of each function that the gateway and the queues call."""
+# Functions with more have no SnapStart.
 SNAPSHOT_DISK_MB = 512
-"""Functions with more have no SnapStart."""
+# A queue hides a message this many times as long as its function may run.
 VISIBILITY_FACTOR = 6
-"""A queue hides a message this many times as long as its function may run."""
 _LONG_SECONDS = 900
 _WHOLE_DISK_MB = 10_240
 
@@ -102,6 +100,7 @@ _CHAINED = (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE)
 _ONE_PAGE = {"PRESAGE_OCR_THREADS": "1"}
 _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 
+# Every function; Chalice describes those that have a handler of their own in app.py.
 FUNCTIONS = (
     # Two pages of a document are read at the same time, and a text by two encoders.
     # An archive behind a path is looked through in /tmp.
@@ -143,11 +142,10 @@ FUNCTIONS = (
     # A minute, while it counts what waits, and what it may still take after that.
     Function("sweep", 512, 90, 512),
 )
-"""Every function; Chalice describes those that have a handler of their own in app.py."""
+# Functions that Chalice knows nothing of.
 ADDED = tuple(function for function in FUNCTIONS if function.name in (RECORDS, TEXTS, PICTURES))
-"""Functions that Chalice knows nothing of."""
+# The function that each queue feeds.
 BY_QUEUE = {function.queue: function for function in FUNCTIONS if function.queue}
-"""The function that each queue feeds."""
 
 
 def visibility_seconds(queue: str) -> int:

@@ -17,8 +17,8 @@ from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
 from infra.template.names import API_STAGE, Part, attribute, ref, sub
 from infra.template.routing import routes
 
+# Logical name of Chalice's REST API.
 API = "RestAPI"
-"""Logical name of Chalice's REST API."""
 _HEADER = "gatewayresponse.header."
 _NOT_FOUND = RouteNotFound()
 _SLOW = "The service took too long to answer. Try again."
@@ -49,6 +49,7 @@ _OTHERS = {
     "BAD_REQUEST_BODY": (400, _BAD, "bad_request"),
     "BAD_REQUEST_PARAMETERS": (400, _BAD, "bad_request"),
 }
+# Members of a line of the access log.
 LOG_FIELDS = {
     "time": "$context.requestTime",
     "requestId": "$context.requestId",
@@ -61,7 +62,6 @@ LOG_FIELDS = {
     "functionMilliseconds": "$context.integrationLatency",
     "functionStatus": "$context.integration.status",
 }
-"""Members of a line of the access log."""
 
 
 def rest_api() -> Part:

@@ -6,8 +6,8 @@ from infra.template.functions import FUNCTIONS, Function
 from infra.template.names import Part, attribute, ref, sub
 
 ACCESS_LOG = "AccessLogGroup"
+# Logical names.
 GATEWAY_ACCOUNT = "GatewayAccount"
-"""Logical names."""
 _GATEWAY_ROLE = "GatewayLogRole"
 
 

@@ -38,8 +38,8 @@ from infra.template.queues import queues
 from infra.template.rights import role_id, roles
 from infra.template.versions import version_conditions, version_parameters, versions
 
+# Where functions keep model files that they have brought.
 MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
-"""Where functions keep model files that they have brought."""
 
 
 def merge_template() -> Part:

@@ -11,15 +11,15 @@ from typing import Any
 from chalicelib.config import Settings
 from chalicelib.stores.jobs.queues import INCOMING
 
+# A piece of the template.
 Part = dict[str, Any]
-"""A piece of the template."""
 
+# Names as CloudFormation fills them in; see `sub`.
 SETTINGS = Settings(name="${Name}", bucket="${Name}-data-${AWS::AccountId}-${AWS::Region}")
-"""Names as CloudFormation fills them in; see `sub`."""
+# Stage of the REST API, as .chalice/config.json names it.
 API_STAGE = "api"
-"""Stage of the REST API, as .chalice/config.json names it."""
+# For what holds data: it outlives its stack, unless the stack's creation failed.
 KEEP: Part = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
-"""For what holds data: it outlives its stack, unless the stack's creation failed."""
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
@@ -82,7 +82,7 @@ def dead_queue_id(short: str) -> str:
     return f"{camel(short)}DeadQueue"
 
 
+# Logical names.
 BUCKET, SECRET = "DataBucket", "SigningKey"
-"""Logical names."""
+# Output of the data's stack, parameter and output of the service's.
 SECRET_ARN = "SigningKeyArn"  # noqa: S105 - a name
-"""Output of the data's stack, parameter and output of the service's."""

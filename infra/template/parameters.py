@@ -9,12 +9,12 @@ from infra.template.budget import BUDGET, budget_condition
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.names import SECRET_ARN, Part, ref
 
+# Of the functions that a queue feeds; Lambda takes no less.
 LEAST_AT_ONCE = 2
-"""Of the functions that a queue feeds; Lambda takes no less."""
+# What a function of a young account gets at most.
 SMALL_MEMORY_MB = 3_008
-"""What a function of a young account gets at most."""
+# Functions for which some of the account's concurrency can be set aside.
 RESERVABLE = (*ANSWERING, "train_paid", "train_free")
-"""Functions for which some of the account's concurrency can be set aside."""
 
 
 def most_id(function: Function) -> str:

@@ -20,13 +20,14 @@ from infra.template.names import (
     table_arn,
 )
 
+# Actions by resource.
 Rights = Mapping[str, tuple[str, ...]]
-"""Actions by resource."""
 
+# The sending side of a queue.
 SEND = ("GetQueueUrl", "SendMessage")
-"""The sending side of a queue."""
+# What Lambda itself does, with the function's role, to bring it the messages of its queue.
 RECEIVE = ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage")
-"""What Lambda itself does, with the function's role, to bring it the messages of its queue."""
+# Prefix of the actions by kind of resource.
 SERVICES = {
     "table": "dynamodb",
     "queue": "sqs",
@@ -34,7 +35,6 @@ SERVICES = {
     "bucket": "s3",
     "secret": "secretsmanager",
 }
-"""Prefix of the actions by kind of resource."""
 
 _TRAIN: Rights = {
     "bucket": ("ListBucket",),
@@ -116,11 +116,10 @@ _PREDICT: Rights = {
     "table/quotas": ("GetItem", "UpdateItem"),
 }
 
+# Functions with the rights of all routes together, where each may lack a use for some. Their routes
+# share stores, and the first still answers every route of a stage that is updated.
 SHARED = ("api_handler", "records")
-"""Functions with the rights of all routes together, where each may lack a use for some.
-
-Their routes share stores, and the first still answers every route of a stage that is updated.
-"""
+# By the name of the handler. Without `ListBucket` a missing object would look forbidden.
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
     **dict.fromkeys(SHARED, _ROUTES),
     "texts": _PREDICT,
@@ -230,7 +229,6 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/models/index/queued": ("Query",),
     },
 }
-"""By the name of the handler. Without `ListBucket` a missing object would look forbidden."""
 _VERSION = "2012-10-17"
 
 

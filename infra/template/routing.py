@@ -13,6 +13,7 @@ from chalicelib.routes import OPERATIONS
 from infra.template.functions import API, PICTURES, RECORDS, TEXTS
 
 _FAMILIES = r"/v[12]/(?:vision|language)"
+# Functions with the methods and paths that they answer, as regular expressions of the whole.
 RULES = (
     (TEXTS, r"POST /v2/language/(?:intent|sentiment|entities|ner)"),
     (PICTURES, r"POST /v[12]/vision/(?:predict|detect)"),
@@ -25,7 +26,6 @@ RULES = (
     (API, r"GET /v[12]/vision/datasets/{dataset_id}/browse"),
     (API, r"POST /v[12]/vision/(?:feedback|datasets/{dataset_id}/examples)"),
 )
-"""Functions with the methods and paths that they answer, as regular expressions of the whole."""
 
 
 def function_of(method: str, path: str) -> str:

@@ -32,12 +32,12 @@ from infra.template.parameters import data_parameters, has_origins
 from infra.template.queues import queues
 
 _INCOMING_POLICY = "IncomingQueuePolicy"
+# Where stages show their console; the bucket is made before its own stage's address is known.
 CONSOLE_ORIGIN = "https://*.execute-api.${AWS::Region}.${AWS::URLSuffix}"
-"""Where stages show their console; the bucket is made before its own stage's address is known."""
+# Prefixes whose objects are deleted after so many days.
 SHORT_LIVED = {"incoming/": 1, "tmp/": 1, EXPORTS: 1, BATCHES: BATCH_KEPT.days + 1}
-"""Prefixes whose objects are deleted after so many days."""
+# How long an object can be brought back that was deleted or written over.
 VERSION_DAYS = 7
-"""How long an object can be brought back that was deleted or written over."""
 
 
 def data_template() -> Part:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from infra.template.functions import ALIAS, ANSWERING, FUNCTIONS, Function
 from infra.template.names import Part, camel, ref
 
+# Parameter: how calls move to a new version.
 SHIFTING = "Shifting"
-"""Parameter: how calls move to a new version."""
+# CodeDeploy's own ways; the longer ones would outlast the time that a deployment waits.
 SHIFTS = (
     "AllAtOnce",
     "Canary10Percent5Minutes",
@@ -20,7 +21,6 @@ SHIFTS = (
     "Linear10PercentEvery2Minutes",
     "Linear10PercentEvery3Minutes",
 )
-"""CodeDeploy's own ways; the longer ones would outlast the time that a deployment waits."""
 ON, OFF = "on", "off"
 _NONE = ref("AWS::NoValue")
 _BY_STEPS = "ShiftsByStep"

@@ -1,4 +1,4 @@
-"""Commands that documents print: those that need no AWS account are run, the others are named."""
+"""Commands of the documentation are run by the guides test, or listed with a reason."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import pytest
 import typer.main
 from presage.cli.app import app
 
-from tests.structure.test_papers import PAPERS, ROOT
+from tests.structure.test_documents import DOCUMENTS, ROOT
 
-PAGES = [*PAPERS, *sorted((ROOT / "client").glob("*.md"))]
+PAGES = [*DOCUMENTS, *sorted((ROOT / "client").glob("*.md"))]
+# A line of a block that begins with one of these is a command.
 FIRST_WORDS = ("make", "curl", "presage", "python", ".venv/bin/python", "pip", "openssl")
-"""Words that a line of a block begins with when it is a command."""
 STAGE = "needs a stage in an AWS account"
 TARGET = "a target of the Makefile, which people and CI run as such"
+# Commands outside of `sh` blocks, which are run, each with its reason.
 UNRUN = {
     "make run": TARGET,
     "make test": TARGET,
@@ -41,7 +42,6 @@ UNRUN = {
     'pip install "./client[pictures]"': "installs",
     'pip install "./client[plots]"': "installs",
 }
-"""Commands outside the blocks that are run (```sh), each with its reason."""
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str]]:
@@ -50,7 +50,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
     yield from re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def lines(text: str) -> Iterator[str]:
+def find_commands(text: str) -> Iterator[str]:
     """Yield the commands of a block without their comments."""
     for line in text.splitlines():
         command = re.sub(r"\s+#.*", "", line).strip()
@@ -58,20 +58,20 @@ def lines(text: str) -> Iterator[str]:
             yield command
 
 
-def test_commands_that_are_not_run_are_named_with_their_reason() -> None:
+def test_commands_are_run_or_listed() -> None:
     """A command is in a block that tests/flows/guides runs, or in the list above."""
     found = {
         command
         for page in PAGES
         for language, text in blocks(page)
         if language != "sh"
-        for command in lines(text)
+        for command in find_commands(text)
     }
     assert sorted(found ^ set(UNRUN)) == []
 
 
 def assert_parsed(scripts: Iterable[str]) -> None:
-    """Let a shell read scripts without running them."""
+    """Check with `bash -n` that a shell can parse the scripts."""
     for script in scripts:
         read = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
         assert (read.returncode, read.stderr) == (0, ""), script
@@ -79,16 +79,16 @@ def assert_parsed(scripts: Iterable[str]) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_of_commands_can_be_parsed(page: Path) -> None:
-    """No block of a shell has a quote or a bracket too many."""
+    """Every shell block has balanced quotes and brackets."""
     assert_parsed(text for language, text in blocks(page) if language == "sh")
 
 
-def test_commands_that_are_not_run_can_be_parsed() -> None:
-    """Nor has a command that only people run."""
+def test_listed_commands_can_be_parsed() -> None:
+    """So has every command that is only listed."""
     assert_parsed(UNRUN)
 
 
-def spoken(page: Path) -> Iterator[str]:
+def find_presage_calls(page: Path) -> Iterator[str]:
     """Yield each call of `presage` on a page, in blocks and in the text."""
     text = page.read_text("utf-8")
     for language, block in blocks(page):
@@ -104,14 +104,14 @@ def spoken(page: Path) -> Iterator[str]:
 
 @cache
 def presage() -> Any:
-    """Return the client's command with all that it has."""
+    """Return the client's command with all its subcommands."""
     return typer.main.get_command(app)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_of_presage_have_what_is_said(page: Path) -> None:
-    """Every command and option of `presage` that a page names is there."""
-    for call in spoken(page):
+def test_presage_has_documented_commands(page: Path) -> None:
+    """Every command and option of `presage` that a page names exists."""
+    for call in find_presage_calls(page):
         command = presage()
         known = {"--install-completion", "--show-completion", "--help"}
         known |= {option for item in command.params for option in item.opts}

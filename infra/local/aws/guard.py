@@ -21,15 +21,15 @@ from infra.local.aws.s3_access import Form, Refused, S3Access
 from infra.local.aws.write_pause import HEADER, PATH, WritePause
 from infra.local.events import WAKE_HEADER
 
+# Stands in the place of a presigned request's header, once that has been let in.
 S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
-"""Stands in the place of a presigned request's header, once that has been let in."""
+# SQS actions after which a message may be there to receive.
 WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVisibility"))
-"""SQS actions after which a message may be there to receive."""
+# Beginnings of DynamoDB actions that change nothing.
 READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
-"""Beginnings of DynamoDB actions that change nothing."""
 
+# Headers by which pages of other origins may read an answer begin so.
 _PAGES = "access-control-"
-"""Headers by which pages of other origins may read an answer begin so."""
 _NOT_SAVED = "New data is not taken now, because nothing can be saved. Try again later."
 
 Respond = Callable[..., Any]

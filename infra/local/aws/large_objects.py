@@ -21,8 +21,8 @@ from moto.s3.models import FakeKey, s3_backends
 
 from infra.local.aws.s3_access import Form, Spool
 
+# An object above this size lies in a file: moto's own limit. See moto's S3_DEFAULT_KEY_BUFFER.
 LARGE_BYTES = 16 * 1024 * 1024
-"""An object above this size lies in a file: moto's own limit. See moto's S3_DEFAULT_KEY_BUFFER."""
 _BLOCK = 1 << 20
 _RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
 

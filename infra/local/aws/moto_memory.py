@@ -13,8 +13,8 @@ from typing import Any
 from moto.core.common_models import BaseModel
 
 _M_MMAP_THRESHOLD = -3  # an option of glibc's mallopt
+# Blocks above this size go back to the system as soon as they are free: glibc's first value.
 _BLOCK_BYTES = 128 * 1024
-"""Blocks above this size go back to the system as soon as they are free: glibc's first value."""
 
 
 def bound_memory() -> None:

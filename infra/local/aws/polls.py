@@ -16,8 +16,8 @@ from moto.sqs.models import sqs_backends
 
 from infra.local.events import ACCOUNT
 
+# How often a waiting poll looks at its client and at messages that become visible by time.
 TICK_SECONDS = 0.25
-"""How often a waiting poll looks at its client and at messages that become visible by time."""
 
 
 class ClientGone(ConnectionError):

@@ -23,15 +23,15 @@ from botocore.credentials import Credentials
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
+# Longest life of a presigned URL.
 MAX_EXPIRES_SECONDS = 7 * 24 * 3600
-"""Longest life of a presigned URL."""
 TIMESTAMP = "%Y%m%dT%H%M%SZ"
+# Form fields that need no condition.
 FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
-"""Form fields that need no condition."""
 
 
+# A file above this size waits on disk.
 SPOOL_BYTES = 16 * 1024 * 1024
-"""A file above this size waits on disk."""
 Spool = tempfile.SpooledTemporaryFile[bytes]
 
 

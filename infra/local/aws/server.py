@@ -21,10 +21,10 @@ from infra.local.aws.large_objects import FileStream
 from infra.local.aws.polls import Polls
 from infra.local.aws.s3_access import S3Access
 
+# Bodies above this size wait on disk.
 SPOOL_BYTES = 16 * 1024 * 1024
-"""Bodies above this size wait on disk."""
+# A connection that sends nothing for so long while it is read is closed.
 STALLED_SECONDS = 300.0
-"""A connection that sends nothing for so long while it is read is closed."""
 
 
 class TruncatedBody(ConnectionError):

@@ -12,15 +12,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# Header with the token of the one who copies.
 HEADER = "X-Presage-Still"
-"""Header with the token of the one who copies."""
+# POST begins a pause and answers with a token, DELETE ends it, GET answers the number of writes so
+# far.
 PATH = "/_presage/still"
-"""POST begins a pause and answers with a token, DELETE ends it, GET answers the number of writes
-so far."""
+# After so long the gate opens by itself, so that a killed copier stops nobody.
 LONGEST_SECONDS = 60.0
-"""After so long the gate opens by itself, so that a killed copier stops nobody."""
+# Longest wait for the calls that have begun, in seconds.
 ENTER_SECONDS = 10.0
-"""Longest wait for the calls that have begun, in seconds."""
 
 
 class WritePause:

@@ -14,11 +14,11 @@ from typing import Any
 
 from waitress.task import ThreadedTaskDispatcher
 
+# Others are about while their latest call is no older than this.
 CROWD_SECONDS = 1.0
-"""Others are about while their latest call is no older than this."""
+# A caller's next short call waits as often as long as the former took as calls wait behind it, but
+# no longer than this: a few go on at once, and of a flood most calls of others meet none.
 MOST_PAUSE_SECONDS = 0.05
-"""A caller's next short call waits as often as long as the former took as calls wait behind it, but
-no longer than this: a few go on at once, and of a flood most calls of others meet none."""
 
 
 class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types

@@ -34,12 +34,12 @@ from infra.local.http.server import HEADERS_KEY, THREADS, error_body, serve, too
 from infra.template.functions import RECORDS
 from infra.template.routing import function_of
 
+# API Gateway's longest wait for an answer, in seconds.
 GATEWAY_SECONDS = 29.0
-"""API Gateway's longest wait for an answer, in seconds."""
+# API Gateway's largest body.
 GATEWAY_BODY_BYTES = 10 * 1024 * 1024
-"""API Gateway's largest body."""
+# Largest event that a function receives, and largest result: as JSON, base64 included.
 LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
-"""Largest event that a function receives, and largest result: as JSON, base64 included."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 from infra.local.events import ACCOUNT
 
 STAGE = "api"
+# Headers that a gateway keeps to itself, in small letters.
 HOP_BY_HOP = frozenset(
     (
         "connection",
@@ -31,7 +32,6 @@ HOP_BY_HOP = frozenset(
         "upgrade",
     )
 )
-"""Headers that a gateway keeps to itself, in small letters."""
 
 
 @dataclass(frozen=True)

@@ -22,22 +22,22 @@ from waitress.utilities import BadRequest
 
 from infra.local.http.dispatcher import FairDispatcher
 
+# Name in the WSGI environment of the headers as they were sent.
 HEADERS_KEY = "presage.headers"
-"""Name in the WSGI environment of the headers as they were sent."""
+# Request line and headers of one request.
 MAX_HEADER_BYTES = 64 * 1024
-"""Request line and headers of one request."""
+# Longest line that announces a chunk.
 MAX_CONTROL_BYTES = 4096
-"""Longest line that announces a chunk."""
+# A client that has begun a request and sends nothing for so long is cut off.
 STALLED_SECONDS = 15.0
-"""A client that has begun a request and sends nothing for so long is cut off."""
+# A kept connection without a request is closed after so long.
 IDLE_SECONDS = 75.0
-"""A kept connection without a request is closed after so long."""
+# How long a refused client's data is thrown away, so that it reads the answer.
 LINGER_SECONDS = 2.0
-"""How long a refused client's data is thrown away, so that it reads the answer."""
+# A client that is told to wait no longer than this is not listened to for as long.
 HELD_SECONDS = 2
-"""A client that is told to wait no longer than this is not listened to for as long."""
+# Requests worked on at one time.
 THREADS = 24
-"""Requests worked on at one time."""
 
 _CODES = {
     400: "bad_request",
