@@ -8,6 +8,7 @@ import pytest
 
 from tests.flows import TWO_VIEWS_APP
 from tests.flows.client import Client
+from tests.flows.documented.story import ENVIRONMENT as STORY_ENVIRONMENT
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip
 from tests.flows.world import FileServer, World, listed_operations, weather
 from tests.local_stack import LocalStack
@@ -19,6 +20,15 @@ def stack(closed_network: None) -> Iterator[LocalStack]:
     """The whole service on free ports; no test of this stack kills a part of it."""
     environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1", "PRESAGE_SWEEP_SECONDS": "1"}
     with LocalStack(TWO_VIEWS_APP, environment=environment) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shipped_stack(closed_network: None) -> Iterator[LocalStack]:
+    """A stack with the models that ship and the demo account, for documented calls and guides."""
+    environment = {**STORY_ENVIRONMENT, "PRESAGE_NICENESS": "0"}
+    arguments = ("--no-demo", "--forget")
+    with LocalStack(TWO_VIEWS_APP, arguments, environment, ready_seconds=240) as running:
         yield running
 
 

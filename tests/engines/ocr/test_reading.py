@@ -108,14 +108,14 @@ def test_a_blank_page_stays_as_it_is():
 
 SENTENCES = tuple(
     f"{number} parcels of {size} kg went from the harbour to the northern depot on day {number}"
-    for number, size in enumerate((12, 35, 47, 51, 68, 73, 84, 96, 105, 117), start=1)
+    for number, size in enumerate((12, 35, 47, 51, 68, 84, 96, 105), start=1)
 )
 
 
 def a_letter():
     """Draw a page of long lines."""
     rows = [(60, 80 + 44 * row, text) for row, text in enumerate(SENTENCES)]
-    return drawn(rows, size=(1000, 640), font=22)
+    return drawn(rows, size=(1000, 552), font=22)
 
 
 @pytest.mark.parametrize(("kind", "turns"), [*((kind, 0) for kind in KINDS), ("sine", 2)])

@@ -1,4 +1,4 @@
-"""What the OpenAPI document shows as example is what the service answers."""
+"""The examples of the OpenAPI document are what the service answers."""
 
 from __future__ import annotations
 
@@ -15,51 +15,42 @@ from chalicelib.routes import OPERATIONS
 from chalicelib.web.openapi.examples import EXAMPLES, key
 from infra.accounts import GRANT_TYPE
 from tests.flows.client import Client
-from tests.flows.documented.story import ENVIRONMENT, STORY, UNSHOWN, Teller, differences
+from tests.flows.documented.story import STORY, UNSHOWN, Teller, differences
 from tests.flows.world import World, assertion
-from tests.local_stack import LocalStack
 
 
 def beginning(world: World) -> tuple[Client, dict[str, Any]]:
-    """Make the caller of the story, and what its first call needs."""
+    """Make the caller of the story, and the values that its first call needs."""
     client = world.caller("GOLD", example_calls=1000)
     signed = assertion(client.email, world.private_pem)
     return client, {"grant": GRANT_TYPE, "assertion": signed}
 
 
 @pytest.fixture(scope="module")
-def demo_stack(closed_network) -> Iterator[LocalStack]:
-    """A stack with the models that ship, and the demo account."""
-    arguments = ("--no-demo", "--forget")
-    with LocalStack(arguments=arguments, environment=ENVIRONMENT, ready_seconds=240) as stack:
-        yield stack
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory, demo_stack) -> Iterator[dict[str, Any]]:
-    """The story, told to that stack."""
-    world = World(demo_stack, tmp_path_factory.mktemp("documented"))
+def answers(tmp_path_factory, shipped_stack) -> Iterator[dict[str, Any]]:
+    """The examples that the calls of the story give."""
+    world = World(shipped_stack, tmp_path_factory.mktemp("documented"))
     yield Teller(*beginning(world)).tell()
     world.close()
 
 
-def test_link_to_the_console_signs_in(demo_stack):
-    """The start prints a link whose token, behind #, is good for ten minutes."""
-    found = re.search(r"^  console +(\S+)#token=(\S+)$", demo_stack.log(), re.MULTILINE)
+def test_link_to_the_console_signs_in(shipped_stack):
+    """The start prints a link whose token, after the #, is valid for ten minutes."""
+    found = re.search(r"^  console +(\S+)#token=(\S+)$", shipped_stack.log(), re.MULTILINE)
     assert found is not None
     with urlopen(found[1], timeout=20) as page:  # noqa: S310 - our own stack
         assert page.headers["Content-Type"].startswith("text/html")
     claims = jwt.decode(found[2], options={"verify_signature": False})
     assert claims["exp"] - claims["iat"] in range(590, 601)
     asked = Request(  # noqa: S310 - our own stack
-        f"{demo_stack.url}/v2/apiusage", headers={"Authorization": f"Bearer {found[2]}"}
+        f"{shipped_stack.url}/v2/apiusage", headers={"Authorization": f"Bearer {found[2]}"}
     )
     with urlopen(asked, timeout=20) as answer:  # noqa: S310 - our own stack
         assert answer.status == 200
 
 
 def test_every_operation_has_an_example():
-    """No call of the interface is without a request and an answer to look at."""
+    """Every operation has an example request and answer."""
     wanted = {
         key(operation.name, family)
         for operation in OPERATIONS
@@ -71,12 +62,12 @@ def test_every_operation_has_an_example():
 
 
 @pytest.mark.timeout(600)
-def test_examples_are_what_the_service_answers(told):
-    """Each example was sent, and the answer is like it; python -m tests.flows.documented writes."""
+def test_examples_are_what_the_service_answers(answers):
+    """Each example was sent and answered so; `python -m tests.flows.documented` writes them."""
     shown = json.loads(EXAMPLES.read_text("utf-8"))
     found = [
         f"{name}{place}"
-        for name, example in told.items()
+        for name, example in answers.items()
         for place in differences(example["answer"], shown[name]["answer"])
     ]
     assert not found

@@ -14,7 +14,8 @@ from PIL import Image
 
 from tests.flows.guides.__main__ import IMAGES
 from tests.flows.guides.invoice import draw_invoice
-from tests.flows.guides.terminal import ROOT, Terminal, blocks, start
+from tests.flows.guides.terminal import ROOT, Terminal, blocks
+from tests.local_stack import LocalStack
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "client").glob("*.md")]
@@ -26,12 +27,13 @@ LAST_LINES = {"sign-in": r"eyJ[\w-]+\.[\w-]+\.[\w-]+"}
 
 
 @pytest.fixture(scope="module")
-def terminal(tmp_path_factory: pytest.TempPathFactory, closed_network: None) -> Iterator[Terminal]:
-    """A terminal, and a stack with the prebuilt models."""
-    with start() as stack:
-        made = Terminal(stack, tmp_path_factory.mktemp("terminal"))
-        yield made
-        made.close()
+def terminal(
+    tmp_path_factory: pytest.TempPathFactory, shipped_stack: LocalStack
+) -> Iterator[Terminal]:
+    """A terminal next to the stack with the prebuilt models."""
+    made = Terminal(shipped_stack, tmp_path_factory.mktemp("terminal"), is_quick=True)
+    yield made
+    made.close()
 
 
 @pytest.mark.timeout(600)

@@ -37,9 +37,9 @@ def run(training: DetectionTraining, steps: int = 10_000) -> list[VisionStep]:
     return done
 
 
-def trained(**changes: object) -> tuple[FittedVision, list[VisionStep]]:
-    """Train over the drawn pictures without a break."""
-    training = DetectionTraining(drawn_data(), options(**changes), POOL)
+def trained(count: int = 16, **changes: object) -> tuple[FittedVision, list[VisionStep]]:
+    """Train over drawn pictures without a break."""
+    training = DetectionTraining(drawn_data(count), options(**changes), POOL)
     steps = run(training)
     return training.finish(MODEL, NOW), steps
 
@@ -67,11 +67,11 @@ def test_a_broken_training_gives_the_same_bytes(whole):
     assert [step.record for step in whole[1] if step.record] == records
 
 
-def test_the_number_of_threads_changes_nothing(whole):
-    """One thread learns the same model as two, to the last bit."""
-    fitted, _ = trained(threads=1)
+def test_the_number_of_threads_changes_nothing():
+    """One thread trains the same model as two, to the last bit."""
+    one, two = (trained(10, threads=threads)[0] for threads in (1, 2))
 
-    assert whole[0].artifact == fitted.artifact
+    assert one.artifact == two.artifact
 
 
 @pytest.fixture
@@ -177,17 +177,24 @@ def test_a_model_answers_by_the_rules_that_it_was_measured_with(whole):
     assert rules_of("object-detection").decay is not None
 
 
-@pytest.mark.parametrize("is_worth_it", [False, True])
-def test_held_out_pictures_are_measured_with_the_answers_that_are_served(
-    monkeypatch, is_worth_it: bool
-):
+@pytest.fixture(scope="module", params=[False, True])
+def judged(request: pytest.FixtureRequest) -> tuple[bool, DetectionTraining, FittedVision]:
+    """A training that finds mirror image and second look worth their time, and one that does not.
+
+    With it comes which of the two it is, and its result.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compared, "is_certain", request.param)
+        patch.setattr(Compared, "is_likely", request.param)
+        training = DetectionTraining(drawn_data(), options(), POOL)
+        run(training)
+        return request.param, training, training.finish(MODEL, NOW)
+
+
+def test_held_out_pictures_are_measured_with_the_answers_that_are_served(judged):
     """Whether mirror image and second look are on or off, metrics and model answer alike."""
-    monkeypatch.setattr(Compared, "is_certain", is_worth_it)
-    monkeypatch.setattr(Compared, "is_likely", is_worth_it)
+    is_worth_it, training, fitted = judged
     data = drawn_data()
-    training = DetectionTraining(data, options(), POOL)
-    run(training)
-    fitted = training.finish(MODEL, NOW)
     learnt = load_model(fitted.artifact)
     model = detector.load(fitted.artifact, POOL)
 
@@ -200,15 +207,12 @@ def test_held_out_pictures_are_measured_with_the_answers_that_are_served(
         assert served == pytest.approx(expected[expected >= FLOOR].tolist())
 
 
-def test_a_second_look_is_judged_beside_the_mirror_images_that_are_on(monkeypatch):
+def test_a_second_look_is_compared_with_the_mirror_images_that_are_on(judged):
     """What crops gain counts from the answers without them, mirrored where these are chosen."""
-    monkeypatch.setattr(Compared, "is_likely", True)
-    training = DetectionTraining(drawn_data(), options(), POOL)
-    run(training)
+    is_worth_it, _, fitted = judged
+    engine = fitted.card["engine"]
 
-    engine = training.finish(MODEL, NOW).card["engine"]
-
-    mirrored = engine["mirrorImage"]["meanAveragePrecisionWith"]
+    mirrored = engine["mirrorImage"]["meanAveragePrecisionWith" + ("" if is_worth_it else "out")]
     assert engine["secondLook"]["meanAveragePrecisionWithout"] == mirrored
 
 
