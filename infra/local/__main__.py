@@ -1,4 +1,4 @@
-"""`python -m infra.local`: the whole service on this machine."""
+"""The command `python -m infra.local`: runs the whole service on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from infra.local.supervisor import Supervisor
 
 
 def main() -> int:
-    """Run the stack until it is stopped."""
+    """Run the stack until it is stopped and return the exit status."""
     if os.environ.pop("PRESAGE_DIE_WITH_PARENT", ""):
         process.die_with_parent()
     return Supervisor(parse(sys.argv[1:], os.environ), os.environ).run()

@@ -1,6 +1,6 @@
-"""Brings the large encoders of text while the stack already runs.
+"""Installs the large text encoders while the stack runs.
 
-Runs as a child of the supervisor after the ready line.
+It is a child process of the supervisor, started after the ready line.
 """
 
 from __future__ import annotations
@@ -16,22 +16,17 @@ from chalicelib.config import Settings
 from chalicelib.engines.text.encoding.encoders import ACCURATE as ACCURATE_PROFILE
 from infra.models import ACCURATE, InstallError, install, missing
 
-_POLITENESS = 15  # added to the niceness: callers of the service come first
+_NICENESS = 15  # the service and its workers come first
 
 
 def run(settings: Settings, say: Callable[[str], None]) -> None:
-    """Install the encoders of the accurate profile, unless it is not wanted.
-
-    Args:
-        settings: of the stack; a profile of `fast` needs no more than the stack has.
-        say: takes lines for the user.
-    """
+    """Install the encoders of the accurate profile, unless the settings choose the fast one."""
     folder = Path(settings.model_dir)
     missing_models = missing(folder, ACCURATE) if settings.text_profile == ACCURATE_PROFILE else []
     if not missing_models:
         return
-    os.nice(_POLITENESS)
-    # Ended like a program, so that the client that downloads ends too.
+    os.nice(_NICENESS)
+    # Exits like a program, so that the client that downloads is stopped too.
     signal.signal(signal.SIGTERM, _end)
     say(f"installing {' and '.join(missing_models)} for the accurate profile in the background")
     try:

@@ -1,6 +1,6 @@
-"""A small HTTP client of the running service; standard library only.
+"""A small HTTP client of the service, without dependencies.
 
-For the demo, the token of the administrator's command, and the test of a new deployment.
+It is used by the demo, by the command for tokens, and by the test of a new deployment.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Pause between two questions about something that goes on, in seconds.
+# Pause between two calls that poll for an end, in seconds.
 POLL_SECONDS = 0.1
 
 
 class CallFailed(Exception):
-    """The service refused, did not answer, or was not finished in time."""
+    """The service refused a call, did not answer, or did not finish in time."""
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
         self.status = status
-        """Status of an answer that is an error; 0 for anything else."""
+        """Status of an error answer; 0 if there was no answer."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """One service as one account calls it."""
+    """A service, called by one account."""
 
     url: str
-    """Address, without a slash at its end."""
+    """Address without a trailing slash."""
     token: str = ""
-    """Access token; empty for calls that need none."""
+    """Access token; empty for calls without one."""
 
     def get(self, path: str) -> dict[str, Any]:
-        """Ask for a record.
+        """Read a record.
 
         Raises:
-            CallFailed: the answer is no success.
+            CallFailed: the call failed.
         """
         return self._send(urllib.request.Request(self.url + path))  # noqa: S310 - our own service
 
     def post(
         self, path: str, fields: dict[str, str], file: Path | None = None, part: str = "data"
     ) -> dict[str, Any]:
-        """Send a multipart form, with a file under the name `part` when there is one.
+        """Send a multipart form, with an optional file in the field `part`.
 
         Raises:
-            CallFailed: the answer is no success.
+            CallFailed: the call failed.
         """
         boundary = uuid.uuid4().hex
         request = urllib.request.Request(  # noqa: S310 - our own service
@@ -66,28 +66,28 @@ class Service:
         """Send fields as application/x-www-form-urlencoded.
 
         Raises:
-            CallFailed: the answer is no success.
+            CallFailed: the call failed.
         """
         body = urllib.parse.urlencode(fields).encode()
         return self._send(urllib.request.Request(self.url + path, body))  # noqa: S310 - as above
 
     def wait(
-        self, path: str, is_over: Callable[[dict[str, Any]], bool], seconds: float
+        self, path: str, is_final: Callable[[dict[str, Any]], bool], seconds: float
     ) -> dict[str, Any]:
-        """Ask for a record until it is over.
+        """Read a record until it is final.
 
         Raises:
-            CallFailed: it was not over in time.
+            CallFailed: it was not final in time.
         """
         deadline = time.monotonic() + seconds
-        while not is_over(record := self.get(path)):
+        while not is_final(record := self.get(path)):
             if time.monotonic() > deadline:
                 raise CallFailed(f"{path} was not finished after {seconds:g} seconds: {record}")
             time.sleep(POLL_SECONDS)
         return record
 
     def _send(self, request: urllib.request.Request) -> dict[str, Any]:
-        """Send a request with the token and read the JSON answer."""
+        """Send a request with the token and return the JSON answer."""
         if self.token:
             request.add_header("Authorization", f"Bearer {self.token}")
         try:
@@ -103,7 +103,6 @@ class Service:
 
 
 def _multipart(boundary: str, fields: dict[str, str], file: Path | None, part: str) -> bytes:
-    """Write a form."""
     disposition = "Content-Disposition: form-data; name"
     parts = [
         f'--{boundary}\r\n{disposition}="{name}"\r\n\r\n{value}\r\n'.encode()

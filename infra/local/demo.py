@@ -1,6 +1,6 @@
-"""What a start shows: models, a demo account with a token, and its first trained models.
+"""Prepares the demo: model files, an account with a token, and two trained models.
 
-Runs as a child of the supervisor, which prints the ready line afterwards.
+It is a child process of the supervisor, which prints the ready line afterwards.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ QUESTION = "When will my parcel arrive?"
 PICTURE = SAMPLES / "stop_sign.jpg"
 # Life of the link that signs in to the console.
 LINK_MINUTES = 10
-# Longest waits for a sample and for its model, in seconds.
+# Time limits of the upload of a sample and of its training, in seconds.
 UPLOAD_SECONDS, TRAINING_SECONDS = 120.0, 300.0
 
 
 @dataclass(frozen=True)
 class DemoSample:
-    """A shipped file to learn from."""
+    """A file of examples that comes with the project."""
 
     family: str
     """`language` or `vision`."""
     type: str
     file: Path
     question: str
-    """What the model is asked, for people."""
+    """The predicted text or image, as the demo prints it."""
 
 
 TEXTS = DemoSample("language", "text-intent", SAMPLES / "shop_intents.csv", f'"{QUESTION}"')
@@ -50,35 +50,35 @@ PICTURES = DemoSample("vision", "image", SAMPLES / "road_signs.zip", PICTURE.nam
 
 @dataclass(frozen=True)
 class Trained:
-    """A model of the demo."""
+    """A trained model of the demo."""
 
     dataset_id: str
     model_id: str
 
 
 def train_first(service: Service, sample: DemoSample, progress: Callable[[str], None]) -> Trained:
-    """Upload a sample and train it, unless a former start has, and ask the model.
+    """Upload a sample and train a model, unless an earlier start did, and predict with it.
 
     Raises:
-        CallFailed: a call was refused or took too long.
+        CallFailed: a call failed or took too long.
     """
     base = f"/v2/{sample.family}"
-    dataset_id = _former_dataset(service, base, sample) or _upload(service, base, sample, progress)
-    model_id = _former_model(service, base, dataset_id) or _train(service, base, dataset_id, sample)
+    dataset_id = _find_dataset(service, base, sample) or _upload(service, base, sample, progress)
+    model_id = _find_model(service, base, dataset_id) or _train(service, base, dataset_id, sample)
     progress(f"model {model_id}: trained")
-    best = _ask(service, sample, model_id)["probabilities"][0]
+    best = _predict(service, sample, model_id)["probabilities"][0]
     progress(f"{sample.question} is {best['label']} with probability {best['probability']:.3f}")
     return Trained(dataset_id, model_id)
 
 
-def _former_dataset(service: Service, base: str, sample: DemoSample) -> str | None:
+def _find_dataset(service: Service, base: str, sample: DemoSample) -> str | None:
     found = service.get(f"{base}/datasets")["data"]
     wanted = (sample.file.stem, sample.type, True)
     same = (d for d in found if (d["name"], d["type"], d["available"]) == wanted)
     return next((str(dataset["id"]) for dataset in same), None)
 
 
-def _former_model(service: Service, base: str, dataset_id: str) -> str | None:
+def _find_model(service: Service, base: str, dataset_id: str) -> str | None:
     found = service.get(f"{base}/datasets/{dataset_id}/models")["data"]
     return next((str(m["modelId"]) for m in found if m["status"] == "SUCCEEDED"), None)
 
@@ -86,7 +86,7 @@ def _former_model(service: Service, base: str, dataset_id: str) -> str | None:
 def _upload(
     service: Service, base: str, sample: DemoSample, progress: Callable[[str], None]
 ) -> str:
-    """Upload a sample and return its data set."""
+    """Upload a sample and return its dataset id."""
     fields = {"type": sample.type, "name": sample.file.stem}
     dataset_id = str(service.post(f"{base}/datasets/upload", fields, sample.file)["id"])
     dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, UPLOAD_SECONDS)
@@ -97,7 +97,7 @@ def _upload(
 
 
 def _train(service: Service, base: str, dataset_id: str, sample: DemoSample) -> str:
-    """Train a data set and return the model."""
+    """Train a model on a dataset and return its id."""
     request = {"name": sample.file.stem, "datasetId": dataset_id}
     model_id = str(service.post(f"{base}/train", request)["modelId"])
     status = service.wait(f"{base}/train/{model_id}", _is_trained, TRAINING_SECONDS)
@@ -106,7 +106,7 @@ def _train(service: Service, base: str, dataset_id: str, sample: DemoSample) -> 
     return model_id
 
 
-def _ask(service: Service, sample: DemoSample, model_id: str) -> dict[str, Any]:
+def _predict(service: Service, sample: DemoSample, model_id: str) -> dict[str, Any]:
     fields = {"modelId": model_id}
     if sample.family == "vision":
         return service.post("/v2/vision/predict", fields, PICTURE, part="sampleContent")
@@ -122,12 +122,12 @@ def _is_trained(status: dict[str, Any]) -> bool:
 
 
 DEMO_EMAIL = "demo@presage.example"
-# Stands in the commands when the demo was left out.
+# Used in the printed commands when the demo was skipped.
 UNKNOWN = Trained("DATASET_ID", "MODEL_ID")
 
 
 class ProgressPrinter:
-    """Prints lines of progress with the time since the start, in seconds."""
+    """Prints lines of progress with the seconds since the start."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -138,7 +138,7 @@ class ProgressPrinter:
 
 
 def run(settings: Settings, state: State, options: Options, url: str) -> None:
-    """Prepare the demo and print how to go on; ends the process with 1 when something fails."""
+    """Prepare the demo and print the next steps; exit with status 1 if something fails."""
     progress = ProgressPrinter()
     try:
         _install_models(settings, progress)
@@ -150,7 +150,7 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
         service = Service(url, token)
         samples = (TEXTS, PICTURES) if options.has_demo else ()
         trained = {sample.family: train_first(service, sample, progress) for sample in samples}
-        # Last, because its embeddings keep the ingest worker busy for a while.
+        # Last, because the ingest worker is busy with its embeddings for a while.
         _install_globals(settings, progress)
     except (CallFailed, CommandError, ServiceError) as error:
         print(f"the demo failed: {error}", file=sys.stderr, flush=True)
@@ -160,7 +160,7 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
 
 
 def _install_models(settings: Settings, progress: ProgressPrinter) -> None:
-    """Install what is missing; without it the service runs, and says so where it is needed."""
+    """Install missing model files; without them the service runs and reports them as missing."""
     folder = Path(settings.model_dir)
     missing_models = missing(folder)
     if not missing_models:
@@ -182,7 +182,7 @@ def _install_globals(settings: Settings, progress: ProgressPrinter) -> None:
 def _instructions(
     url: str, state: State, settings: Settings, token: str, trained: dict[str, Trained]
 ) -> str:
-    """Write what a newcomer may type next."""
+    """Return the addresses and the commands to try next."""
     key = _short_path(state.demo_key)
     lines = [
         "",
@@ -201,7 +201,8 @@ def _instructions(
 
 
 def _console(url: str, state: State) -> str:
-    """Write the link that signs a browser in; what stands behind # is sent to nobody."""
+    """Return the link that signs a browser in."""
+    # Browsers do not send the part after #, so the token appears in no server's log.
     token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=LINK_MINUTES)
     return f"  console   {url}/console#token={token}\n            (for {LINK_MINUTES} minutes)\n"
 
@@ -215,7 +216,7 @@ def _reading(base: str) -> str:
 
 
 def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
-    """Write the calls that upload, train and ask."""
+    """Return the calls that upload, train and predict."""
     curl = '  curl -H "Authorization: Bearer $TOKEN"'
     asks = {
         "language": f"-F 'document={QUESTION}' {base}/intent",

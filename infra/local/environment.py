@@ -10,9 +10,9 @@ from chalicelib.config import Settings
 from infra.local.options import AWS, Options
 from infra.local.state import State
 
-# Folder of the project; a relative model folder lies in it.
+# Folder of the project; a relative model folder is below it.
 ROOT = Path(__file__).parents[2]
-# Access key and secret of emulators; they guard nothing beyond this machine's loopback.
+# Access key and secret of emulators, which only listen on the loopback address.
 DUMMY_KEY = "test"
 # Variables that other commands need to reach the running stack.
 SHARED = (
@@ -34,9 +34,9 @@ _EMULATED = {
 _DEFAULTS = {
     "PRESAGE_LEASE_SECONDS": "10",
     "PRESAGE_SYNC_SECONDS": "0",
-    # Workers embed many texts at once and give way to the front, which answers one at a time.
+    # Workers embed many texts at once; the front answers one at a time and has priority.
     "PRESAGE_THREADS": str(min(4, os.cpu_count() or 1)),
-    # Arithmetic libraries stay on one thread each: that keeps the slowest answers quick.
+    # With one thread for each arithmetic library, the slowest answers are faster.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -46,7 +46,7 @@ _DEFAULTS = {
 def process_environment(
     caller: Mapping[str, str], options: Options, state: State, endpoint_url: str | None
 ) -> dict[str, str]:
-    """Compose the environment; what the caller has set wins over our defaults.
+    """Return the environment of the processes; the caller's variables override the defaults.
 
     Args:
         caller: the environment of the command.

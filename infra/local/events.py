@@ -1,4 +1,4 @@
-"""The events and the context that Lambda hands to a function, as the local workers build them."""
+"""Builds the events and the context that Lambda passes to a function."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any
 
 # Account number that emulated resources belong to.
 ACCOUNT = "123456789012"
-# Header of a long poll: other queues whose messages end it, separated by commas. Worker and guard
-# share it, and only the guard's process may load moto.
+# Header of a long poll: other queues whose messages end it, separated by commas. Defined here for
+# worker and guard, because only the guard's process may load moto.
 WAKE_HEADER = "X-Presage-Wake"
-# Time a worker function has, in seconds; Lambda's longest.
+# Time limit of a worker function in seconds: the longest that Lambda allows.
 WORKER_SECONDS = 15 * 60
 
 
 @dataclass(frozen=True)
 class LambdaContext:
-    """What a handler may ask about its invocation."""
+    """The context of one invocation."""
 
     function_name: str
     seconds: float = WORKER_SECONDS
-    """Time the invocation has in all, in seconds."""
+    """Time limit of the invocation, in seconds."""
     aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     started: float = field(default_factory=time.monotonic)
     """Start of the invocation on the monotonic clock, in seconds."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Tell how much time is left, in milliseconds, never below 0."""
+        """Return the remaining time in milliseconds, at least 0."""
         return max(0, int((self.seconds - (time.monotonic() - self.started)) * 1000))
 
 
@@ -37,7 +37,7 @@ def sqs_event(message: dict[str, Any], queue_arn: str, region: str) -> dict[str,
     """Build the event of one received message.
 
     Args:
-        message: as `receive_message` answers it, with all system attributes.
+        message: as `receive_message` returns it, with all system attributes.
         queue_arn: ARN of its queue.
         region: region of its queue.
     """
@@ -62,7 +62,7 @@ def sqs_event(message: dict[str, Any], queue_arn: str, region: str) -> dict[str,
 
 
 def _attribute(value: dict[str, Any]) -> dict[str, Any]:
-    """Spell one message attribute as Lambda does: members begin with a small letter."""
+    """Return a message attribute in Lambda's form, whose members begin with a small letter."""
     return {
         "stringListValues": [],
         "binaryListValues": [],

@@ -1,4 +1,4 @@
-"""Log lines of the local stack: a file for each process, rotated, below the state folder.
+"""Writes the log lines of the local stack: one rotated file for each process in the state folder.
 
 `python -m infra.accounts audit` reads them.
 """
@@ -15,18 +15,17 @@ from pathlib import Path
 from chalicelib import log
 from infra.local.state import State
 
-# Of one file.
+# Size of one file.
 MAX_BYTES = 16 * 1024 * 1024
-# Files of a process that are kept besides the one that is written.
+# Number of full files that are kept for each process.
 FORMER_FILES = 15
 SUFFIX = ".jsonl"
 
 
 class _File(logging.Handler):
-    """A file of lines that turns over when it is full.
+    """A log file that is rotated when it is full.
 
-    Python's own rotating handler takes three times as long for a line. When the file cannot be
-    written that is said once, and the stack goes on.
+    Python's rotating handler takes three times as long for a line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,20 +36,21 @@ class _File(logging.Handler):
         self._has_failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line whole; called by one thread at a time."""
+        """Write one line; called by one thread at a time."""
         line = f"{record.getMessage()}\n".encode()
         try:
             if self._descriptor < 0 or self._size + len(line) > MAX_BYTES:
-                self._turn(len(line))
+                self._rotate(len(line))
             self._size += os.write(self._descriptor, line)
         except OSError as error:
+            # Reported once: the stack must not stop, nor fill the terminal, for a full disk.
             if not self._has_failed:
                 self._has_failed = True
                 with suppress(OSError):  # the terminal may be a file on the same full disk
                     print(f"log lines are lost: {error}", file=sys.stderr, flush=True)
 
-    def _turn(self, needed: int) -> None:
-        """Open the file; one without room for so many bytes becomes a former one first."""
+    def _rotate(self, needed: int) -> None:
+        """Open the file; rotate it first if `needed` bytes would exceed its size."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -64,18 +64,14 @@ class _File(logging.Handler):
         self._size = os.fstat(self._descriptor).st_size
 
     def _former(self, number: int) -> Path:
-        """Return the path of a former file, 1 being the latest."""
+        """Return the path of a full file; 1 is the latest."""
         return self._path.with_name(f"{self._path.name}.{number}")
 
 
 def write_logs(state: State, process: str) -> None:
-    """Send this process's lines to its file, and to the terminal those that were asked for.
+    """Send the log lines of this process to its file, and those of a level to the terminal.
 
-    Without PRESAGE_LOG_LEVEL the terminal shows warnings and errors.
-
-    Args:
-        state: the state folder.
-        process: name of the process.
+    PRESAGE_LOG_LEVEL sets that level; by default the terminal shows warnings and errors.
     """
     state.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = _File(state.logs / f"{process}{SUFFIX}")
@@ -86,7 +82,8 @@ def write_logs(state: State, process: str) -> None:
 
 
 def archive_logs(state: State) -> None:
-    """Move the lines of former data away: whoever compares lines with counters needs one world."""
+    """Move away the log lines of a previous run whose data is not restored."""
+    # The audit compares lines with counters, so both have to be of the same data.
     if state.logs.exists():
         former = state.logs.with_name("logs.former")
         shutil.rmtree(former, ignore_errors=True)
@@ -94,6 +91,6 @@ def archive_logs(state: State) -> None:
 
 
 def log_files(folder: Path) -> list[Path]:
-    """List the files of lines in a folder, rotated ones included, by time of the last line."""
+    """Return the log files of a folder, rotated ones included, by time of their last line."""
     found = [path for path in folder.glob(f"*{SUFFIX}*") if path.is_file()]
     return sorted(found, key=lambda path: path.stat().st_mtime)

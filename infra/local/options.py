@@ -1,4 +1,4 @@
-"""What the command line and the environment ask of the local stack."""
+"""Reads the options of the local stack from the command line and the environment."""
 
 from __future__ import annotations
 
@@ -8,64 +8,78 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
-# Where LocalStack listens unless AWS_ENDPOINT_URL says otherwise.
+# Default address of LocalStack; AWS_ENDPOINT_URL overrides it.
 LOCALSTACK_URL = "http://127.0.0.1:4566"
 _NUMBERS = (
     ("--port", int, "PRESAGE_PORT", "8000", "port of the service"),
     ("--aws-port", int, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),
-    ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "time between two sweeps"),
-    ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "time within which a write is saved"),
-    ("--visibility-seconds", int, "PRESAGE_VISIBILITY_SECONDS", "15", "redelivery of lost jobs"),
-    ("--niceness", int, "PRESAGE_NICENESS", "10", "how far workers step back for the service"),
+    ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "seconds between two sweeps"),
+    ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "seconds until a change is saved"),
+    (
+        "--visibility-seconds",
+        int,
+        "PRESAGE_VISIBILITY_SECONDS",
+        "15",
+        "seconds until a lost job is delivered again",
+    ),
+    ("--niceness", int, "PRESAGE_NICENESS", "10", "niceness of the workers"),
 )
 
 
 @dataclass(frozen=True)
 class Options:
-    """Everything that a start of the stack may vary."""
+    """The options of a stack."""
 
     backend: str
     """MOTO, LOCALSTACK or AWS."""
     port: int
-    """Port of the HTTP front; 0 takes a free one."""
+    """Port of the HTTP front; 0 for any free one."""
     aws_port: int
-    """Port of the emulated AWS; 0 takes a free one."""
+    """Port of the emulated AWS; 0 for any free one."""
     state_dir: Path
     """Folder of keys, saved data and the description of the running stack."""
     has_demo: bool
-    """Whether a first data set is uploaded, trained and asked."""
+    """Whether the samples are uploaded, trained and used for a prediction."""
     is_bare: bool
-    """Whether even models and the demo account are left out."""
+    """Whether model files and the demo account are skipped too."""
     keeps_data: bool
     """Whether data is restored at the start and saved while the stack runs."""
     repairs_data: bool
-    """Whether saved data that is damaged is made whole first, without what is lost."""
+    """Whether damaged saved data is repaired first."""
     has_gateway_limits: bool
     """Whether API Gateway's limits are enforced."""
     endpoint_url: str | None
-    """AWS endpoint that runs already, or None."""
+    """Address of an AWS endpoint that runs already, or None."""
     app: str
     """Application as `module:attribute`."""
     sweep_seconds: float
     """Time between two ticks of the schedules, in seconds."""
     save_seconds: float
-    """Time within which a write is saved, in seconds."""
+    """Time until a change is saved, in seconds."""
     visibility_seconds: int
     """How long a message stays hidden after a receive or a heartbeat, in seconds."""
     niceness: int
-    """How far the workers step back, so that the HTTP front stays quick."""
+    """Niceness of the workers, which gives the HTTP front priority."""
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     """Read the command line; the environment gives the defaults."""
     parser = argparse.ArgumentParser("python -m infra.local", description="Run Presage locally.")
-    parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is kept")
-    parser.add_argument("--no-demo", action="store_true", help="no first upload and training")
-    parser.add_argument("--bare", action="store_true", help="no models and no demo account either")
+    parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is stored")
+    parser.add_argument(
+        "--no-demo", action="store_true", help="skip the demo's uploads and trainings"
+    )
+    parser.add_argument(
+        "--bare", action="store_true", help="skip model files and the demo account too"
+    )
     data = parser.add_mutually_exclusive_group()
     data.add_argument("--forget", action="store_true", help="start empty and save no data")
-    data.add_argument("--repair", action="store_true", help="start with what is whole of the data")
-    parser.add_argument("--gateway-limits", action="store_true", help="10 MB, 6 MB and 29 seconds")
+    data.add_argument("--repair", action="store_true", help="repair damaged data at the start")
+    parser.add_argument(
+        "--gateway-limits",
+        action="store_true",
+        help="enforce the limits of API Gateway: 10 MB, 6 MB and 29 seconds",
+    )
     # Defaults are texts, so that a wrong variable is refused like a wrong argument.
     for name, kind, variable, default, text in _NUMBERS:
         value = environment.get(variable) or default
@@ -74,7 +88,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         "--state-dir",
         type=Path,
         default=Path(environment.get("PRESAGE_STATE_DIR") or ".presage"),
-        help="folder of keys, data and the running stack's description",
+        help="folder for keys, data and logs",
     )
     arguments_given = parser.parse_args(arguments)
     backend, endpoint_url = _backend(arguments_given.backend, environment.get("AWS_ENDPOINT_URL"))
@@ -98,9 +112,10 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
 
 
 def _backend(wanted_backend: str | None, given_url: str | None) -> tuple[str, str | None]:
-    """Choose where data is kept: an endpoint that is set runs already."""
+    """Return the backend and its address."""
     if wanted_backend == AWS:
         return AWS, None
+    # An address in the environment means an endpoint that runs already.
     if wanted_backend == LOCALSTACK or (given_url and wanted_backend is None):
         return LOCALSTACK, given_url or LOCALSTACK_URL
     return MOTO, None

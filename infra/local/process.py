@@ -1,7 +1,6 @@
-"""Child processes of the supervisor: forked, named, and never outliving it.
+"""Forks the child processes of the supervisor, which never outlive it.
 
-Forking after the application has been imported makes the start of a child, and the restart of a
-killed one, a matter of milliseconds.
+Children are forked after the application has been imported, so they start within milliseconds.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
-# How long a thread that computes keeps those waiting that answer other calls, in seconds. Python's
-# 5 ms, met a few times in a call, are most of what one account's flood costs the others.
+# Seconds after which a computing thread yields to others. With Python's 5 ms, a few switches in
+# each call would cause most of the delay that one account's flood of calls means for others.
 SWITCH_SECONDS = 0.0005
 
 
 def fork(name: str, work: Callable[[], None]) -> int:
     """Run work in a child process and return the child's id.
 
-    The child dies with its parent, ignores Ctrl-C (its parent stops it) and ends with status 0
-    when the work returns, 1 when it raises.
+    The child ends with its parent, ignores Ctrl-C, and has status 0 if the work returns, 1 if it
+    raises.
 
     Raises:
-        RuntimeError: this process runs threads, whose locks a fork would copy.
+        RuntimeError: this process has threads, whose locks a fork would copy.
     """
     if threading.active_count() > 1:
         raise RuntimeError("A process with threads cannot be forked safely.")
@@ -43,24 +42,24 @@ def fork(name: str, work: Callable[[], None]) -> int:
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends; Linux only, harmless elsewhere."""
+    """Make the kernel kill this process when its parent ends; only Linux can."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _become(name: str, parent: int) -> None:
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor stops its children in order
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.setswitchinterval(SWITCH_SECONDS)
     die_with_parent()
-    if os.getppid() != parent:
+    if os.getppid() != parent:  # the parent ended before the kernel was asked
         os._exit(1)
     _prctl(_PR_SET_NAME, name.encode("ascii")[:15])
 
 
 def _run(work: Callable[[], None]) -> int:
-    """Do the work and tell the exit status."""
+    """Run the work and return the exit status."""
     status = 1
     try:
         work()

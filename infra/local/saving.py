@@ -1,6 +1,6 @@
-"""How far the data is saved, in memory that all processes of a stack share.
+"""The time up to which the data is saved, in memory that all processes of a stack share.
 
-A file would need room on the disk that is full.
+A file could not be written when the disk is full.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LAYOUT = struct.Struct("<d?QQ")
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is in the memory."""
+    """The content of the shared memory."""
 
     saved_at: float
     is_failing: bool = False
@@ -27,7 +27,7 @@ class _Facts:
 
 
 class SavingState:
-    """Made before the processes are forked; one of them writes, all read."""
+    """The shared state of saving: created before the forks, written by one process, read by all."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _LAYOUT.size)
@@ -35,19 +35,19 @@ class SavingState:
 
     @property
     def saved_at(self) -> datetime:
-        """What was written before this moment is saved."""
+        """Return the moment up to which all changes are saved."""
         return datetime.fromtimestamp(self._read().saved_at, UTC)
 
     def note_saved(self, moment: datetime) -> None:
-        """Note that all that was written before a moment is saved."""
+        """Record that all changes before a moment are saved."""
         self._write(_Facts(moment.timestamp()))
 
     def note_failure(self, datasets: int, models: int) -> None:
-        """Note that nothing can be saved, and how much has changed since the last time it could."""
+        """Record that saving fails, and how much has changed since the last save."""
         self._write(_Facts(self._read().saved_at, True, datasets, models))
 
     def unsaved(self) -> Unsaved | None:
-        """Tell what cannot be saved; None while saving succeeds."""
+        """Return what could not be saved; None while saving succeeds."""
         facts = self._read()
         if not facts.is_failing:
             return None

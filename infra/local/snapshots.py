@@ -1,7 +1,7 @@
-"""Saves the local stack's data: dumps it when something has changed, and at the stop.
+"""Saves the local stack's data periodically when it has changed, and at the stop.
 
-A process of its own. The dump is a backup like any other
-(infra/backups): whole or not there at all, whatever is killed in between.
+It is a separate process. The dump is a backup (infra/backups): it is complete or absent, even if a
+process is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from infra.backups.rota import Rota
 from infra.local.aws.write_pause import HEADER, PATH
 from infra.local.saving import SavingState
 
-# Dumps that a pause leaves time for: the one that misses a write, the one that holds it, and as
-# much again, because the next may take longer than the last.
+# Number of dumps that the interval has time for: the one that misses a change, the one that has it,
+# and one as a reserve, because the next may take longer than the last.
 _DUMPS = 3
-# Most dumps within the time that is allowed, however long they take.
+# Largest number of dumps within the interval, however fast they are.
 _MOST_DUMPS = 4
 
 
-# How much of what is saved is read again after each pause, to find damage.
+# Number of saved bytes that are read again after each interval, to find damage.
 _ROTA_BYTES = 64 * 1000**2
-# How much is read again at the stop, and how long that may take.
+# The same for the stop, with its time limit.
 _STOP_BYTES, _STOP_SECONDS = 1000**3, 20.0
-# Most datasets and models that one line names.
+# Largest number of datasets and models in one line.
 _MOST_NAMES = 20
 
-# Datasets and models, with their ids and names.
+# Ids and names of datasets and of models.
 Changed = tuple[list[str], list[str]]
 
 
 class WritesNotPaused(Exception):
-    """The writes could not be paused for long enough."""
+    """The writes could not be paused."""
 
 
 class SnapshotSaver:
-    """Dumps one stack into one folder."""
+    """Saves the data of one stack into one folder."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class SnapshotSaver:
         state: SavingState,
         say: Callable[[str], None],
     ) -> None:
-        """Keep what is needed.
+        """Prepare to save.
 
         Args:
             settings: of the stack.
-            folder: takes the dumps.
-            state: tells the other processes how far the data is saved.
+            folder: the backup folder.
+            state: shares with the other processes up to when the data is saved.
             say: takes lines for the user.
         """
         self._settings = settings
@@ -86,55 +86,55 @@ class SnapshotSaver:
         self._changed: Changed = ([], [])
 
     def run(self, within_seconds: float) -> bool:
-        """Dump when something has changed, until SIGTERM; then a last time.
+        """Save changes until SIGTERM, and once more then.
 
         Args:
-            within_seconds: time from a write to the end of a dump that holds it, at most; as long
-                as three dumps do not take longer.
+            within_seconds: longest time from a change to the end of the dump that has it, provided
+                that three dumps do not take longer.
 
         Returns:
-            Whether all is saved.
+            Whether all changes are saved.
         """
         stop = threading.Event()
         signal.signal(signal.SIGTERM, lambda *_: stop.set())
         pause = within_seconds / 2
         while not stop.wait(pause):
-            took = self._dump_changes(or_what_is_gone=True)
+            took = self._dump_changes(or_deleted=True)
             self._look_for_damage(self._rota.go_on(_ROTA_BYTES, within_seconds / 2))
             pause = pause_after(took, within_seconds)
         self._dump_changes()
         self._look_for_damage(self._rota.go_on(_STOP_BYTES, _STOP_SECONDS, may_exceed=False))
         if self._problem:
             since = f"{self._state.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"
-            self._say(f"NOT SAVED: what was written since {since} is lost{self._named()}. "
+            self._say(f"NOT SAVED: changes since {since} are lost{self._named()}. "
                       f"The cause: {self._problem}")  # fmt: skip
         return not self._problem
 
     def _look_for_damage(self, damages: Sequence[str]) -> None:
-        """Write anew from memory what has been found to be damaged on the disk."""
+        """Rewrite from memory the files that are damaged on the disk."""
         if not self._folder.has_whole_manifest():
             damages = [*damages, f"the manifest in {self._folder.path} has changed."]
         if damages:
-            others = f" So are {len(damages) - 1} others." if len(damages) > 1 else ""
-            self._say(f"{damages[0]} It is written anew from memory.{others}")
+            others = f" {len(damages) - 1} other files are damaged too." if len(damages) > 1 else ""
+            self._say(f"{damages[0]} It is rewritten from memory.{others}")
             self._must_rewrite = True
             self._dump_changes()
 
-    def _dump_changes(self, or_what_is_gone: bool = False) -> float:
-        """Dump unless nothing was written since; an error is reported, and tried again later.
+    def _dump_changes(self, or_deleted: bool = False) -> float:
+        """Dump if data has changed; report an error, which the next dump retries.
 
         Args:
-            or_what_is_gone: whether to dump as well so that the dump before, which stays, no
-                longer holds what has been deleted.
+            or_deleted: whether to dump also if the previous dump, which is kept, has data that has
+                been deleted since.
 
         Returns:
-            How long the dump took, in seconds.
+            The length of the dump in seconds.
         """
         began = time.monotonic()
         try:
             writes = self._writes()
             is_due = writes != self._dumped_writes or self._must_rewrite
-            if is_due or (or_what_is_gone and self._folder.holds_what_is_gone()):
+            if is_due or (or_deleted and self._folder.holds_what_is_gone()):
                 self._open_folder()
                 manifest = dump(self._settings, self._folder, pause_writes=self._paused_writes)
                 self._dumped_writes = writes
@@ -155,27 +155,27 @@ class SnapshotSaver:
         return time.monotonic() - began
 
     def _open_folder(self) -> None:
-        """Make the folder ready; a damaged manifest gives way, as all its data is in memory."""
+        """Open the folder; replace a damaged manifest, because all its data is in memory."""
         try:
             manifest = self._folder.open_dump()
         except BackupError as error:
-            self._say(f"{error} It is written anew from memory.")
+            self._say(f"{error} It is rewritten from memory.")
             self._folder.start_over()
             return
         if manifest is None and self._folder.is_empty():
-            # From now on pieces without a manifest are damage, not a first save that was killed.
+            # From now on, parts without a manifest are damage, not a first save that was killed.
             now = datetime.now(UTC).isoformat(timespec="seconds")
             self._folder.switch(Manifest(self._settings.name, now))
 
     def _report(self, problem: str, effect: str = "") -> None:
-        """Say that a dump did not succeed, once for each cause."""
+        """Report that a dump failed, once for each cause."""
         if problem != self._problem:
             since = f"{self._state.saved_at.astimezone():%H:%M:%S}"
             self._say(f"NOT SAVED since {since}{self._named()}. The cause: {problem} {effect}")
         self._problem = problem
 
     def _named(self) -> str:
-        """Name what is not saved, as far as that is known."""
+        """Return the names of unsaved datasets and models."""
         named = [name for names in self._changed for name in names]
         if len(named) > _MOST_NAMES:
             named[_MOST_NAMES:] = [f"and {len(named) - _MOST_NAMES} more"]
@@ -183,8 +183,8 @@ class SnapshotSaver:
 
     @contextmanager
     def _paused_writes(self, clients: Clients) -> Iterator[None]:
-        """Let everybody but these clients wait."""
-        token = str(self._ask("POST")["token"])
+        """Make the calls of all other clients wait."""
+        token = str(self._control("POST")["token"])
 
         def show_token(request: Any, **_: Any) -> None:
             request.headers[HEADER] = token
@@ -194,13 +194,13 @@ class SnapshotSaver:
         try:
             yield
         finally:
-            self._ask("DELETE", token)
+            self._control("DELETE", token)
 
     def _writes(self) -> int:
-        return int(self._ask("GET")["writes"])
+        return int(self._control("GET")["writes"])
 
-    def _ask(self, method: str, token: str = "") -> dict[str, Any]:
-        """Call the gate of the emulated AWS."""
+    def _control(self, method: str, token: str = "") -> dict[str, Any]:
+        """Call the control path of the emulated AWS."""
         request = urllib.request.Request(  # noqa: S310 - the stack's own address
             f"{self._settings.endpoint_url}{PATH}", method=method, headers={HEADER: token}
         )
@@ -215,15 +215,10 @@ class SnapshotSaver:
 
 
 def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str], None]) -> bool:
-    """Leave out of what a former run has saved what is damaged; all there was stays beside it.
-
-    Args:
-        settings: of the stack.
-        folder: what was saved.
-        say: takes lines for the user.
+    """Remove the damaged parts of the saved data, and store a copy of all of it.
 
     Returns:
-        Whether it is whole now.
+        Whether the saved data is now undamaged.
     """
     name = f"{folder.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     places = (
@@ -236,16 +231,16 @@ def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str
         say(f"the saved data could not be repaired: {error}")
         return False
     if lost is None:
-        say("nothing of the saved data is damaged.")
+        say("the saved data is not damaged.")
         return True
     for line in lost:
         say(f"lost: {line}")
-    say(f"the saved data is whole without that. All there was lies in {copy} until you remove it.")
+    say(f"the other saved data is undamaged. A copy of everything is in {copy}.")
     return True
 
 
 def _copy_folder(source: Path, target: Path) -> None:
-    """Copy a backup without taking more room: its files are replaced and never changed."""
+    """Copy a backup by hard links: its files are replaced, never changed."""
 
     def link(path: str, place: str) -> None:
         try:
@@ -257,7 +252,7 @@ def _copy_folder(source: Path, target: Path) -> None:
 
 
 def changed_since(settings: Settings, moment: datetime) -> Changed:
-    """Name the datasets and the models that were added or changed after a moment."""
+    """Return the datasets and models that were added or changed after a moment."""
     dynamodb, since = Clients(settings).dynamodb, to_milliseconds(moment)
     found = [
         [
@@ -274,35 +269,34 @@ def changed_since(settings: Settings, moment: datetime) -> Changed:
 
 
 def pause_after(took_seconds: float, within_seconds: float) -> float:
-    """Tell how long to wait after a dump before the next one begins, in seconds.
-
-    What is written while a dump copies the rows is saved at the end of the next one.
+    """Return the pause in seconds between a dump of some length and the next one.
 
     Args:
         took_seconds: length of the last dump.
         within_seconds: see `SnapshotSaver.run`.
     """
+    # A change that is made while a dump copies the rows is saved at the end of the next dump.
     left = within_seconds - _DUMPS * took_seconds
     return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 
 
 def restore_snapshot(settings: Settings, folder: BackupFolder) -> str | None:
-    """Restore what a former run has saved, into the empty tables and bucket of a new one.
+    """Restore the saved data into the empty tables and bucket of a new run.
 
     Returns:
-        A line that tells what was restored, or None when nothing was saved.
+        A line about the restored data, or None if there was none.
 
     Raises:
-        BackupError: what was saved is damaged.
+        BackupError: the saved data is damaged.
     """
     saved = folder.manifest()
     if saved is None and not folder.is_empty():
-        raise BackupError(f"{folder.path} has no manifest that tells where its pieces belong.")
+        raise BackupError(f"{folder.path} has no manifest, so its parts cannot be restored.")
     if saved is None or not saved.tables:
         return None
     began = time.monotonic()
     manifest = restore(settings, folder)
     return (
-        f"the data of {manifest.created_at} is back: {sum(manifest.rows.values())} rows, "
+        f"the data of {manifest.created_at} is restored: {sum(manifest.rows.values())} rows, "
         f"{len(manifest.objects)} objects, {time.monotonic() - began:.1f} s"
     )

@@ -1,6 +1,6 @@
-"""The state folder of the local stack: signing key, data, logs, and what describes the stack.
+"""The state folder of the local stack: signing key, data, logs, and how to reach the stack.
 
-Other commands find the running stack here.
+Other commands find the running stack by this folder.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from infra.whole_files import drafted, remove_drafts, sync, write_whole
 STACK_FILE = "stack.json"
 SECRET_FILE = "token.secret"  # noqa: S105 - the name of a file
 _SHORTEST_SECRET = 32
-# Bytes that a start needs for what describes it, and for a first save.
-_LEAST_ROOM = 1 << 20
+# Bytes that a start needs to describe the stack and for a first save.
+_NEEDED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -26,53 +26,54 @@ class State:
     """One state folder."""
 
     folder: Path
-    """Where it lies; made when first needed, readable by its owner alone."""
+    """Its path; created when needed, readable by its owner only."""
 
     @property
     def demo_key(self) -> Path:
-        """Private key of the demo account."""
+        """Return the path of the demo account's private key."""
         return self.folder / "demo.pem"
 
     @property
     def data(self) -> Path:
-        """Folder of the saved data."""
+        """Return the folder of the saved data."""
         return self.folder / "data"
 
     @property
     def logs(self) -> Path:
-        """Folder of log lines."""
+        """Return the folder of log lines."""
         return self.folder / "logs"
 
     def prepare(self) -> None:
-        """Make the folder.
+        """Create the folder.
 
         Raises:
-            OSError: it cannot be made.
+            OSError: it cannot be created.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def check_room(self) -> None:
-        """Find out whether a file can be written; what a former run broke off goes first.
+    def check_space(self) -> None:
+        """Check that a file can be written; remove unfinished files of a previous run first.
 
         Raises:
-            OSError: it cannot.
+            OSError: it cannot be written.
         """
         remove_drafts(self.folder)
         with drafted(self.folder) as draft:
-            draft.write(bytes(_LEAST_ROOM))
+            draft.write(bytes(_NEEDED_BYTES))
             sync(draft)
         remove_drafts(self.folder)
 
     def has_broken_secret(self) -> bool:
-        """Tell whether there is a signing key that was cut off, by a full disk for example."""
+        """Return whether the signing key is incomplete, for example after a full disk."""
         return (self.folder / SECRET_FILE).exists() and not self._read_secret()
 
     def token_secret(self) -> str:
-        """Read the key that signs tokens; made once, so that tokens outlive a restart.
+        """Return the key that signs tokens; create it if it is missing.
 
         Raises:
-            OSError: a new one cannot be written.
+            OSError: a new key cannot be written.
         """
+        # Stored, so that tokens stay valid after a restart.
         secret = self._read_secret()
         if not secret:
             secret = secrets.token_hex(48)
@@ -80,7 +81,7 @@ class State:
         return secret
 
     def _read_secret(self) -> str:
-        """Read the signing key; empty when it is missing or not whole."""
+        """Read the signing key; empty if it is missing or incomplete."""
         try:
             found = (self.folder / SECRET_FILE).read_text("ascii").strip()
         except (FileNotFoundError, UnicodeDecodeError):
@@ -88,7 +89,7 @@ class State:
         return found if len(found) >= _SHORTEST_SECRET and found.isprintable() else ""
 
     def write_stack(self, description: dict[str, Any]) -> None:
-        """Describe the running stack; readers never see half a file.
+        """Write the description of the running stack; readers never see half a file.
 
         Raises:
             OSError: it cannot be written.
@@ -96,7 +97,7 @@ class State:
         write_whole(self.folder / STACK_FILE, json.dumps(description, indent=2).encode())
 
     def read_stack(self) -> dict[str, Any] | None:
-        """Read the description of the stack that runs, or None when none does."""
+        """Read the description of the running stack; None if none runs."""
         try:
             found = json.loads((self.folder / STACK_FILE).read_text("utf-8"))
             os.kill(int(found["pid"]), 0)
@@ -105,15 +106,15 @@ class State:
         return dict(found) if _is_stack(int(found["pid"])) else None
 
     def has_description(self) -> bool:
-        """Tell whether a stack is described, also one that ended without closing the folder."""
+        """Return whether there is a description, also of a stack that ended without removing it."""
         return (self.folder / STACK_FILE).exists()
 
     def remove_stack(self) -> None:
-        """Forget the stack that ran."""
+        """Remove the description of the stack."""
         (self.folder / STACK_FILE).unlink(missing_ok=True)
 
     def stack_environment(self) -> dict[str, str] | None:
-        """Give the variables by which `Settings` reaches the running stack, or None."""
+        """Return the variables by which `Settings` reaches the running stack, or None."""
         found = self.read_stack()
         if found is None:
             return None
@@ -121,8 +122,9 @@ class State:
 
 
 def _is_stack(pid: int) -> bool:
-    """Tell whether a process is a stack; its number may have gone to another one since."""
+    """Return whether a process is a stack."""
+    # The system may have given the id of an ended stack to another program.
     try:
         return b"infra.local" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
-        return True  # no such folder on this system, so the number alone has to do
+        return True  # a system without /proc: the id alone decides

@@ -1,7 +1,7 @@
 """Starts the processes of the local stack, restarts workers that die, and stops everything.
 
-It binds the ports itself, so that a used one is a clear line and a restarted process loses
-no connection, and forks each as a child.
+The supervisor binds the ports itself, so that a used port is reported in one line and a restarted
+process loses no connection. Each process is a fork of the supervisor.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from infra.local.state import State
 
 
 def say(text: str) -> None:
-    """Write one line to the log of the stack; a full disk may swallow it, and stops nobody."""
+    """Write one line to the log of the stack."""
+    # The log may be a file on a full disk; a lost line must not stop the stack.
     with contextlib.suppress(OSError):
         print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
 
 
 def run_aws(listener: socket.socket, region: str, saving: SavingState) -> None:
-    """Be the data plane; moto is imported here and in no other process."""
-    from infra.local.aws import server
+    """Run the emulated AWS."""
+    from infra.local.aws import server  # loads moto, which no other process needs
 
     server.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region, saving.unsaved)
 
 
 def provision(settings: Settings, options: Options) -> None:
-    """Make tables, queues and bucket."""
+    """Create tables, queues and bucket."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     from infra.resources import provision
@@ -58,24 +59,24 @@ def provision(settings: Settings, options: Options) -> None:
 
 
 def restore_data(settings: Settings, state: State, was_cut_off: bool) -> None:
-    """Bring back the data of the former run."""
+    """Restore the data of the previous run."""
     from infra.backups.folder import BackupError, BackupFolder
     from infra.local.snapshots import restore_snapshot
 
     try:
         message = restore_snapshot(settings, BackupFolder(state.data))
     except BackupError as error:
-        say(f"the saved data is damaged, and left as it is: {error} Start with what is whole by "
-            "make run ARGS=--repair, or empty by ARGS=--forget.")  # fmt: skip
+        say(f"the saved data is damaged and was not changed: {error} Start with the undamaged part "
+            "by make run ARGS=--repair, or without data by ARGS=--forget.")  # fmt: skip
         sys.exit(1)
     if message:
         say(message)
     if message and was_cut_off:
-        say("the former run ended without its last save: what it wrote after that time is missing.")
+        say("the previous run ended without its last save: later changes are missing.")
 
 
 def repair_data(settings: Settings, state: State) -> None:
-    """Make the data of the former run whole, without what is lost."""
+    """Repair the data of the previous run."""
     from infra.backups.folder import BackupFolder
     from infra.local.snapshots import repair_snapshot
 
@@ -84,7 +85,7 @@ def repair_data(settings: Settings, state: State) -> None:
 
 
 def save_snapshots(settings: Settings, state: State, options: Options, saving: SavingState) -> None:
-    """Save the data while the stack runs; ends with status 1 when some is not saved."""
+    """Save the data while the stack runs; exit with status 1 if some could not be saved."""
     from infra.backups.folder import BackupFolder
     from infra.local.snapshots import SnapshotSaver
 
@@ -97,7 +98,7 @@ def save_snapshots(settings: Settings, state: State, options: Options, saving: S
 def run_front(
     app: Any, listener: socket.socket, settings: Settings, options: Options, saving: SavingState
 ) -> None:
-    """Be the HTTP front."""
+    """Run the HTTP front."""
     from infra.local.http import front
 
     write_logs(State(options.state_dir), "front")
@@ -108,13 +109,13 @@ def run_front(
 
 
 def _warm(app: Any, options: Options) -> None:
-    """Load the engines beside the start, so that the demo's first calls are quick."""
+    """Load the engines in the background, so that the demo's first calls are fast."""
     if not options.is_bare:
         threading.Thread(target=lambda: app.container.warm(), daemon=True).start()
 
 
 def run_worker(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
-    """Be one of the workers."""
+    """Run one of the workers."""
     from infra.local import worker
 
     write_logs(State(options.state_dir), "train" if is_training else "ingest")
@@ -123,7 +124,7 @@ def run_worker(app: Any, settings: Settings, is_training: bool, options: Options
 
 
 def run_models(settings: Settings) -> None:
-    """Install the accurate encoders, giving way to everything else."""
+    """Install the accurate encoders at a low priority."""
     from infra.local import accurate_models
 
     accurate_models.run(settings, say)
@@ -136,37 +137,37 @@ def run_demo(settings: Settings, state: State, options: Options, url: str) -> No
     demo.run(settings, state, options, url)
 
 
-# How long children may take to stop before they are killed, in seconds.
+# Seconds that children have to stop before they are killed.
 STOP_SECONDS = 3.0
-# Pause before a child that ended right after its start is started again, in seconds.
+# Pause in seconds before a child that ended right after its start is started again.
 RESTART_SECONDS = 1.0
-# How long the last save of the data may take at the stop, in seconds.
+# Seconds that the last save of the data may take.
 SAVE_SECONDS = 60.0
 AWS_PROCESS = "aws"
 SNAPSHOTS_PROCESS = "keeper"
-# Imported once before the forks; none of them loads an engine or starts a thread.
+# Imported before the forks, so that children share them. None loads an engine or starts a thread.
 SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
 
 
 class CannotStart(Exception):
-    """The stack cannot start; the text says why, and how to mend it."""
+    """The stack cannot start; the text says why and what to do."""
 
 
 def _remedy(error: OSError) -> str:
-    """Say what helps where the state folder cannot be written."""
+    """Return what to do if the state folder cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Free some room there, then start again."
-    return "Name a folder that this user may write by PRESAGE_STATE_DIR, or mend that one."
+        return "Free some space there, then start again."
+    return "Set PRESAGE_STATE_DIR to a folder that this user may write to, or fix its permissions."
 
 
 @dataclass
 class ChildProcess:
-    """One long-lived child."""
+    """One long-lived child process."""
 
     work: Callable[[], None]
     pid: int
     started: float
-    """When it was started, on the monotonic clock, in seconds."""
+    """Its start on the monotonic clock, in seconds."""
 
 
 class Supervisor:
@@ -197,6 +198,8 @@ class Supervisor:
             self._start()
             while not self._is_stopping:
                 self._wait(1.0)
+            if not self._is_ready and not self._status:
+                say("stopped before the service was ready.")
         except SettingsError as error:
             self._fail(str(error))
         finally:
@@ -204,26 +207,26 @@ class Supervisor:
         return self._status
 
     def _bind(self) -> None:
-        """Take the ports and the state folder."""
-        self._take_folder()
+        """Claim the ports and the state folder."""
+        self._claim_folder()
         self._front = bind(self._options.port, "PRESAGE_PORT")
         self._endpoint_url = self._options.endpoint_url
         if self._options.backend == MOTO:
             self._aws = bind(self._options.aws_port, "PRESAGE_AWS_PORT")
             self._endpoint_url = address(self._aws)
 
-    def _take_folder(self) -> None:
-        """Make the state folder, and find out whether this stack can write in it.
+    def _claim_folder(self) -> None:
+        """Create the state folder and check that this stack can write to it.
 
         Raises:
-            CannotStart: another stack runs with it, or it cannot be written.
+            CannotStart: another stack uses it, or it cannot be written to.
         """
         folder = self._state.folder
         try:
             self._state.prepare()
             other = self._state.read_stack()
             if other is None:
-                self._state.check_room()
+                self._state.check_space()
                 self._was_cut_off = self._state.has_description()
         except OSError as error:
             raise CannotStart(
@@ -233,11 +236,11 @@ class Supervisor:
         if other is not None:
             raise CannotStart(
                 f"process {other['pid']} runs a stack on {other['url']} with the state folder "
-                f"{folder}; stop it or choose another by PRESAGE_STATE_DIR."
+                f"{folder}; stop it or set PRESAGE_STATE_DIR to another folder."
             )
 
     def _start(self) -> None:
-        """Start the processes one after the other and say when all is ready."""
+        """Start the processes one after the other and print the ready line."""
         options = self._options
         was_broken = self._state.has_broken_secret()
         os.environ.clear()
@@ -245,16 +248,16 @@ class Supervisor:
             process_environment(self._given, options, self._state, self._endpoint_url),
         )
         if was_broken and not self._state.has_broken_secret():
-            say("token.secret was empty or cut off: a new key signs tokens from now on, and those "
-                "that were given out before are void.")  # fmt: skip
+            say("token.secret was empty or incomplete: a new key signs tokens from now on, and "
+                "earlier tokens are invalid.")  # fmt: skip
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
             self._add(AWS_PROCESS, lambda: run_aws(self._aws, settings.region, self._saving))
         app = load(options.app)
         if not self._task("provision", lambda: provision(settings, options)):
-            self._fail("the tables, queues and bucket could not be made.")
+            self._fail_start("the tables, queues and bucket could not be created.")
             return
-        if not self._restore(settings):
+        if not self._restore(settings) or self._is_stopping:
             return
         self._add("front", lambda: run_front(app, self._front, settings, options, self._saving))
         self._add("ingest", lambda: run_worker(app, settings, False, options))
@@ -264,7 +267,7 @@ class Supervisor:
         self._welcome(settings)
 
     def _restore(self, settings: Settings) -> bool:
-        """Bring back the data of the former run, and save it from now on."""
+        """Restore the data of the previous run, and save it from now on."""
         options, folder = self._options, self._state.data
         if options.backend == MOTO and not (options.keeps_data and folder.exists()):
             archive_logs(self._state)
@@ -276,7 +279,7 @@ class Supervisor:
         }
         for name in ("repair", "restore") if options.repairs_data else ("restore",):
             if not self._task(name, tasks[name]):
-                self._status, self._is_stopping = 1, True
+                self._fail_start()
                 return False
         self._saving.note_saved(datetime.now(UTC))
         self._add(
@@ -286,7 +289,7 @@ class Supervisor:
         return True
 
     def _welcome(self, settings: Settings) -> None:
-        """Make the demo account, show a first prediction, and print the ready line."""
+        """Create the demo account, show a first prediction, and print the ready line."""
         url = address(self._front)
         welcomed = self._options.is_bare or self._task(
             "demo", lambda: run_demo(settings, self._state, self._options, url)
@@ -294,14 +297,14 @@ class Supervisor:
         if self._is_stopping:
             return
         if not welcomed:
-            say("the demo did not succeed; the stack runs all the same.")
+            say("the demo failed; the service runs anyway.")
         self._is_ready = True
         self._describe(settings)
         print(f"Presage is ready on {url}", flush=True)
         if not self._options.is_bare:
-            self._bring_models(settings)
+            self._install_models(settings)
 
-    def _bring_models(self, settings: Settings) -> None:
+    def _install_models(self, settings: Settings) -> None:
         pid = process.fork("presage-models", lambda: run_models(settings))
         self._tasks[pid] = None
 
@@ -310,7 +313,7 @@ class Supervisor:
         self._processes[name] = ChildProcess(work, pid, time.monotonic())
 
     def _task(self, name: str, work: Callable[[], None]) -> bool:
-        """Run one child to its end while the others are looked after; tell whether it succeeded."""
+        """Run one child to its end, restart others meanwhile, and return whether it succeeded."""
         pid = process.fork(f"presage-{name}", work)
         self._tasks[pid] = None
         while self._tasks[pid] is None and not self._is_stopping:
@@ -322,32 +325,32 @@ class Supervisor:
         with contextlib.suppress(BlockingIOError):
             os.read(self._signals, 4096)
         for pid, status in _ended():
-            if self._tasks.get(pid, status) is None:  # an ended task's number may be used again
+            if self._tasks.get(pid, status) is None:  # the system may reuse the id of an ended task
                 self._tasks[pid] = status
             elif not self._is_stopping:
                 self._replace(pid, status)
 
     def _replace(self, pid: int, status: int) -> None:
-        """Start a process again that has ended; without the data plane the stack stops."""
+        """Start a process again that has ended; without the emulated AWS, stop the stack."""
         name = next((n for n, child in self._processes.items() if child.pid == pid), None)
         if name is None:
             return
         if name == AWS_PROCESS:
             self._fail(
-                f"the emulated AWS ended ({_why(status)}); what was written since the last save is "
-                "lost."
+                f"the emulated AWS ended ({_describe_end(status)}); changes since the last save "
+                "are lost."
             )
             return
         old = self._processes[name]
         if time.monotonic() - old.started < RESTART_SECONDS:
             time.sleep(RESTART_SECONDS)
         self._add(name, old.work)
-        say(f"{name} (process {pid}) ended ({_why(status)}); it runs again as process "
-            f"{self._processes[name].pid}.")  # fmt: skip
+        say(f"{name} (process {pid}) ended ({_describe_end(status)}); it was started again as "
+            f"process {self._processes[name].pid}.")  # fmt: skip
         self._describe(self._settings)
 
     def _describe(self, settings: Settings) -> None:
-        """Tell other commands how to reach the stack."""
+        """Write the file by which other commands reach the stack."""
         description = {
             "pid": os.getpid(),
             "url": address(self._front),
@@ -362,13 +365,21 @@ class Supervisor:
         try:
             self._state.write_stack(description)
         except OSError as error:
-            say(f"{self._state.folder} cannot be written ({error.strerror}); stack.json is as it "
-                "was before.")  # fmt: skip
+            say(f"{self._state.folder} cannot be written ({error.strerror}); stack.json is "
+                "out of date.")  # fmt: skip
 
     def _fail(self, text: str) -> None:
         say(text)
         self._status = 1
         self._is_stopping = True
+
+    def _fail_start(self, text: str = "") -> None:
+        """End the start with a failure, unless it was stopped: a stopped step did not fail."""
+        if self._is_stopping:
+            return
+        if text:
+            say(text)
+        self._status, self._is_stopping = 1, True
 
     def _watch_signals(self) -> None:
         self._signals, written = os.pipe()
@@ -383,8 +394,9 @@ class Supervisor:
         self._is_stopping = True
 
     def _stop(self) -> None:
-        """Stop what works, then save the data, then the data plane; kill what takes too long."""
+        """Stop all processes and kill those that take too long."""
         self._is_stopping = True
+        # The data is saved after the last write, and the emulated AWS is needed until then.
         last = (SNAPSHOTS_PROCESS, AWS_PROCESS)
         others = {child.pid for name, child in self._processes.items() if name not in last}
         others |= {pid for pid, status in self._tasks.items() if status is None}
@@ -399,19 +411,19 @@ class Supervisor:
             self._state.remove_stack()
 
     def _saving_failed(self, status: int) -> None:
-        """End with a failure, and leave a sign for the next start."""
+        """End with a failure, and leave stack.json as a sign for the next start."""
         self._status, self._has_saved = 1, False
         if os.WIFSIGNALED(status):
             since = f"{self._saving.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"
-            say(f"NOT SAVED: what was written since {since} is lost. The cause: the last save "
-                f"was ended by {_why(status)}; it has {SAVE_SECONDS:g} seconds.")  # fmt: skip
+            say(f"NOT SAVED: changes since {since} are lost. The cause: the last save was ended by "
+                f"{_describe_end(status)}; it has {SAVE_SECONDS:g} seconds.")  # fmt: skip
 
 
 def bind(port: int, variable: str) -> socket.socket:
-    """Take a port on the loopback address.
+    """Bind a port of the loopback address.
 
     Raises:
-        CannotStart: it is used; names the variable that chooses another.
+        CannotStart: the port is in use; the text names the variable that sets another.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -422,19 +434,19 @@ def bind(port: int, variable: str) -> socket.socket:
         listener.close()
         raise CannotStart(
             f"port {port} of 127.0.0.1 cannot be used ({error.strerror}); stop the program that "
-            f"holds it or choose another port by {variable}."
+            f"uses it or set {variable} to another port."
         ) from error
     return listener
 
 
 def address(listener: socket.socket) -> str:
-    """URL of a bound socket."""
+    """Return the URL of a bound socket."""
     host, port = listener.getsockname()[:2]
     return f"http://{host}:{port}"
 
 
 def load(place: str) -> Any:
-    """Import an application given as `module:attribute`, and what its processes share."""
+    """Import an application given as `module:attribute`, and the modules that children share."""
     for shared in SHARED_MODULES:
         importlib.import_module(shared)
     module, _, attribute = place.partition(":")
@@ -442,7 +454,7 @@ def load(place: str) -> Any:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """Collect the children that have ended, with their wait status."""
+    """Return the children that have ended, with their wait status."""
     found: list[tuple[int, int]] = []
     while True:
         try:
@@ -455,7 +467,7 @@ def _ended() -> list[tuple[int, int]]:
 
 
 def _end(pids: set[int], deadline: float) -> dict[int, int]:
-    """Stop children and wait for them; at the deadline kill what is left.
+    """Stop children and wait for them; kill the remaining ones at the deadline.
 
     Returns:
         The wait status of each child that ended meanwhile.
@@ -463,7 +475,7 @@ def _end(pids: set[int], deadline: float) -> dict[int, int]:
     statuses: dict[int, int] = {}
     left = {pid for pid in pids if _send(pid, signal.SIGTERM)}
     for pid in left:
-        _send(pid, signal.SIGCONT)
+        _send(pid, signal.SIGCONT)  # a paused process would not see the signal before
     while left:
         if time.monotonic() > deadline:
             for pid in left:
@@ -483,7 +495,7 @@ def _send(pid: int, number: int) -> bool:
     return True
 
 
-def _why(status: int) -> str:
+def _describe_end(status: int) -> str:
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
     return f"status {os.waitstatus_to_exitcode(status)}"

@@ -1,8 +1,8 @@
-"""Worker processes: receive messages and hand real SQS events to the application's handlers.
+"""Runs a worker process: receives messages and passes SQS events to the application's handlers.
 
-A lane is one thread of work: it empties its queues in their order, so paid trainings always come
-before free ones. While a handler runs its message stays hidden by heartbeats; a handler that raises
-leaves its message to be delivered again.
+A lane is one thread that reads its queues in order, so paid trainings come before free ones. While
+a handler runs, heartbeats extend the message's visibility timeout. The message of a handler that
+raises is delivered again.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 
-# Heartbeats within the time that a message stays hidden.
+# Heartbeats within one visibility timeout.
 HEARTBEATS = 3
 # Longest wait for a message, in seconds.
 POLL_SECONDS = 20
-# The wait of a lane with several queues where the endpoint cannot watch them all, in seconds.
+# Longest wait of a lane with several queues if the endpoint cannot watch them all, in seconds.
 BLIND_POLL_SECONDS = 1
-# Pause after the queues could not be reached, in seconds.
+# Pause after the queues were unreachable, in seconds.
 RETRY_SECONDS = 1.0
-# How long a stopping worker waits for its handlers, in seconds.
+# Seconds that a stopping worker waits for its handlers.
 STOP_SECONDS = 2.0
 
 
@@ -51,7 +51,7 @@ class EventSourceMapping:
 
 
 def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMapping]:
-    """Read the queues and handlers that an application declares; the prefix is the settings'."""
+    """Return the queues and handlers of an application, with the prefix of the settings."""
     return [
         EventSourceMapping(
             f"{settings.name}-{str(config.queue).removeprefix('presage-')}",
@@ -66,7 +66,7 @@ def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMappi
 def lanes(
     mappings: Sequence[EventSourceMapping], settings: Settings, is_training: bool
 ) -> list[list[EventSourceMapping]]:
-    """Arrange the queues of one process: training in one lane, paid first; others one each."""
+    """Return the lanes of one process: both training queues in one, the others one each."""
     order = [f"{settings.name}-{short}" for short in (TRAIN_PAID, TRAIN_FREE)]
     if is_training:
         training = [source for source in mappings if source.queue in order]
@@ -75,7 +75,7 @@ def lanes(
 
 
 class Lane:
-    """One thread that works through its queues for ever."""
+    """One thread that handles the messages of its queues."""
 
     def __init__(
         self, lane: Sequence[EventSourceMapping], settings: Settings, options: Options
@@ -83,7 +83,7 @@ class Lane:
         self._sources = lane
         self._region = settings.region
         self._visibility_seconds = options.visibility_seconds
-        # Only our own data plane watches several queues in one poll.
+        # Only our own emulator can watch several queues in one poll.
         self._can_watch = options.backend == MOTO
         self._sqs = _sqs_client(settings)
         if self._can_watch and len(lane) > 1:
@@ -99,7 +99,7 @@ class Lane:
         self.is_stopping = False
 
     def run(self) -> None:
-        """Receive and handle until the process stops; errors of the queues are waited out."""
+        """Receive and handle messages until the process stops; retry when the queues fail."""
         while not self.is_stopping:
             try:
                 if not self._work_once():
@@ -113,13 +113,14 @@ class Lane:
         return POLL_SECONDS if is_watched else BLIND_POLL_SECONDS
 
     def _work_once(self) -> bool:
-        """Handle one message of the first queue that has one; a lone queue is only waited for."""
+        """Handle one message of the first queue that has one, and return whether there was one."""
+        # A single queue is read by the long poll alone.
         if len(self._sources) == 1:
             return False
         return any(self._receive(source, 0) for source in self._sources)
 
     def _receive(self, source: EventSourceMapping, seconds: int) -> bool:
-        """Receive one message, if there is one, and handle it."""
+        """Receive one message and handle it; return whether there was one."""
         answer = self._sqs.receive_message(
             QueueUrl=self._urls[source.queue],
             MaxNumberOfMessages=1,
@@ -138,7 +139,7 @@ class Lane:
         return bool(messages)
 
     def _handle(self, source: EventSourceMapping, message: dict[str, Any]) -> None:
-        """Run the handler with heartbeats; delete the message when it succeeded."""
+        """Run the handler with heartbeats, and delete the message if it succeeds."""
         event = sqs_event(message, self._arns[source.queue], self._region)
         running = self._runner.submit(source.handler, event, LambdaContext(source.name))
         address = {
@@ -156,7 +157,8 @@ class Lane:
             say(f"{source.name} failed, {delivery}: {_one_line(error)}")
 
     def _extend_visibility(self, address: dict[str, str]) -> None:
-        """Keep the message hidden a little longer; one missed beat does no harm."""
+        """Extend the visibility timeout of a message."""
+        # A failed heartbeat is only reported: the next one comes before the timeout ends.
         try:
             self._sqs.change_message_visibility(
                 **address, VisibilityTimeout=self._visibility_seconds
@@ -177,7 +179,7 @@ def _sqs_client(settings: Settings) -> Any:
 
 
 def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
-    """Call every scheduled handler again and again, each tick after the one before has ended."""
+    """Call every scheduled handler periodically, never twice at the same time."""
     configs = [c for c in app.event_sources if isinstance(c, ScheduledEventConfig)]
     runner = ThreadPoolExecutor(1, "schedule")
     while configs:
@@ -193,12 +195,12 @@ def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
 
 
 def run(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
-    """Work until the process is told to stop.
+    """Run the lanes and schedules until SIGTERM.
 
     Args:
         app: the Chalice application.
         settings: names and endpoint.
-        is_training: whether this is the process of training or the one of everything else.
+        is_training: whether this process has the training queues or all others.
         options: the stack's options.
     """
     os.nice(options.niceness)
@@ -222,7 +224,7 @@ def run(app: Any, settings: Settings, is_training: bool, options: Options) -> No
 
 
 def _stop(started: Sequence[Lane]) -> None:
-    """Let running handlers end for a moment; what does not end is delivered again."""
+    """Wait a moment for running handlers; messages of the others are delivered again."""
     for lane in started:
         lane.is_stopping = True
     deadline = time.monotonic() + STOP_SECONDS

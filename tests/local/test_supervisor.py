@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -57,11 +58,33 @@ def test_number_of_an_ended_task_may_be_used_again(tmp_path, monkeypatch):
     assert replaced == [(7, signal.SIGKILL)]
 
 
+def test_stop_during_the_start_is_no_failure(tmp_path):
+    """SIGTERM before the service is ready ends with status 0 and one line that says so."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "infra.local", "--bare"],
+        cwd=ROOT,
+        env=stack_environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as stack:
+        # The first child is the emulated AWS: the tables do not exist yet.
+        children = Path(f"/proc/{stack.pid}/task/{stack.pid}/children")
+        wait_until(children.read_text)
+        stack.send_signal(signal.SIGTERM)
+        out, said = stack.communicate(timeout=30)
+
+    assert (stack.returncode, out) == (0, "")
+    assert [line.partition("stack: ")[2] for line in said.splitlines()] == [
+        "stopped before the service was ready."
+    ]
+
+
 def test_dead_data_plane_stops_the_stack(fresh):
     """Without its data the stack says so and ends with status 1."""
     fresh.kill_worker("aws", signal.SIGKILL)
 
-    wait_until(lambda: "since the last save is lost" in fresh.log())
+    wait_until(lambda: "changes since the last save are lost" in fresh.log())
     assert fresh.stop() == 1
 
 
@@ -89,6 +112,17 @@ def test_state_folder_is_private_and_closes_behind(fresh):
     assert fresh.environment["PRESAGE_TOKEN_SECRET"] == secret.read_text("ascii")
 
 
+def stack_environment(state_dir):
+    """Return the variables of a stack with a tiny application on free ports."""
+    return {
+        **os.environ,
+        "PRESAGE_APP": TINY,
+        "PRESAGE_STATE_DIR": str(state_dir),
+        "PRESAGE_PORT": "0",
+        "PRESAGE_AWS_PORT": "0",
+    }
+
+
 def start(tmp_path, limits=None, **environment):
     """Start the command, under limits of the system, and return how it ended."""
 
@@ -99,14 +133,7 @@ def start(tmp_path, limits=None, **environment):
     return subprocess.run(
         [sys.executable, "-m", "infra.local", "--bare"],
         cwd=ROOT,
-        env={
-            **os.environ,
-            "PRESAGE_APP": TINY,
-            "PRESAGE_STATE_DIR": str(tmp_path),
-            "PRESAGE_PORT": "0",
-            "PRESAGE_AWS_PORT": "0",
-            **environment,
-        },
+        env={**stack_environment(tmp_path), **environment},
         capture_output=True,
         text=True,
         timeout=20,
@@ -143,7 +170,7 @@ def test_unreadable_variable_is_named(tmp_path, variable, value, status):
 
 
 def test_empty_signing_key_is_said(tmp_path):
-    """A start with an empty token.secret makes a new key and says that older tokens are void."""
+    """A start with an empty token.secret makes a new key and says that old tokens are invalid."""
     secret = tmp_path / "token.secret"
     secret.touch()
 
@@ -152,7 +179,7 @@ def test_empty_signing_key_is_said(tmp_path):
 
     assert len(secret.read_text("ascii")) >= 32
     (said,) = [line for line in ended.stderr.splitlines() if "token.secret" in line]
-    assert "void" in said
+    assert "earlier tokens are invalid" in said
 
 
 def test_full_disk_is_one_clear_line(tmp_path):
@@ -162,7 +189,7 @@ def test_full_disk_is_one_clear_line(tmp_path):
     assert ended.returncode == 2
     (said,) = ended.stderr.splitlines()
     assert str(tmp_path) in said
-    assert "Free some room" in said
+    assert "Free some space" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -184,7 +211,7 @@ def test_state_folder_that_is_none_is_one_line(tmp_path):
     (said,) = ended.stderr.splitlines()
     assert ended.returncode == 2
     assert "(File exists)" in said
-    assert said.endswith("by PRESAGE_STATE_DIR, or mend that one.")
+    assert said.endswith("or fix its permissions.")
 
 
 def test_second_stack_with_one_state_folder_is_refused(fresh):

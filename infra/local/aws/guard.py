@@ -1,7 +1,7 @@
-"""Stands in front of moto: locks, long polls and S3's access checks.
+"""Guards moto with locks, long polls and the access checks of S3.
 
-Moto is not safe under threads: eight of them lost 4 of 800 counter updates, and a limit of 100
-admitted 101. So calls to DynamoDB and SQS take turns, and calls to S3 among themselves. A long poll
+Moto is not thread-safe: eight threads lost 4 of 800 counter updates, and a limit of 100 admitted
+101. So one lock serialises the calls to DynamoDB and SQS, and another one those to S3. A long poll
 waits outside the lock.
 """
 
@@ -21,22 +21,22 @@ from infra.local.aws.s3_access import Form, Refused, S3Access
 from infra.local.aws.write_pause import HEADER, PATH, WritePause
 from infra.local.events import WAKE_HEADER
 
-# Stands in the place of a presigned request's header, once that has been let in.
+# Authorization header that presigned requests get after they have been checked.
 S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
-# SQS actions after which a message may be there to receive.
+# SQS actions after which a message may be available.
 WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVisibility"))
-# Beginnings of DynamoDB actions that change nothing.
+# Prefixes of DynamoDB actions that change nothing.
 READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
 
-# Headers by which pages of other origins may read an answer begin so.
-_PAGES = "access-control-"
+# Prefix of the headers that let pages of other origins read an answer.
+_CORS_PREFIX = "access-control-"
 _NOT_SAVED = "New data is not taken now, because nothing can be saved. Try again later."
 
 Respond = Callable[..., Any]
 
 
 class Guard:
-    """WSGI application around moto's."""
+    """A WSGI application around moto's."""
 
     def __init__(
         self,
@@ -68,9 +68,9 @@ class Guard:
         return self._s3(environ, start_response)
 
     def _s3(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Call S3, unless the request's signature or policy does not allow it."""
+        """Call S3 if the request's signature or policy allows it."""
         if environ["REQUEST_METHOD"] == "POST" and environ.get("HTTP_ORIGIN"):
-            start_response = self._for_pages(environ, start_response)
+            start_response = self._with_cors(environ, start_response)
         try:
             form = self._s3_access.check(environ)
         except Refused as refused:
@@ -83,7 +83,7 @@ class Guard:
             return self._store(form, start_response)
         if form is not None:
             form.file.close()
-        # With a scope moto need not guess the service from the body, which damages binary ones.
+        # Without a scope, moto guesses the service from the body, which damages binary ones.
         environ.setdefault("HTTP_AUTHORIZATION", S3_SCOPE)
         if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
             # Moto would read the object's bytes as a form and store nothing (curl --data-binary).
@@ -96,25 +96,25 @@ class Guard:
                 return stream
             return self._locked(self._s3_lock, environ, start_response)
 
-    def _for_pages(self, environ: dict[str, Any], start_response: Respond) -> Respond:
-        """Let a page read the answer to a form, where the bucket's rules allow its origin."""
+    def _with_cors(self, environ: dict[str, Any], start_response: Respond) -> Respond:
+        """Let a page read the answer to a form if the bucket's rules allow its origin."""
         allowed: list[tuple[str, str]] = []
 
         def note(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
             if status.startswith("200"):
-                allowed.extend(one for one in headers if one[0].lower().startswith(_PAGES))
+                allowed.extend(one for one in headers if one[0].lower().startswith(_CORS_PREFIX))
 
         asked = {**environ, "REQUEST_METHOD": "OPTIONS", "wsgi.input": io.BytesIO()}
         self._locked(self._s3_lock, {**asked, "CONTENT_LENGTH": "0"}, note)
 
         def respond(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            others = [one for one in headers if not one[0].lower().startswith(_PAGES)]
+            others = [one for one in headers if not one[0].lower().startswith(_CORS_PREFIX)]
             return start_response(status, others + allowed, *rest)
 
         return respond
 
     def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
-        """Take the file of a large form as an object."""
+        """Store the file of a large form as an object."""
         version = large_objects.etag(form.file)
         with self._admitted({}, is_write=True), self._s3_lock:
             is_stored = large_objects.store(form, version)
@@ -130,7 +130,7 @@ class Guard:
         return self._write_pause.passing(token, is_write)
 
     def _pause_writes(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Answer the one who copies."""
+        """Answer the process that copies the data."""
         method, status, token = environ["REQUEST_METHOD"], "200 OK", ""
         if method == "POST":
             token = self._write_pause.close() or ""
@@ -144,7 +144,7 @@ class Guard:
     def _locked(
         self, lock: threading.Lock, environ: dict[str, Any], start_response: Respond
     ) -> Iterable[bytes]:
-        """Call moto while no other call under the same lock runs; collect the answer."""
+        """Call moto under a lock and return the complete answer."""
         with lock:
             parts = self._moto(environ, start_response)
             try:
@@ -154,7 +154,7 @@ class Guard:
                     parts.close()
 
     def _sqs(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Call SQS; a long poll is waited for first, then asked without waiting."""
+        """Call SQS; a long poll waits here first, then calls moto without waiting."""
         action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
         request = _json_body(environ)
         if request is None:
@@ -182,7 +182,7 @@ def _refuse(refused: Refused, start_response: Respond) -> Iterable[bytes]:
 
 
 def _service(environ: dict[str, Any]) -> str | None:
-    """Name the service of a signed request; None when nothing but S3's own checks may tell."""
+    """Return the service of a signed request; None for one that only S3 can accept."""
     scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2]
     parts = scope.partition(",")[0].split("/")
     return parts[3].lower() if len(parts) == 5 else None
@@ -194,7 +194,7 @@ def _is_row_write(environ: dict[str, Any]) -> bool:
 
 
 def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:
-    """Read a JSON request, leaving the body to be read again; None when it is none."""
+    """Return a JSON request, whose body can be read again; None for another body."""
     body = environ["wsgi.input"].read()
     environ["wsgi.input"] = io.BytesIO(body)
     try:

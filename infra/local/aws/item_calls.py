@@ -1,9 +1,8 @@
-"""Calls DynamoDB's part of moto directly, and answers item operations quickly.
+"""Calls DynamoDB's part of moto directly, and speeds up item operations.
 
-Moto's web framework and its general serializer, which looks for every member of every attribute
-under several spellings, took most of a call's time; the handler takes the request as it is, and its
-results have the form of the wire already, but for bytes. Tests compare the answers with the general
-ones. What was left went into taking the same expressions apart again, and into random ids.
+Most of a call's time went into moto's web framework, its general serializer, parsing the same
+expressions again, and random ids. Moto's handler takes the plain request, and its results have the
+form of the wire already, except for bytes. Tests compare the answers with moto's general ones.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ _nodes: Any = ast_nodes
 
 
 def install() -> None:
-    """Use the quick writer in this process, and do once what gives the same each time.
-
-    What is put into moto's classes here is of another package, so type checkers do not know it.
-    """
+    """Patch moto in this process: the fast serializer, and caches of constant results."""
     _replace(DynamoResult, "execute_result", execute)
     name = "method_names_from_class"
     _replace(moto_responses, name, lru_cache(getattr(moto_responses, name)))
@@ -46,11 +42,12 @@ def install() -> None:
 
 
 def _replace(owner: Any, name: str, value: object) -> None:
+    # By name, because type checkers do not know the attributes of moto's classes.
     setattr(owner, name, value)
 
 
 def _request_id(headerdict: dict[str, str] | None = None) -> str:
-    """Name a request as moto does, with letters from the system in place of 52 random choices."""
+    """Return a request id as moto does, but from one read of the system's random bytes."""
     made = secrets.token_hex(26).upper()
     if isinstance(headerdict, dict):
         headerdict["x-amzn-requestid"] = made
@@ -58,7 +55,7 @@ def _request_id(headerdict: dict[str, str] | None = None) -> str:
 
 
 def _read_expressions_once() -> None:
-    """Keep what the parts of expressions are, and ask quickly for the kinds of parsed ones."""
+    """Cache the tokens of expressions, and speed up type checks of parsed ones."""
     lex = lru_cache(10_000)(ConditionExpressionParser("", {}, {})._lex_one_node)
     _replace(ConditionExpressionParser, "_lex_one_node", lambda _, text: lex(text))
     walker = _nodes.DepthFirstTraverser
@@ -74,7 +71,7 @@ def _read_expressions_once() -> None:
 
 
 class _PlainType(ABCMeta):
-    """Tells instances by inheritance alone: no class of the parser is registered elsewhere."""
+    """Checks instances by inheritance alone: the parser registers no virtual subclasses."""
 
     __instancecheck__ = type.__instancecheck__
 
@@ -91,7 +88,7 @@ def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Itera
 
 
 def execute(result: DynamoResult, context: Any) -> Any:
-    """Answer an item operation; every other one goes the general way."""
+    """Serialise the result of an item operation; leave others to moto."""
     if context.operation_model.name not in _OPERATIONS:
         return _general(result, context)
     known = context.operation_model.output_shape.members

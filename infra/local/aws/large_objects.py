@@ -1,9 +1,9 @@
-"""Takes large objects in and gives them out without holding them in memory.
+"""Uploads and downloads large objects without holding them in memory.
 
-Moto keeps an object above 16 MB in a temporary file, but its web framework reads a form whole, and
-a download as well, even one of a few bytes. So the file of a large form becomes the object as it
-is, and a download is read from the object's file block by block; moto still answers everything
-else, the headers of such a download too. Needs a look at each new version of moto.
+Moto stores an object above 16 MB in a temporary file, but its web framework reads complete forms
+and downloads into memory. So the file of a large form becomes the object, and a download is read
+from the object's file in blocks. Moto still answers everything else, also the headers of such a
+download. Check this module with each new version of moto.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from moto.s3.models import FakeKey, s3_backends
 
 from infra.local.aws.s3_access import Form, Spool
 
-# An object above this size lies in a file: moto's own limit. See moto's S3_DEFAULT_KEY_BUFFER.
+# Larger objects are in a file: moto's own limit, S3_DEFAULT_KEY_BUFFER.
 LARGE_BYTES = 16 * 1024 * 1024
 _BLOCK = 1 << 20
 _RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
@@ -30,20 +30,15 @@ Application = Callable[..., Iterable[bytes]]
 
 
 class FileStream:
-    """A part of an open file, read by blocks; its length is known."""
+    """A range of an open file, read in blocks."""
 
     def __init__(self, descriptor: int, size: int) -> None:
-        """Keep a file; it is closed by `close`.
-
-        Args:
-            descriptor: of the file; nobody else closes it.
-            size: bytes from its beginning.
-        """
+        """Own a file descriptor, which `close` closes, and read `size` bytes from its beginning."""
         self._descriptor = descriptor
         self._start, self._end = 0, size
 
     def cut(self, first: int, last: int) -> None:
-        """Keep only the bytes between two places, both included."""
+        """Limit the range to the bytes from `first` to `last`, both included."""
         self._start, self._end = first, last + 1
 
     def __len__(self) -> int:
@@ -51,7 +46,7 @@ class FileStream:
         return self._end - self._start
 
     def __iter__(self) -> Iterator[bytes]:
-        """Read the bytes; where others read or write in the file does not matter."""
+        """Read the bytes, independently of the file's position."""
         place = self._start
         while place < self._end:
             block = os.pread(self._descriptor, min(_BLOCK, self._end - place), place)
@@ -68,9 +63,9 @@ class FileStream:
 def answer(
     moto: Application, environ: dict[str, Any], start_response: Callable[..., Any]
 ) -> FileStream | None:
-    """Answer a download of a large object; None for whatever else a request is.
+    """Answer a download of a large object; return None for any other request.
 
-    Called while no other call to S3 runs.
+    The caller holds the lock of S3.
     """
     if environ["REQUEST_METHOD"] != "GET":
         return None
@@ -89,7 +84,7 @@ def answer(
 
 
 def etag(file: Spool) -> str:
-    """Return the version that S3 gives to a file: its MD5."""
+    """Return the ETag of a file: its MD5."""
     file.seek(0)
     digest = hashlib.md5(usedforsecurity=False)
     while block := file.read(_BLOCK):
@@ -98,13 +93,16 @@ def etag(file: Spool) -> str:
 
 
 def store(form: Form, version: str) -> bool:
-    """Make the file of a form an object and tell the bucket's queues; False without a bucket.
+    """Make the file of a form an object and notify the bucket's queues.
 
-    Called while no other call to S3 runs. The file belongs to the object afterwards.
+    The caller holds the lock of S3. The object owns the file afterwards.
 
     Args:
-        form: what was sent; its file is on disk.
-        version: of the file, by `etag`.
+        form: a form whose file is on disk.
+        version: the file's ETag.
+
+    Returns:
+        Whether the bucket exists.
     """
     backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
     bucket = backend.buckets.get(form.bucket)
@@ -128,7 +126,7 @@ def store(form: Form, version: str) -> bool:
 
 
 def _large_key(environ: dict[str, Any]) -> FakeKey | None:
-    """Find the large object that a request downloads."""
+    """Return the large object that a request downloads, or None."""
     names = [name for name, _ in parse_qsl(environ["QUERY_STRING"], keep_blank_values=True)]
     if not all(name.lower().startswith("x-") for name in names):
         return None  # a property of the object, one of its versions, or other headers
@@ -141,7 +139,7 @@ def _large_key(environ: dict[str, Any]) -> FakeKey | None:
 
 
 def _headers(moto: Application, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
-    """Ask moto for status and headers of a download, without its content."""
+    """Return moto's status and headers of a download, without its content."""
     started: list[tuple[str, list[tuple[str, str]]]] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:

@@ -1,7 +1,7 @@
-"""Long polls of the emulated SQS: they wait outside the lock and notice a dead client.
+"""Runs long polls of the emulated SQS outside the lock, and notices disconnected clients.
 
-A poll left open by a killed worker would take the next message with it for its whole visibility
-time.
+Otherwise the poll of a killed worker would receive the next message and hide it for its visibility
+timeout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from moto.sqs.models import sqs_backends
 
 from infra.local.events import ACCOUNT
 
-# How often a waiting poll looks at its client and at messages that become visible by time.
+# Seconds between two checks of the client and of messages whose visibility timeout has ended.
 TICK_SECONDS = 0.25
 
 
@@ -36,7 +36,7 @@ class Poll:
 
 
 class Polls:
-    """Waiting calls of one region."""
+    """The waiting calls of one region."""
 
     def __init__(self, region: str) -> None:
         self._region = region
@@ -44,20 +44,20 @@ class Polls:
         self._count = 0
 
     def wake(self) -> None:
-        """Let every waiting poll look again: a message may be there."""
+        """Make every waiting poll check its queues: a message may be available."""
         with self._sent:
             self._count += 1
             self._sent.notify_all()
 
     def wait(self, poll: Poll, lock: threading.Lock) -> None:
-        """Wait until one of the queues has a visible message or the time is over.
+        """Wait until one of the queues has a visible message or the time has passed.
 
         Args:
-            poll: what is waited for.
-            lock: the lock around moto's data; held only while looking.
+            poll: the waiting call.
+            lock: the lock around moto's data, held only during checks.
 
         Raises:
-            ClientGone: the client has closed its connection; nothing must be received for it.
+            ClientGone: the client has disconnected, so no message may be received for it.
         """
         deadline = time.monotonic() + poll.seconds
         while True:
@@ -82,7 +82,7 @@ class Polls:
 
 
 def is_open(connection: socket.socket) -> bool:
-    """Tell whether the other side still holds the connection, without taking bytes from it."""
+    """Return whether the client is still connected, without reading bytes."""
     watch = select.poll()
     watch.register(connection, select.POLLIN)
     if not watch.poll(0):

@@ -1,7 +1,7 @@
-"""Checks what moto leaves unchecked: S3's presigned URLs and presigned POST forms.
+"""Checks S3's presigned URLs and presigned POST forms, which moto accepts when expired or forged.
 
-Moto takes expired and forged ones. A request with neither a signature nor a policy is refused, as
-on a private bucket; header signatures come from the stack's own processes and pass.
+A request without a signature or policy is refused, as on a private bucket. Requests with a
+signature in a header are the stack's own and pass.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from botocore.credentials import Credentials
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
-# Longest life of a presigned URL.
+# Longest validity of a presigned URL.
 MAX_EXPIRES_SECONDS = 7 * 24 * 3600
 TIMESTAMP = "%Y%m%dT%H%M%SZ"
 # Form fields that need no condition.
 FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
 
 
-# A file above this size waits on disk.
+# Larger files are stored on disk while they are read.
 SPOOL_BYTES = 16 * 1024 * 1024
 Spool = tempfile.SpooledTemporaryFile[bytes]
 
 
 class Refused(Exception):
-    """S3 does not let the request in."""
+    """S3 refuses the request."""
 
     def __init__(self, message: str, code: str = "AccessDenied", status: str = "403 Forbidden"):
         super().__init__(message)
@@ -45,7 +45,7 @@ class Refused(Exception):
 
     @property
     def body(self) -> bytes:
-        """The answer that S3 would give."""
+        """Return the body of the answer that S3 gives."""
         text = f"<Code>{self.code}</Code><Message>{escape(str(self))}</Message>"
         return f'<?xml version="1.0" encoding="UTF-8"?>\n<Error>{text}</Error>'.encode()
 
@@ -56,27 +56,27 @@ class Form:
 
     bucket: str
     fields: dict[str, str]
-    """Fields, names in small letters; without the file."""
+    """Fields by lower-case name, without the file."""
     file: Spool
-    """The file; whoever holds the form closes it."""
+    """The file, which the form's user closes."""
     size: int
     """Size of the file, in bytes."""
 
 
 class S3Access:
-    """Decides which requests to S3 pass."""
+    """Checks requests to S3."""
 
     def __init__(self, secret_key: str) -> None:
         self._secret_key = secret_key
 
     def check(self, environ: dict[str, Any]) -> Form | None:
-        """Let a request pass or refuse it; a form that passes is returned, read.
+        """Accept or refuse a request; return the parsed form of an accepted upload.
 
         Raises:
             Refused: the signature, its time or the form's policy does not allow the request.
         """
         query = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
-        # A preflight is never signed: it asks what the bucket's rules let a page do.
+        # A preflight is never signed.
         if environ.get("HTTP_AUTHORIZATION") or environ["REQUEST_METHOD"] == "OPTIONS":
             return None
         if "X-Amz-Signature" in query:
@@ -108,7 +108,7 @@ class S3Access:
 
 
 def check_form(environ: dict[str, Any], secret_key: str) -> Form:
-    """Check a form upload and return it; the body can be read again afterwards.
+    """Check an uploaded form and return it; the body can be read again.
 
     Args:
         environ: WSGI environment with a body that can be rewound.
@@ -127,7 +127,7 @@ def check_form(environ: dict[str, Any], secret_key: str) -> Form:
 
 
 def _check_policy(form: Form, secret_key: str) -> None:
-    """Check a form against the policy in it."""
+    """Check a form against its own policy."""
     fields = form.fields
     policy_text = fields.get("policy", "")
     expected = _policy_signature(policy_text, fields.get("x-amz-credential", ""), secret_key)
@@ -146,7 +146,7 @@ def _check_policy(form: Form, secret_key: str) -> None:
 
 
 def _read_form(environ: dict[str, Any]) -> Form:
-    """Read a form; only its fields and a small file are held in memory."""
+    """Read a form; a large file is stored on disk."""
     stream = environ["wsgi.input"]
     parser = FormDataParser(stream_factory=_spool, max_form_memory_size=SPOOL_BYTES)
     try:
@@ -172,7 +172,7 @@ def _spool(*_: object, **__: object) -> Spool:
 
 
 def _policy_signature(policy_text: str, credential: str, secret_key: str) -> str:
-    """Sign a policy as SigV4 does; the scope is the one that the form names."""
+    """Sign a policy by SigV4 with the scope that the form names."""
     key = f"AWS4{secret_key}".encode()
     for part in credential.split("/")[1:]:
         key = hmac.new(key, part.encode("utf-8"), hashlib.sha256).digest()
@@ -220,7 +220,7 @@ def _check_size(size: int, smallest: int, largest: int) -> None:
 def _signature(
     signer: S3SigV4QueryAuth, environ: dict[str, Any], names: list[str], timestamp: str
 ) -> str:
-    """Compute the signature that a presigned request should have."""
+    """Return the right signature of a presigned request."""
     path = environ["RAW_URI"].partition("?")[0]
     kept = "&".join(
         pair for pair in environ["QUERY_STRING"].split("&") if "X-Amz-Signature=" not in pair

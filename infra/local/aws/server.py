@@ -1,6 +1,6 @@
-"""The data plane of the local stack: moto under a threaded server on 127.0.0.1, guarded.
+"""Serves the emulated AWS of the local stack: moto behind a guard, on 127.0.0.1.
 
-Runs as its own process; the locks are the guard's.
+It is a separate process. The guard has the locks.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from infra.local.aws.large_objects import FileStream
 from infra.local.aws.polls import Polls
 from infra.local.aws.s3_access import S3Access
 
-# Bodies above this size wait on disk.
+# Larger bodies are stored on disk while they are read.
 SPOOL_BYTES = 16 * 1024 * 1024
-# A connection that sends nothing for so long while it is read is closed.
+# Seconds without data after which a connection is closed.
 STALLED_SECONDS = 300.0
+_IDLE = "Request timed out"  # how http.server begins the line for an idle connection
 
 
 class TruncatedBody(ConnectionError):
-    """The client went away in the middle of a body."""
+    """The client disconnected in the middle of a body."""
 
 
 class Handler(werkzeug_app.MotoRequestHandler):
-    """Serves one connection: keep-alive, whole bodies in, whole answers out.
+    """Serves one connection with keep-alive; reads and writes complete bodies."""
 
-    Werkzeug's own handler closes after every answer and then waits for stray data.
-    """
+    # Werkzeug's own handler closes the connection after every answer and waits for stray data.
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -43,14 +43,14 @@ class Handler(werkzeug_app.MotoRequestHandler):
     wbufsize = -1
 
     def handle_expect_100(self) -> bool:
-        """Ask the client to go on, at once: the answer buffer would hold the line back."""
+        """Tell the client to continue."""
         self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self.wfile.flush()
+        self.wfile.flush()  # the buffer would keep the line until the answer
         del self.headers["Expect"]
         return True
 
     def run_wsgi(self) -> None:
-        """Read a request whole, call the application, and write the answer whole."""
+        """Read a complete request, call the application, and write the complete answer."""
         environ = self.make_environ()
         with self._read_body(environ) as body:
             environ["wsgi.input"] = body
@@ -62,7 +62,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
                 content.close()
 
     def _read_body(self, environ: dict[str, Any]) -> IO[bytes]:
-        """Read the body to its end and set its length."""
+        """Read the body to its end and set its length in the environment."""
         spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
         if "chunked" in environ.pop("HTTP_TRANSFER_ENCODING", "").lower():
             source = DechunkedInput(cast(IO[bytes], self.rfile))
@@ -100,7 +100,12 @@ class Handler(werkzeug_app.MotoRequestHandler):
         self.wfile.flush()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Keep quiet; the applications log what they do."""
+        """Log nothing: the services log their calls."""
+
+    def log_error(self, format: str, *args: Any) -> None:
+        """Log an error, but not that an idle connection was closed: clients reconnect."""
+        if not format.startswith(_IDLE):
+            super().log_error(format, *args)
 
 
 def _length_of_head(headers: list[tuple[str, str]]) -> str | None:
@@ -110,7 +115,7 @@ def _length_of_head(headers: list[tuple[str, str]]) -> str | None:
 def call(
     application: Any, environ: dict[str, Any]
 ) -> tuple[str, list[tuple[str, str]], bytes | FileStream]:
-    """Call a WSGI application and collect its whole answer; a stream is left to be read."""
+    """Call a WSGI application and return its complete answer, or a stream to read it from."""
     started: list[Any] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
@@ -133,9 +138,9 @@ def run(listener: socket.socket, secret_key: str, region: str, find_unsaved: Fin
 
     Args:
         listener: bound socket.
-        secret_key: the one secret access key, which presigned requests are checked against.
+        secret_key: the secret access key, by which presigned requests are checked.
         region: region that the stack uses.
-        find_unsaved: tells what cannot be saved; files are refused meanwhile.
+        find_unsaved: returns what could not be saved; uploads are refused meanwhile.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Moto lists a folder of its package at every request; the answer never changes.

@@ -1,7 +1,7 @@
-"""Lets one process copy the emulated AWS while nothing changes in it.
+"""Pauses writes to the emulated AWS, so that one process can copy its data.
 
-The copier asks for a pause; calls of everybody else then wait at the gate until the copier ends it,
-or until it has taken too long.
+The process requests a pause; all other calls then wait until the process ends it or until it has
+lasted too long.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Header with the token of the one who copies.
+# Header with the token of the process that copies.
 HEADER = "X-Presage-Still"
-# POST begins a pause and answers with a token, DELETE ends it, GET answers the number of writes so
-# far.
+# POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far.
 PATH = "/_presage/still"
-# After so long the gate opens by itself, so that a killed copier stops nobody.
+# Seconds after which a pause ends automatically, in case the process that copies was killed.
 LONGEST_SECONDS = 60.0
-# Longest wait for the calls that have begun, in seconds.
+# Longest wait for running calls to end, in seconds.
 ENTER_SECONDS = 10.0
 
 
 class WritePause:
-    """A gate that calls pass, and that one copier may close; safe to share between threads."""
+    """A gate that calls pass and that one process may close; thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -32,11 +31,11 @@ class WritePause:
         self._until = 0.0
         self._inside = 0
         self.writes = 0
-        """Calls so far that may have changed something."""
+        """Number of calls that may have changed data."""
 
     @contextmanager
     def passing(self, token: str | None, is_write: bool) -> Iterator[None]:
-        """Pass the gate with one call; wait while it is closed, unless the token opens it."""
+        """Pass the gate with one call; wait while it is closed, unless the token is its own."""
         with self._changed:
             while self._is_closed() and token != self._token:
                 self._changed.wait(max(0.0, self._until - time.monotonic()))
@@ -50,7 +49,7 @@ class WritePause:
                 self._changed.notify_all()
 
     def close(self) -> str | None:
-        """Close the gate and wait for the calls inside; None when that did not succeed."""
+        """Close the gate, wait for running calls, and return a token; None on failure."""
         deadline = time.monotonic() + ENTER_SECONDS
         with self._changed:
             if self._is_closed():
@@ -65,7 +64,7 @@ class WritePause:
         return token
 
     def open(self, token: str) -> bool:
-        """Open the gate again; False when it had been opened by the time."""
+        """Open the gate; return False if the pause had already ended."""
         with self._changed:
             if token != self._token or not self._is_closed():
                 return False

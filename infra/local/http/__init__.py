@@ -1,1 +1,1 @@
-"""The HTTP door of the local stack: requests become events of API Gateway."""
+"""The HTTP front of the local stack, which turns requests into events of API Gateway."""

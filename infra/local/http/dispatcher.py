@@ -1,6 +1,6 @@
-"""Callers take turns at the door: who sends many short calls at once holds up nobody else.
+"""Schedules requests so that one caller's flood of short calls does not delay other callers.
 
-All calls share one interpreter here, where Lambda would give each a process of its own.
+All calls share one interpreter here; in Lambda, each has a separate process.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from typing import Any
 
 from waitress.task import ThreadedTaskDispatcher
 
-# Others are about while their latest call is no older than this.
+# Other callers count as active for this long after their latest call.
 CROWD_SECONDS = 1.0
-# A caller's next short call waits as often as long as the former took as calls wait behind it, but
-# no longer than this: a few go on at once, and of a flood most calls of others meet none.
+# The pause before a caller's next short call is the length of the last one times the number of that
+# caller's waiting calls, up to this limit. A few calls continue at once; of a flood, most calls of
+# other callers are not affected.
 MOST_PAUSE_SECONDS = 0.05
 
 
 class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
-    """Gives requests to threads: one caller's short calls one after another, while others call.
+    """Passes requests to threads; one caller's short calls run in turn while others are active.
 
-    A caller who is alone has all threads at once.
+    A single active caller can use all threads.
 
     Args:
-        is_short: tells whether a request is a short call.
+        is_short: returns whether a request is a short call.
     """
 
     def __init__(self, is_short: Callable[[Any], bool]) -> None:
@@ -35,12 +36,12 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._is_short = is_short
         self._turns_lock = threading.Lock()
         self._waiting: dict[str, deque[Any]] = {}
-        """Connections whose short call waits, by caller; for those who have one in work."""
+        """Connections with a waiting short call, by each caller with a running one."""
         self._latest = self._other = ("", -CROWD_SECONDS)
-        """Who called last, and the last who was somebody else, with their times."""
+        """The latest caller and the latest different one, with their times."""
 
     def add_task(self, channel: Any) -> None:
-        """Let a thread answer the connection's next request, at once or in its turn."""
+        """Pass a connection's next request to a thread, at once or in its turn."""
         request = channel.requests[0]
         caller = "" if request.error else request.headers.get("AUTHORIZATION", "")
         if caller:
@@ -56,11 +57,11 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         super().add_task(channel)
 
     def end_turn(self, caller: str, seconds: float) -> None:
-        """Let the caller's next short call be answered, after a pause while others are about.
+        """Start a caller's next short call, after a pause if others are active.
 
         Args:
-            caller: whose call is answered.
-            seconds: it took.
+            caller: the caller whose call has ended.
+            seconds: the length of that call.
         """
         with self._turns_lock:
             crowd = len(self._waiting[caller]) if self._has_others(caller) else 0
@@ -84,14 +85,14 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
 
 @dataclass(frozen=True)
 class ShortCall:
-    """A connection whose caller has its turn."""
+    """A connection with a short call that is being answered."""
 
     dispatcher: FairDispatcher
     caller: str
     channel: Any
 
     def service(self) -> None:
-        """Answer the request, then let the caller's next one go."""
+        """Answer the request, then start the caller's next one."""
         begun = time.monotonic()
         try:
             self.channel.service()
@@ -99,5 +100,5 @@ class ShortCall:
             self.dispatcher.end_turn(self.caller, time.monotonic() - begun)
 
     def cancel(self) -> None:
-        """Drop the connection: the server ends."""
+        """Drop the connection, because the server stops."""
         self.channel.cancel()

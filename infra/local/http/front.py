@@ -1,7 +1,6 @@
-"""The HTTP door of the local stack: every request becomes a real API Gateway event.
+"""Serves HTTP for the local stack: passes every request to the application as API Gateway does.
 
-Runs as its own process. Whatever the application raises becomes
-a 500 in infra/local/http/server.py.
+It is a separate process. infra/local/http/server.py turns exceptions of the application into 500.
 """
 
 from __future__ import annotations
@@ -34,31 +33,31 @@ from infra.local.http.server import HEADERS_KEY, THREADS, error_body, serve, too
 from infra.template.functions import RECORDS
 from infra.template.routing import function_of
 
-# API Gateway's longest wait for an answer, in seconds.
+# Longest time that API Gateway waits for an answer, in seconds.
 GATEWAY_SECONDS = 29.0
-# API Gateway's largest body.
+# Largest body that API Gateway accepts.
 GATEWAY_BODY_BYTES = 10 * 1024 * 1024
-# Largest event that a function receives, and largest result: as JSON, base64 included.
+# Largest event and result of a function as JSON, with base64.
 LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class GatewayLimits:
-    """What the gateway and the function behind it take."""
+    """The limits of the gateway and of the functions behind it."""
 
     body_bytes: int = MAX_BODY_BYTES
     """Largest body on the wire, in bytes."""
     event_bytes: int | None = None
-    """Largest event and result of a function, in bytes; None for no such limit."""
+    """Largest event and result of a function, in bytes; None for no limit."""
     seconds: float | None = None
-    """Longest wait for an answer, in seconds; None for no such limit."""
+    """Longest wait for an answer, in seconds; None for no limit."""
 
 
 GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
 
 
 class Front:
-    """WSGI application that calls a Chalice application as API Gateway does."""
+    """A WSGI application that calls a Chalice application as API Gateway does."""
 
     def __init__(
         self, app: Any, function_name: str, limits: GatewayLimits, has_origins: bool = False
@@ -85,12 +84,12 @@ class Front:
         return [] if request.method == "HEAD" or not has_length else [answer.body]
 
     def is_short(self, request: Any) -> bool:
-        """Tell whether waitress's request is a call of records, the shortest that there are."""
+        """Return whether a request is for the function of records, whose calls are the shortest."""
         match = self._routes.match(request.command, request.path)
         return match is not None and function_of(request.command, match.resource) == RECORDS
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
-        """Call the application, or refuse what a gateway would refuse."""
+        """Call the application, or refuse what a gateway refuses."""
         match = self._routes.match(request.method, request.path)
         if match is None:
             return _refusal(RouteNotFound())
@@ -113,7 +112,7 @@ class Front:
         return answer
 
     def _too_large(self, request: HttpRequest, event: dict[str, Any]) -> HttpAnswer | None:
-        """Refuse a request whose event no function takes; says how large its body may be."""
+        """Refuse a request whose event is too large for a function."""
         limit = self._limits.event_bytes
         if limit is None or (size := _json_bytes(event)) <= limit:
             return None
@@ -122,7 +121,7 @@ class Front:
         return _refusal(TooLarge(too_large_message(limit, size)))
 
     def _too_large_result(self, result: dict[str, Any]) -> HttpAnswer | None:
-        """Fail as the gateway does where a function could not return so much."""
+        """Fail as the gateway does for a result that a function cannot return."""
         limit = self._limits.event_bytes
         if limit is None or (size := _json_bytes(result)) <= limit:
             return None
@@ -131,7 +130,7 @@ class Front:
         return HttpAnswer(502, headers, error_body(text, ServiceError.code), is_own=True)
 
     def _call(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-        """Run the application, for as long as the limits allow."""
+        """Run the application within the time limit."""
         if self._limits.seconds is None:
             return dict(self._app(event, context))
         running = self._runner.submit(self._app, event, context)
@@ -139,7 +138,7 @@ class Front:
 
 
 def _read_request(environ: dict[str, Any]) -> HttpRequest:
-    """Read a request out of the WSGI environment, path and query as they were sent."""
+    """Read a request from the WSGI environment, with path and query as sent."""
     target = environ["REQUEST_URI"]
     if not target.startswith("/"):
         parts = urlsplit(target)

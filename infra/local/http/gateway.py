@@ -1,6 +1,6 @@
-"""Turns an HTTP request into the proxy event of an API Gateway REST API, and an answer back.
+"""Converts an HTTP request into the proxy event of API Gateway, and a result into an answer.
 
-Pure; the server around it is front.py.
+Pure functions; front.py has the server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 from infra.local.events import ACCOUNT
 
 STAGE = "api"
-# Headers that a gateway keeps to itself, in small letters.
+# Headers that a gateway does not pass on, in lower case.
 HOP_BY_HOP = frozenset(
     (
         "connection",
@@ -36,16 +36,16 @@ HOP_BY_HOP = frozenset(
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """One request as it came over the wire."""
+    """One request as it was sent."""
 
     method: str
-    """Method, in capital letters."""
+    """Method in capital letters."""
     path: str
     """Path as sent, not decoded, without the query."""
     query: str
     """Query as sent, without the question mark."""
     headers: Sequence[tuple[str, str]]
-    """Headers in their order and spelling."""
+    """Headers as sent, in order."""
     body: bytes
     """Body, without transfer encoding."""
     address: str = "127.0.0.1"
@@ -53,7 +53,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class Match:
-    """The operation that a request names."""
+    """The operation of a request."""
 
     resource: str
     """Path template."""
@@ -62,7 +62,7 @@ class Match:
 
 
 class RouteTable:
-    """Finds the path template of a request; a literal segment wins over a variable one."""
+    """Finds the path template of a request; literal segments have priority over variables."""
 
     def __init__(self, routes: Mapping[str, Iterable[str]]) -> None:
         self._methods = {template: frozenset(methods) for template, methods in routes.items()}
@@ -72,7 +72,7 @@ class RouteTable:
             self._by_length.setdefault(len(segments), []).append((template, segments))
 
     def match(self, method: str, path: str) -> Match | None:
-        """Find the operation, or None for an unknown path or method; every path has OPTIONS."""
+        """Return the operation of a request, or None; every path has OPTIONS."""
         if len(path) > 1:
             path = path.removesuffix("/")
         parts = path.split("/")
@@ -84,7 +84,7 @@ class RouteTable:
 
 
 def _rank(template: str) -> list[bool]:
-    """Order templates so that literal segments come before variables, from the left."""
+    """Return a sort key that puts literal segments before variables, from the left."""
     return [segment.startswith("{") for segment in template.split("/")]
 
 
@@ -101,12 +101,12 @@ def _parameters(segments: list[str], parts: list[str]) -> dict[str, str] | None:
 def proxy_event(
     request: HttpRequest, match: Match, binary_types: Sequence[str], request_id: str
 ) -> dict[str, Any]:
-    """Build the event that API Gateway hands to a function.
+    """Build the event that API Gateway passes to a function.
 
     Args:
-        request: what came over the wire.
+        request: the request.
         match: its operation.
-        binary_types: content types whose bodies travel in base64, as the application lists them.
+        binary_types: content types whose bodies are passed in base64.
         request_id: id of the invocation.
     """
     headers = _passed_headers(request)
@@ -129,14 +129,14 @@ def proxy_event(
 
 
 def _request_context(request: HttpRequest, match: Match, request_id: str) -> dict[str, Any]:
-    """Describe the call itself."""
+    """Return the event's description of the call."""
     agent = next((v for n, v in request.headers if n.lower() == "user-agent"), None)
     now = datetime.now(UTC)
     return {
         "resourceId": "local",
         "resourcePath": match.resource,
         "httpMethod": request.method,
-        "path": request.path,  # without the stage, as behind a domain of one's own
+        "path": request.path,  # without the stage, as with a custom domain
         "accountId": ACCOUNT,
         "apiId": "local",
         "stage": STAGE,
@@ -166,7 +166,7 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]] | None:
 
 
 def _body(request: HttpRequest, binary_types: Sequence[str]) -> tuple[str | None, bool]:
-    """Encode the body: base64 for binary types and for whatever is not UTF-8."""
+    """Encode the body: base64 for binary types and for bytes that are not UTF-8."""
     if not request.body:
         return None, False
     kind = next((v for n, v in request.headers if n.lower() == "content-type"), "")
@@ -186,21 +186,21 @@ def _is_binary(content_type: str, binary_types: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """One answer, ready for the wire."""
+    """One HTTP answer."""
 
     status: int
     headers: list[tuple[str, str]]
     """Headers without the hop-by-hop ones and the length."""
     body: bytes
     is_own: bool = False
-    """Whether the gateway gives it without asking the service."""
+    """Whether it is the gateway's own, without a call of the service."""
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
-    """Turn a function's proxy result into an answer.
+    """Convert a function's proxy result into an answer.
 
     Raises:
-        ValueError: the result is malformed; the gateway would answer 502.
+        ValueError: the result is malformed, for which the gateway answers 502.
     """
     multiple = result.get("multiValueHeaders") or {}
     pairs = [(n, v) for n, values in multiple.items() for v in values]

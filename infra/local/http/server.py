@@ -1,8 +1,11 @@
-"""Waitress with the edges that a public HTTP door needs.
+"""Extends waitress by what a public HTTP server needs.
 
-Header and body limits that answer at once, `Expect` and chunked bodies without a hang, headers in
-their own spelling for the application, every error in the service's JSON shape, and a lingering
-close, so that a client still sending reads the answer.
+- Header and body limits are enforced before the body is read.
+- `Expect` and chunked bodies never block a connection.
+- The application gets headers in their original spelling.
+- Every error has the JSON form of the service.
+- After a refusal the connection stays open shortly, so that a client that is still sending reads
+  the answer.
 """
 
 from __future__ import annotations
@@ -22,21 +25,21 @@ from waitress.utilities import BadRequest
 
 from infra.local.http.dispatcher import FairDispatcher
 
-# Name in the WSGI environment of the headers as they were sent.
+# Key in the WSGI environment of the headers as sent.
 HEADERS_KEY = "presage.headers"
-# Request line and headers of one request.
+# Largest request line and headers.
 MAX_HEADER_BYTES = 64 * 1024
-# Longest line that announces a chunk.
+# Longest line before a chunk.
 MAX_CONTROL_BYTES = 4096
-# A client that has begun a request and sends nothing for so long is cut off.
+# Seconds without data in the middle of a request after which it is closed.
 STALLED_SECONDS = 15.0
-# A kept connection without a request is closed after so long.
+# Seconds without a request after which a connection is closed.
 IDLE_SECONDS = 75.0
-# How long a refused client's data is thrown away, so that it reads the answer.
+# Seconds for which the data of a refused client is discarded, so that it reads the answer.
 LINGER_SECONDS = 2.0
-# A client that is told to wait no longer than this is not listened to for as long.
+# A client is not read from for the seconds of Retry-After, up to this number.
 HELD_SECONDS = 2
-# Requests worked on at one time.
+# Requests that are answered at the same time.
 THREADS = 24
 
 _CODES = {
@@ -49,22 +52,22 @@ _CODES = {
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """Parses one request; keeps the headers as sent and never waits for a refused body."""
+    """Parses one request, stores the headers as sent, and never waits for a refused body."""
 
     raw_headers: tuple[tuple[str, str], ...] = ()
 
     def received(self, data: bytes) -> int:
-        """Take bytes from the wire and tell how many belong to this request."""
+        """Parse bytes and return how many of them belong to this request."""
         consumed: int = super().received(data)
         if self.chunked and not self.completed:
             self._check_control_line()
         if self.error is not None or self.body_rcv is None:
-            # Waitress would ask such a client to go on and then wait for a body.
+            # Waitress would tell such a client to continue and then wait for a body.
             self.expect_continue = False
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Parse the header block and keep its lines."""
+        """Parse the header block and store its lines."""
         super().parse_header(header_plus)
         _, _, block = header_plus.partition(b"\r\n")
         pairs = (line.partition(b":") for line in get_header_lines(block))
@@ -74,7 +77,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
         )
 
     def _check_control_line(self) -> None:
-        """Refuse a chunk's first line or trailer that never ends."""
+        """Refuse a line before a chunk, or a trailer, that is too long."""
         receiver = self.body_rcv
         if max(len(receiver.control_line), len(receiver.trailer)) > MAX_CONTROL_BYTES:
             self.error = BadRequest("The line before a chunk is too long.")
@@ -82,7 +85,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
 
 
 class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """Hands a request to the application together with its headers as sent."""
+    """Passes a request to the application, with its headers as sent."""
 
     def get_environment(self) -> dict[str, Any]:
         """Build the WSGI environment."""
@@ -91,8 +94,8 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         return environment
 
     def build_response_header(self) -> bytes:
-        """Write the header block with names as the application spelled them, as a gateway does."""
-        self._hold_back()
+        """Return the header block with names spelled as the application did, as a gateway does."""
+        self._delay_reads()
         spelled = {name.lower(): name for name, _ in self.response_headers}
         block: bytes = super().build_response_header()
         lines = block.decode("latin-1").split("\r\n")
@@ -101,15 +104,16 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
             lines[place] = f"{spelled.get(name.lower(), name)}{colon}{value}"
         return "\r\n".join(lines).encode("latin-1")
 
-    def _hold_back(self) -> None:
-        """Leave a connection alone whose client came too fast: a flood costs little then."""
+    def _delay_reads(self) -> None:
+        """Stop reading from a client that was throttled, for the time of Retry-After."""
+        # Parsing the requests of a flood would cost other callers processor time.
         waits = dict(self.response_headers).get("Retry-After", "")
         if self.status.startswith("429") and waits.isdecimal() and int(waits) <= HELD_SECONDS:
             self.channel.held_until = time.monotonic() + int(waits)
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
-    """Answers what never reached the application, in the service's error shape."""
+    """Answers requests that do not reach the application, in the service's error form."""
 
     def execute(self) -> None:
         """Write the error and close the connection."""
@@ -124,7 +128,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.write(body)
 
     def _message(self, error: Any) -> str:
-        """Say what is wrong and how to mend it."""
+        """Return the error text: what is wrong and what to do."""
         if error.code == 413:
             return too_large_message(
                 self.channel.adj.max_request_body_size - 1, self.request.content_length
@@ -137,7 +141,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-    """One connection; after a refusal it throws the rest away before it closes."""
+    """One connection; after a refusal it discards further data before it closes."""
 
     parser_class = Parser
     task_class = RequestTask
@@ -147,20 +151,20 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     held_until = 0.0
 
     def readable(self) -> bool:
-        """Tell whether to read: also what a refused client still sends, but not who must wait."""
+        """Return whether to read: true after a refusal, false while the client must wait."""
         if self.linger_until is not None:
             return True
         return time.monotonic() >= self.held_until and bool(super().readable())
 
     def handle_read(self) -> None:
-        """Read a request's bytes, or throw away what follows a refusal."""
+        """Read a request's bytes, or discard those after a refusal."""
         if self.linger_until is None:
             super().handle_read()
         elif self.recv(self.adj.recv_bytes) and time.monotonic() > self.linger_until:
             self.handle_close()
 
     def handle_close(self) -> None:
-        """Close, or for a refused client close only our side at first."""
+        """Close the connection; after a refusal, close only the sending side first."""
         if self.is_refused and self.linger_until is None and self.connected:
             self.linger_until = time.monotonic() + LINGER_SECONDS
             self.will_close = False
@@ -171,8 +175,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             return
         super().handle_close()
 
-    def is_over(self, now: float) -> bool:
-        """Tell whether the connection's time is over; `now` is in seconds since the epoch."""
+    def is_expired(self, now: float) -> bool:
+        """Return whether to close the connection at `now`, in seconds since the epoch."""
         if self.linger_until is not None:
             return time.monotonic() > self.linger_until
         is_waiting = self.request is not None or self.total_outbufs_len
@@ -181,26 +185,26 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
-    """Accepts connections; cuts stalled clients off sooner than idle ones."""
+    """Accepts connections; closes stalled ones earlier than idle ones."""
 
     channel_class = Channel
     error_headers: Mapping[str, str] = {}
-    """Further headers of what never reached the application."""
+    """Further headers of answers to requests that do not reach the application."""
 
     def maintenance(self, now: float) -> None:
-        """Close connections whose time is over; called every few seconds."""
+        """Close expired connections; called every second."""
         for channel in list(self.active_channels.values()):
-            if channel.is_over(now):
+            if channel.is_expired(now):
                 channel.will_close = True
 
 
 def error_body(message: str, code: str) -> bytes:
-    """Write an error in the service's shape."""
+    """Return an error in the service's JSON form."""
     return json.dumps({"message": message, "code": code}).encode("utf-8")
 
 
 def too_large_message(limit: int, actual: int) -> str:
-    """Name the limit, the size when it is known, and the way around."""
+    """Return the text that names the limit, the size if it is known, and the alternative."""
     size = f" and this one has {actual}" if actual > limit else ""
     return (
         f"A request body may have {limit} bytes{size}; send a larger file by POST /v2/uploads, "
@@ -217,10 +221,10 @@ def serve(
     """Serve until the process ends.
 
     Args:
-        application: the WSGI application, which also tells which requests are short.
+        application: the WSGI application, which also knows which requests are short.
         listener: bound socket.
         max_body_bytes: largest body of a request, in bytes.
-        error_headers: further headers of what never reaches the application.
+        error_headers: further headers of answers to requests that do not reach the application.
     """
     adjustments = Adjustments(
         sockets=[listener],

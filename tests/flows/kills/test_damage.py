@@ -68,7 +68,7 @@ def test_a_running_stack_rewrites_what_the_disk_damages(saving: LocalStack, savi
 
     wait(lambda: is_whole(saving))
 
-    assert "written anew from memory" in saving.log()
+    assert "rewritten from memory" in saving.log()
     assert saving.pause() == 0
     saving.start()
     with Client(saving.url, saving_client.token) as after:

@@ -216,5 +216,5 @@ def test_a_signing_key_is_whole_whenever_the_power_goes(tmp_path: Path):
         assert kill(begin(TOKEN_WRITER, tmp_path), chance.uniform(0.0, 0.1)) == -signal.SIGKILL
 
         assert not state.has_broken_secret()
-        state.check_room()
+        state.check_space()
         assert {path.name for path in tmp_path.iterdir()} <= {SECRET_FILE}

@@ -10,6 +10,8 @@ import io
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -312,3 +314,18 @@ def test_data_plane_and_supervisor_load_no_engine(stack):
             text = maps.read()
         assert "numpy" not in text
         assert "onnxruntime" not in text
+
+
+def test_an_idle_connection_that_is_closed_is_not_logged():
+    """Clients that keep connections open write no line when these are closed; other errors do."""
+    code = (
+        "from infra.local.aws.server import Handler;"
+        "handler = Handler.__new__(Handler); handler.client_address = ('127.0.0.1', 1);"
+        "handler.log_error('Request timed out: %r', TimeoutError('timed out'));"
+        "handler.log_error('code %d', 400)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "timed out" not in done.stderr
+    assert "code 400" in done.stderr
