@@ -42,7 +42,8 @@ UNCOUNTED = Allowances(NoCounters(), system_clock, 0)
 
 def ask(service: PredictionService, model: ServedModel, text: str) -> Ranked:
     """Ask a model of intents."""
-    return service.answer(ACCOUNT, model, text, dataset_type="text-intent").items
+    [found] = service.predict(model, [text], dataset_type="text-intent", account=ACCOUNT)
+    return tuple(found.items)
 
 
 def prediction_service(folder: Path, encoders: EncoderPool) -> PredictionService:

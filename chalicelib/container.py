@@ -404,9 +404,8 @@ class Container:
     def batch_works(self) -> dict[str, BatchWork]:
         """What batches of each family do in their own way."""
         s = self.stores
-        texts = self.predictions
         return {
-            LANGUAGE: TextWork(s.examples, texts.check, texts.answer_all, texts.judge_all),
+            LANGUAGE: TextWork(s.examples, self.predictions),
             VISION: PictureWork(
                 s.batch_files,
                 s.examples,

@@ -254,8 +254,9 @@ class World:
     ) -> Ranked:
         """Ask a model of the account or a prebuilt one, as a call does."""
         model = self.container.served_models.find(self.account.account_id, model_id)
-        prediction = self.container.predictions.answer(
-            self.account, model, text, dataset_type=kind, options=PredictionOptions(count)
+        options = PredictionOptions(count)
+        [prediction] = self.container.predictions.predict(
+            model, [text], dataset_type=kind, options=options, account=self.account
         )
         return tuple(prediction.items)
 

@@ -332,9 +332,10 @@ def predict(scenario: Scenario, model: Model) -> Any:
     """Ask a model."""
     services = scenario.services
     found = services.served_models.find(scenario.account.account_id, model.model_id)
-    return services.predictions.answer(
-        scenario.account, found, "book please", dataset_type="text-intent"
-    ).items
+    [prediction] = services.predictions.predict(
+        found, ["book please"], dataset_type="text-intent", account=scenario.account
+    )
+    return prediction.items
 
 
 def check_model(scenario: Scenario, model: Model) -> None:

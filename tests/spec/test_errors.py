@@ -213,7 +213,7 @@ def test_encoder_that_is_not_installed(live, caller, dataset, tmp_path):
     account = bare.stores.accounts.get(caller.account_id)
 
     with pytest.raises(EncoderMissing, match=r"not installed.*infra\.models install") as caught:
-        bare.predictions.answer(account, model, "x", dataset_type="text-intent")
+        bare.predictions.predict(model, ["x"], dataset_type="text-intent", account=account)
 
     assert (caught.value.status, caught.value.code) == (409, "encoder_missing")
 

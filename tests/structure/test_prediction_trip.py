@@ -9,7 +9,7 @@ from tests.structure.prediction_trip import record
 
 MAX_FILES = 28
 """Most files that a warm intent prediction enters."""
-MAX_HOPS = 60
+MAX_HOPS = 57
 """Most calls from one of them into another."""
 
 

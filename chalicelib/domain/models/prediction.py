@@ -11,6 +11,7 @@ from chalicelib.domain.documents.picture import PixelBox
 if TYPE_CHECKING:
     from chalicelib.domain.accounts.usage import Usage
     from chalicelib.domain.models.explanation import Explanation
+    from chalicelib.domain.models.judgement import Judgement
 
 Item = TypeVar("Item")
 
@@ -48,7 +49,9 @@ class PredictionOptions:
     count: int | None = None
     """Most labels that are returned; None: as many as the kind of model returns."""
     explains: bool = False
-    """Whether it is told what decided on the first label."""
+    """Whether the answer explains its first label."""
+    judges: bool = False
+    """Whether the answer is a judgement for a ranking, without labels."""
 
 
 DEFAULTS = PredictionOptions()
@@ -57,14 +60,16 @@ DEFAULTS = PredictionOptions()
 
 @dataclass(frozen=True)
 class Prediction(Generic[Item]):
-    """What a model answered, and what that has left of the allowance."""
+    """What a model answered for one sample."""
 
     items: Sequence[Item]
     """Labels or objects, most probable first."""
-    usage: Usage
-    """Predictions of the month, with this one."""
+    usage: Usage | None = None
+    """Predictions of the month, with this one; None if the caller counts them."""
     explanation: Explanation | None = None
-    """What decided on the first label, when that was asked for."""
+    """What the first label is based on, if the options ask for it."""
+    judgement: Judgement | None = None
+    """How useful a label of the sample would be, if the options ask for it."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:

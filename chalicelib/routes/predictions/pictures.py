@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.rates import PICTURES
-from chalicelib.domain.datasets.dataset import VISION
-from chalicelib.domain.models.prediction import PredictionOptions
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
+from chalicelib.domain.models.prediction import (
+    DEFAULTS,
+    Detection,
+    Prediction,
+    PredictionOptions,
+    Probability,
+)
 from chalicelib.web.operations.fields import Base64, Count, Explain, ModelId, Url
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
 from chalicelib.web.operations.locate import named_in_body, served_in_body
@@ -40,21 +47,27 @@ def predict_image(call: Call) -> model_records.PredictionRecord:
     """Predict the labels of a picture. Spec: Main concepts 3."""
     form: PredictionForm = call.form
     options = PredictionOptions(form.num_results, form.explain)
-    prediction = call.container.picture_predictions.classify(
-        call.account, call.located, sample_of(call), options
-    )
-    call.usage = prediction.usage
-    return describe.prediction(prediction.items, form.sample_id, prediction.explanation)
+    prediction = _predict(call, (IMAGE, MULTI_LABEL), options)
+    labels = [item for item in prediction.items if isinstance(item, Probability)]
+    return describe.prediction(labels, form.sample_id, prediction.explanation)
 
 
 def detect_objects(call: Call) -> model_records.DetectionRecord:
     """Find objects in a picture. Spec: Detection response."""
     form: PictureForm = call.form
-    prediction = call.container.picture_predictions.detect(
-        call.account, call.located, sample_of(call)
+    prediction = _predict(call, (DETECTION,), DEFAULTS)
+    objects = [item for item in prediction.items if isinstance(item, Detection)]
+    return describe.detection(objects, form.sample_id)
+
+
+def _predict(
+    call: Call, types: Collection[str], options: PredictionOptions
+) -> Prediction[Probability | Detection]:
+    [prediction] = call.container.picture_predictions.predict(
+        call.located, [sample_of(call)], types=types, options=options, account=call.account
     )
     call.usage = prediction.usage
-    return describe.detection(prediction.items, form.sample_id)
+    return prediction
 
 
 def _operation(

@@ -50,8 +50,8 @@ def predict_entities(call: Call) -> NoReturn:
 def _predict(call: Call, kind: str) -> model_records.PredictionRecord:
     form: TextForm = call.form
     options = PredictionOptions(form.num_results, form.explain)
-    prediction = call.container.predictions.answer(
-        call.account, call.located, form.document, dataset_type=kind, options=options
+    [prediction] = call.container.predictions.predict(
+        call.located, [form.document], dataset_type=kind, options=options, account=call.account
     )
     call.usage = prediction.usage
     return describe.prediction(prediction.items, form.sample_id, prediction.explanation)

@@ -18,6 +18,7 @@ from chalicelib.domain.common.limits import (
 )
 from chalicelib.domain.datasets.dataset import UPLOAD, VISION, Dataset
 from chalicelib.domain.documents.ocr import FORM, OcrRequest
+from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.batch import (
     KIND_TYPES,
     MAX_BATCH_FILES,
@@ -32,6 +33,7 @@ from chalicelib.domain.jobs.batch import (
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import (
     BadRequest,
     InvalidUpload,
@@ -49,8 +51,7 @@ from chalicelib.formats.upload_files import check_content
 if TYPE_CHECKING:
     from chalicelib.domain.documents.form_template import FormTemplate
     from chalicelib.domain.documents.ocr import DocumentFindings
-    from chalicelib.domain.models.judgement import Judgement
-    from chalicelib.domain.models.prediction import Detection, Probability
+    from chalicelib.domain.models.prediction import Detection, Prediction, Probability
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
@@ -67,19 +68,21 @@ GONE = LineError("example_not_found", "The picture was deleted before it was ans
 """What is said of a dataset's picture that is not there any more."""
 
 
-class PictureAnswers(Protocol):
-    """Answers pictures as the single call does."""
+class ImagePredictor(Protocol):
+    """The prediction service, as batches use it."""
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
         """Refuse a model that cannot answer."""
 
-    def answerer(
-        self, model: ServedModel, types: Collection[str], count: int | None
-    ) -> Callable[[bytes], Sequence[Probability | Detection]]:
-        """Make what answers a file."""
-
-    def judge(self, model: ServedModel) -> Callable[[bytes], Judgement]:
-        """Make what says what the model makes of a file."""
+    def predict(
+        self,
+        model: ServedModel,
+        samples: Sequence[Sample],
+        *,
+        types: Collection[str],
+        options: PredictionOptions,
+    ) -> Sequence[Prediction[Probability | Detection]]:
+        """Answer images as the single call does."""
 
 
 class DocumentReader(Protocol):
@@ -117,7 +120,7 @@ class PictureWork:
         batch_files: BatchFiles,
         examples: ExampleStore,
         pictures: PictureStore,
-        predictions: PictureAnswers,
+        predictions: ImagePredictor,
         ocr: DocumentReader,
     ) -> None:
         self._batch_files = batch_files
@@ -192,12 +195,19 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Make what answers pictures as the single call does, or judges them."""
-        if batch.kind == RANK:
-            judge = self._predictions.judge(model)
-            return lambda line, content: AnsweredLine(line, judgement=judge(content))
-        answer = self._predictions.answerer(model, KIND_TYPES[batch.kind], batch.count)
-        return lambda line, content: AnsweredLine(line, answer(content))
+        """Return what answers an image as the single call does, or judges it for a ranking."""
+        types = KIND_TYPES[batch.kind]
+        options = PredictionOptions(batch.count, judges=batch.kind == RANK)
+        # Refused here, the whole part fails; refused below, it would be the error of one line.
+        self._predictions.check(model, types)
+
+        def answer(line: BatchLine, content: bytes) -> AnsweredLine:
+            [found] = self._predictions.predict(
+                model, [Sample(content=content)], types=types, options=options
+            )
+            return AnsweredLine(line, found.items, judgement=found.judgement)
+
+        return answer
 
     def _reader(self, batch: Batch, model: ServedModel) -> Answer:
         """Make what reads documents as the single call does, in more time."""

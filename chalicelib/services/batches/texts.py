@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD, Dataset
 from chalicelib.domain.jobs.batch import (
@@ -16,18 +16,29 @@ from chalicelib.domain.jobs.batch import (
 )
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
-from chalicelib.domain.models.judgement import Judgement
 from chalicelib.domain.models.model import ServedModel
-from chalicelib.domain.models.prediction import Ranked
+from chalicelib.domain.models.prediction import Prediction, PredictionOptions, Probability
 from chalicelib.formats.texts.batch_file import asked_line, check_sent, read_lines
 
 if TYPE_CHECKING:
     from chalicelib.stores.examples.examples import ExampleStore
 
-AnswerTexts = Callable[[ServedModel, Sequence[str], str, int | None], list[Ranked]]
-"""Answers texts with a model of a type of data, so many labels each."""
-JudgeTexts = Callable[[ServedModel, Sequence[str]], Iterator[Judgement]]
-"""Says what a model makes of texts."""
+
+class TextPredictor(Protocol):
+    """The prediction service, as batches use it."""
+
+    def check(self, model: ServedModel, dataset_type: str) -> None:
+        """Refuse a model that cannot answer."""
+
+    def predict(
+        self,
+        model: ServedModel,
+        texts: Sequence[str],
+        *,
+        dataset_type: str,
+        options: PredictionOptions,
+    ) -> Sequence[Prediction[Probability]]:
+        """Answer texts as the single call does."""
 
 
 class TextWork:
@@ -36,23 +47,15 @@ class TextWork:
     max_bytes = MAX_BATCH_BYTES
     """Most bytes of a file behind a `path`."""
 
-    def __init__(
-        self,
-        examples: ExampleStore,
-        check_model: Callable[[ServedModel, str], None],
-        answer_texts: AnswerTexts,
-        judge_texts: JudgeTexts,
-    ) -> None:
+    def __init__(self, examples: ExampleStore, predictions: TextPredictor) -> None:
         self._examples = examples
-        self._check_model = check_model
-        self._answer_texts = answer_texts
-        self._judge_texts = judge_texts
+        self._predictions = predictions
 
     def check_model(self, model: ServedModel, kind: str) -> None:
         """Refuse a model that cannot answer texts."""
         if kind == RANK:
             check_ranked(LANGUAGE, model)
-        self._check_model(model, model.type if kind == RANK else KIND_TYPES[kind][0])
+        self._predictions.check(model, model.type if kind == RANK else KIND_TYPES[kind][0])
 
     def check_sent(self, content: bytes) -> None:
         """Refuse what is no file of texts."""
@@ -77,14 +80,14 @@ class TextWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Answer the texts of a part side by side."""
+        """Answer the texts of a part with one call of the prediction service."""
         del number
-        texts = [line.text for line in lines]
-        if batch.kind == RANK:
-            judged = self._judge_texts(model, texts)
-            return (
-                AnsweredLine(line, judgement=found)
-                for line, found in zip(lines, judged, strict=True)
-            )
-        made = self._answer_texts(model, texts, KIND_TYPES[batch.kind][0], batch.count)
-        return map(AnsweredLine, lines, made)
+        is_ranking = batch.kind == RANK
+        found = self._predictions.predict(
+            model,
+            [line.text for line in lines],
+            dataset_type=model.type if is_ranking else KIND_TYPES[batch.kind][0],
+            options=PredictionOptions(batch.count, judges=is_ranking),
+        )
+        for line, one in zip(lines, found, strict=True):
+            yield AnsweredLine(line, one.items, judgement=one.judgement)

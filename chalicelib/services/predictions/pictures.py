@@ -6,13 +6,14 @@ answers nothing and a retrained one answers with its new version at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
-from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.domain.datasets.dataset import DETECTION, MULTI_LABEL
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.domain.models.prediction import (
@@ -34,7 +35,6 @@ from chalicelib.stores.models.served import ServedModels
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.domain.models.explanation import Explanation
-    from chalicelib.domain.models.judgement import Judgement
     from chalicelib.engines.vision.interface import TrainedVision
 
 WARM_MODELS = 16
@@ -58,107 +58,85 @@ class PicturePredictionService:
         self._backbones = backbones
         self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS)
 
-    def classify(
+    def predict(
         self,
-        account: Account,
         model: ServedModel,
-        sample: Sample,
+        samples: Iterable[Sample],
+        *,
+        types: Collection[str],
         options: PredictionOptions = DEFAULTS,
-    ) -> Prediction[Probability]:
-        """Answer a picture with labels, counted against the account's allowance unless it fails.
+        account: Account | None = None,
+    ) -> list[Prediction[Probability | Detection]]:
+        """Answer images one after the other; a single call sends a list of one.
 
         Args:
-            account: who asks.
             model: any model that the account may use.
-            sample: the picture, or where it is.
-            options: what the call chose; an image model returns 5 labels without a count, a
-                multi-label model always all of its labels.
+            samples: images, or their locations.
+            types: types of data that the model may have been trained from.
+            options: how many labels to return, and what else to say about an image. Without a
+                count an image model returns 5 labels; a multi-label model returns all of its
+                labels with or without one.
+            account: whose allowance each image is counted against unless its prediction fails;
+                None if the caller has reserved the predictions, as a batch does.
 
         Returns:
-            The labels by probability.
+            One prediction an image: labels by probability, or the objects in it.
 
         Raises:
-            BadRequest: the model is of another type, the URL cannot be read, or the picture is
+            BadRequest: the model is of another type, the URL cannot be read, or the image is
                 broken or over a limit of pixels.
-            TooLarge: the picture has more bytes than are allowed.
+            TooLarge: the image has more bytes than are allowed.
             UnsupportedType: it is neither PNG nor JPEG.
             ModelNotReady: the model has not succeeded yet.
             BackboneMissing: the model needs a backbone that is not installed.
             ModelUnreadable: its artifact is damaged or of another version.
             PredictionQuotaExceeded: no prediction is left this month.
         """
-        trained, picture = self._read_for(model, sample, (IMAGE, MULTI_LABEL))
-
-        def work() -> tuple[list[Probability], Explanation | None]:
-            answer = self._predict(model, trained, picture)
-            items = [item for item in answer if isinstance(item, Probability)]
-            return items, self._explain(trained, picture, items) if options.explains else None
-
-        (items, explanation), usage = self._allowances.predict(account, model, work)
-        return Prediction(_labels(model, items, options.count), usage, explanation)
-
-    def detect(self, account: Account, model: ServedModel, sample: Sample) -> Prediction[Detection]:
-        """Answer a picture with the objects in it; arguments and errors are those of `classify`."""
-        trained, picture = self._read_for(model, sample, (DETECTION,))
-        answer, usage = self._allowances.predict(
-            account, model, lambda: self._predict(model, trained, picture)
-        )
-        return Prediction([item for item in answer if isinstance(item, Detection)], usage)
+        return [self._predict_one(account, model, each, types, options) for each in samples]
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Refuse a model that cannot answer pictures, as `classify` does, and count nothing."""
+        """Refuse a model that cannot answer images, as `predict` does, and count nothing."""
         self._checked(model, types)
 
-    def answerer(
-        self, model: ServedModel, types: Collection[str], count: int | None
-    ) -> Callable[[bytes], Sequence[Probability | Detection]]:
-        """Make what answers pictures as `classify` or `detect` does; whoever calls has counted.
+    def _predict_one(
+        self,
+        account: Account | None,
+        model: ServedModel,
+        sample: Sample,
+        types: Collection[str],
+        options: PredictionOptions,
+    ) -> Prediction[Probability | Detection]:
+        trained, picture = self._read_for(model, sample, types)
 
-        Args:
-            model: any model that the account may use.
-            types: what it must have been trained from.
-            count: most labels that an image model returns.
+        def work() -> Prediction[Probability | Detection]:
+            return self._answer(model, trained, picture, options)
 
-        Returns:
-            Answers a picture file; raises what is wrong with it as `classify` does.
+        if account is None:
+            return work()
+        found, usage = self._allowances.predict(account, model, work)
+        return replace(found, usage=usage)
 
-        Raises:
-            InvalidParameter, ModelNotReady, BackboneMissing, ModelUnreadable: as `classify` does.
-        """
-        from chalicelib.formats.pictures.reading import read_picture
-
-        trained = self._checked(model, types)
-
-        def answer(content: bytes) -> Sequence[Probability | Detection]:
-            picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, trained.least_side)
-            found = self._predict(model, trained, picture)
-            return found if model.type == DETECTION else _labels(model, found, count)
-
-        return answer
-
-    def judge(self, model: ServedModel) -> Callable[[bytes], Judgement]:
-        """Make what says what a model makes of a picture file; whoever calls has counted it.
-
-        Raises:
-            InvalidParameter, ModelNotReady, BackboneMissing, ModelUnreadable: as `classify` does.
-        """
-        from chalicelib.formats.pictures.reading import read_picture
-
-        trained = self._checked(model, (IMAGE, MULTI_LABEL))
-        if not isinstance(trained, JudgingVision):
-            raise TypeError(f"{model.model_id} judges no pictures; rankings refuse it before.")
-        least_side, judge = trained.least_side, trained.judge
-
-        def judged(content: bytes) -> Judgement:
-            picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
-            try:
-                return judge(picture)
-            except BackboneNotInstalled as missing:
-                raise BackboneMissing(model.model_id, missing.name) from missing
-            finally:
-                give_back_beyond()
-
-        return judged
+    def _answer(
+        self,
+        model: ServedModel,
+        trained: TrainedVision,
+        picture: Picture,
+        options: PredictionOptions,
+    ) -> Prediction[Probability | Detection]:
+        try:
+            if options.judges:
+                if not isinstance(trained, JudgingVision):
+                    raise TypeError(f"Model {model.model_id} cannot rank; check it before.")
+                return Prediction((), judgement=trained.judge(picture))
+            items = trained.predict(picture)
+        except BackboneNotInstalled as missing:
+            raise BackboneMissing(model.model_id, missing.name) from missing
+        finally:
+            give_back_beyond()
+        if model.type == DETECTION:
+            return Prediction(items)
+        why = self._explain(trained, picture, items) if options.explains else None
+        return Prediction(_labels(model, items, options.count), explanation=why)
 
     def _checked(self, model: ServedModel, types: Collection[str]) -> TrainedVision:
         """Load a model, or refuse one that cannot answer."""
@@ -201,19 +179,8 @@ class PicturePredictionService:
                 raise BackboneMissing(model.model_id, use.name)
 
     @staticmethod
-    def _predict(
-        model: ServedModel, trained: TrainedVision, picture: Picture
-    ) -> Sequence[Probability | Detection]:
-        try:
-            return trained.predict(picture)
-        except BackboneNotInstalled as missing:
-            raise BackboneMissing(model.model_id, missing.name) from missing
-        finally:
-            give_back_beyond()
-
-    @staticmethod
     def _explain(
-        trained: TrainedVision, picture: Picture, items: Sequence[Probability]
+        trained: TrainedVision, picture: Picture, items: Sequence[Probability | Detection]
     ) -> Explanation:
         from chalicelib.engines.vision.explanation import explain
 

@@ -6,7 +6,8 @@ answers nothing and a retrained one answers with its new version at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
     from chalicelib.domain.models.explanation import Explanation
-    from chalicelib.domain.models.judgement import Judgement
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.classifier import TrainedText
 
@@ -54,26 +54,29 @@ class PredictionService:
             WARM_MODELS, WARM_BYTES, lambda model: model.bytes
         )
 
-    def answer(
+    def predict(
         self,
-        account: Account,
         model: ServedModel,
-        document: str,
+        texts: Sequence[str],
         *,
         dataset_type: str,
         options: PredictionOptions = DEFAULTS,
-    ) -> Prediction[Probability]:
-        """Answer a text, counted against the account's allowance unless it fails.
+        account: Account | None = None,
+    ) -> list[Prediction[Probability]]:
+        """Answer texts with the labels of a model; a single call sends a list of one.
+
+        A text gets the same answer, to the last bit, whichever texts it is sent with.
 
         Args:
-            account: who asks.
             model: any model that the account may use.
-            document: the text.
+            texts: the texts.
             dataset_type: what the model must have been trained from.
-            options: what the call chose.
+            options: how many labels to return, and what else to say about a text.
+            account: whose allowance each text is counted against unless its prediction fails;
+                None if the caller has reserved the predictions, as a batch does.
 
         Returns:
-            The labels by probability; none when the text is out of the model's domain.
+            One prediction a text. It has no label if the text is out of the model's domain.
 
         Raises:
             InvalidParameter: the model is of another type.
@@ -84,55 +87,42 @@ class PredictionService:
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained = self._checked(model, dataset_type)
-
-        def work() -> tuple[Ranked, Explanation | None]:
-            found = self._predict(trained, document, options.count)
-            return found, self._explain(trained, document, found) if options.explains else None
-
-        (found, explanation), usage = self._allowances.predict(account, model, work)
-        return Prediction(found, usage, explanation)
+        if account is None:
+            return self._answers(trained, texts, options)
+        return [self._counted(account, model, trained, text, options) for text in texts]
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Refuse a model that cannot answer texts, as `answer` does, and count nothing."""
+        """Refuse a model that cannot answer texts, as `predict` does, and count nothing."""
         self._checked(model, dataset_type)
 
-    def answer_all(
-        self, model: ServedModel, documents: Sequence[str], dataset_type: str, count: int | None
-    ) -> list[Ranked]:
-        """Answer texts as `answer` does, to the last bit; whoever calls has counted them.
+    def _counted(
+        self,
+        account: Account,
+        model: ServedModel,
+        trained: TrainedText,
+        text: str,
+        options: PredictionOptions,
+    ) -> Prediction[Probability]:
+        [found], usage = self._allowances.predict(
+            account, model, lambda: self._answers(trained, [text], options)
+        )
+        return replace(found, usage=usage)
 
-        Args:
-            model: any model that the account may use.
-            documents: the texts.
-            dataset_type: what the model must have been trained from.
-            count: most labels that are returned.
+    def _answers(
+        self, trained: TrainedText, texts: Sequence[str], options: PredictionOptions
+    ) -> list[Prediction[Probability]]:
+        blocks = self._encode(trained, texts)
+        if options.judges:
+            from chalicelib.engines.ranking.texts import judge
 
-        Raises:
-            InvalidParameter, ModelNotReady, EncoderMissing, EncoderUnreadable, ModelUnreadable:
-                as `answer` does.
-        """
-        trained = self._checked(model, dataset_type)
-        blocks = self._encode(trained, documents)
-        # One text a product: the last bits depend on how many texts stand side by side.
-        return [
-            _ranked(trained, {name: block[row : row + 1] for name, block in blocks.items()}, count)
-            for row in range(len(documents))
-        ]
-
-    def judge_all(self, model: ServedModel, documents: Sequence[str]) -> Iterator[Judgement]:
-        """Say what a model makes of texts; whoever calls has counted them.
-
-        Args:
-            model: one of the account's own.
-            documents: the texts.
-
-        Raises:
-            ModelNotReady, EncoderMissing, EncoderUnreadable, ModelUnreadable: as `answer` does.
-        """
-        from chalicelib.engines.ranking.texts import judge
-
-        trained = self._checked(model, model.type)
-        return judge(trained, self._encode(trained, documents))
+            return [Prediction((), judgement=found) for found in judge(trained, blocks)]
+        answers = []
+        for row, text in enumerate(texts):
+            # One text a product: the last bits depend on how many rows a product has.
+            found = _ranked(trained, {k: v[row : row + 1] for k, v in blocks.items()}, options)
+            why = self._explain(trained, text, found) if options.explains else None
+            answers.append(Prediction(found, explanation=why))
+        return answers
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
         """Load a model, or refuse one that cannot answer."""
@@ -156,16 +146,14 @@ class PredictionService:
             return ()
         return explain(trained, partial(self._encode, trained), document, found[0].label)
 
-    def _encode(self, trained: TrainedText, documents: Sequence[str]) -> Blocks:
+    def _encode(self, trained: TrainedText, texts: Sequence[str]) -> Blocks:
         """Turn texts into the vectors that a model needs, float32, shape (texts, dims) each."""
+        names = [use.name for use in trained.encoders]
+        if len(texts) == 1:
+            return self._encoders.vectors(names, texts[0])
         return {
-            use.name: self._encoders.get(use.name).encode(documents, threads=self._threads)
-            for use in trained.encoders
+            name: self._encoders.get(name).encode(texts, threads=self._threads) for name in names
         }
-
-    def _predict(self, trained: TrainedText, document: str, count: int | None) -> Ranked:
-        blocks = self._encoders.vectors([use.name for use in trained.encoders], document)
-        return _ranked(trained, blocks, count)
 
     def _read(self, model: ServedModel) -> TrainedText:
         """Read an artifact."""
@@ -178,9 +166,9 @@ class PredictionService:
             raise ModelUnreadable(model.model_id, str(cause)) from cause
 
 
-def _ranked(trained: TrainedText, blocks: Blocks, count: int | None) -> Ranked:
+def _ranked(trained: TrainedText, blocks: Blocks, options: PredictionOptions) -> Ranked:
     """Answer one text by its vectors; nothing when it is out of the model's domain."""
     answers = trained.answer(blocks)
     if bool(answers.is_rejected[0]):
         return ()
-    return ranked(trained.labels, answers.shares[0].tolist(), count)
+    return ranked(trained.labels, answers.shares[0].tolist(), options.count)

@@ -51,17 +51,14 @@ class ApiRequest:
     """True when the body is Base64."""
     request_id: str
     """The gateway's id of the request."""
+    version: str = VERSION_2
+    """Prefix of the path: `/v1` on a path of version 1.0, otherwise `/v2`."""
     domain: str = ""
     """Host by which the gateway was reached, as the gateway says it, not the caller."""
 
     def header(self, name: str) -> str:
         """Return a header's value, empty when it is absent."""
         return self.headers.get(name.lower(), "")
-
-    @property
-    def version(self) -> str:
-        """Prefix of the path: `/v1` on a path of version 1.0, otherwise `/v2`."""
-        return VERSION_1 if self.template.startswith(OLD_PATHS) else VERSION_2
 
     @property
     def base_url(self) -> str:
@@ -116,9 +113,10 @@ def whole_event(event: object) -> dict[str, Any]:
 def read_request(event: Mapping[str, Any]) -> ApiRequest:
     """Read the facts of a request from a whole event."""
     context = event["requestContext"]
+    template = context["resourcePath"]
     return ApiRequest(
         method=context["httpMethod"],
-        template=context["resourcePath"],
+        template=template,
         path=str(context.get("path") or event.get("path") or context["resourcePath"]),
         parameters={name: unquote(value) for name, value in event["pathParameters"].items()},
         query={name: values[-1] for name, values in _query(event).items()},
@@ -126,6 +124,7 @@ def read_request(event: Mapping[str, Any]) -> ApiRequest:
         body=event["body"],
         is_base64=event["isBase64Encoded"],
         request_id=str(context.get("requestId") or ""),
+        version=VERSION_1 if template.startswith(OLD_PATHS) else VERSION_2,
         domain=str(context.get("domainName") or ""),
     )
 

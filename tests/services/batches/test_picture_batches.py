@@ -79,13 +79,18 @@ def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
     world = shots.world
     model = world.container.served_models.find(world.account.account_id, shots.model.model_id)
     service, sample = world.container.picture_predictions, Sample(content=content)
+    [found] = service.predict(
+        model,
+        [sample],
+        types=(model.type,),
+        options=PredictionOptions(count),
+        account=world.account,
+    )
+    record: Any
     if model.type == "image-detection":
-        record: Any = describe.detection(
-            service.detect(world.account, model, sample).items, msgspec.UNSET
-        )
+        record = describe.detection(found.items, msgspec.UNSET)  # type: ignore[arg-type]
     else:
-        found = service.classify(world.account, model, sample, PredictionOptions(count))
-        record = describe.prediction(found.items, msgspec.UNSET)
+        record = describe.prediction(found.items, msgspec.UNSET)  # type: ignore[arg-type]
     return msgspec.json.encode(record.probabilities)
 
 
