@@ -1,1 +1,1 @@
-"""Readers of uploaded file formats; bytes in, dataclasses out."""
+"""Readers and writers of file formats; they take bytes and return dataclasses."""

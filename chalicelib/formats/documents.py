@@ -1,7 +1,7 @@
-"""Documents whose text is read: PNG, JPEG and PDF, told by their content, opened in bounds.
+"""Opens documents for text recognition: PNG, JPEG and PDF, recognised by their content.
 
-A picture is one page, as displayed. A PDF gives its own text where that can be trusted, which is
-exact and cheap, and is drawn where it cannot.
+An image is one page, in display orientation. A PDF page returns its own text layer where that is
+trustworthy, because that is exact and cheap; otherwise the page is rendered to pixels.
 
 with open_document(data, max_pages=8) as document:
     page = document.page(1, needs_pixels=False)   # Page(layer=(TextLine("Invoice 17", ...), ...))
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
 
+# Time limit for reading or rendering one page of a PDF: a hostile page can take hours.
 PAGE_SECONDS = 5.0
-"""How long reading or drawing one page of a PDF may take."""
+# PDF readers accept a signature anywhere in the first 1,024 bytes, so this does too.
 SIGNATURE_BYTES = 1024
-"""The signature of a PDF stands within so many first bytes."""
 
 
 class Document(Protocol):
-    """A document that is open; a context manager, to be left in any case."""
+    """An open document; a context manager that must be closed in any case."""
 
     @property
     def page_count(self) -> int:
-        """How many pages there are, at least one."""
+        """Return the number of pages, at least 1."""
 
     @property
     def is_picture(self) -> bool:
-        """Whether it is a PNG or JPEG; the limit of words holds for these."""
+        """Return whether it is a PNG or JPEG; only for these is there a limit of words."""
 
     def page(self, number: int, needs_pixels: bool) -> Page:
         """Read a page; safe to call from two threads.
 
         Args:
             number: From 1.
-            needs_pixels: Whether pixels are wanted although a text layer is enough.
+            needs_pixels: Whether to render pixels even if the text layer is enough.
 
         Returns:
             A page with pixels, with a text layer, or with both.
@@ -59,7 +59,7 @@ class Document(Protocol):
         """
 
     def close(self) -> None:
-        """Give everything back that it holds."""
+        """Release the pixels, files and processes that it holds."""
 
     def __enter__(self) -> Self: ...
 
@@ -75,11 +75,11 @@ def open_document(
         data: The file.
         max_pages: Most pages a PDF may have.
         page_seconds: How long opening a PDF, and each page of it, may take.
-        seconds_left: The time that the caller has to wait until it is open.
+        seconds_left: How long the caller can wait until it is open.
 
     Raises:
         TooLarge: more than 10 MB.
-        UnsupportedType: none of the three, by its content.
+        UnsupportedType: the content is none of the three formats.
         BadRequest: empty, broken, protected by a password, without pages, with too many pages
             or pixels, or taking too long.
         TimedOut: the process that reads PDFs does not start, or no time is left.
@@ -90,11 +90,11 @@ def open_document(
 
 
 def document_kind(data: bytes) -> str:
-    """Return "png", "jpeg" or "pdf" for bytes of a document that are not too many.
+    """Return "png", "jpeg" or "pdf" for the bytes of a document of at most 10 MB.
 
     Raises:
         TooLarge: more than 10 MB.
-        BadRequest: no bytes at all.
+        BadRequest: it has 0 bytes.
         UnsupportedType: the bytes are none of the three.
     """
     if len(data) > MAX_OCR_BYTES:
@@ -115,7 +115,7 @@ def document_kind(data: bytes) -> str:
 
 
 def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
-    """Make the error of a document that has too many bytes."""
+    """Return the error for a document that has too many bytes."""
     return TooLarge(
         f"The document has {size_bytes} bytes; at most {max_bytes} "
         f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller document.",
@@ -123,19 +123,20 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
     )
 
 
+# Scaling in strips bounds the memory of Pillow's own copy.
 _STRIP_ROWS = 256
+# Resampling reads rows around a strip: 8 are more than the filter needs at any scale here.
 _MARGIN_ROWS = 8
-"""Rows around a strip that its outermost pixels are mixed from, and a few more."""
 
 
 class PictureDocument:
-    """A PNG or JPEG."""
+    """A PNG or JPEG image, opened as a document of one page."""
 
     is_picture = True
     page_count = 1
 
     def __init__(self, data: bytes) -> None:
-        """Decode a picture.
+        """Decode an image.
 
         Raises:
             BadRequest: it is broken, truncated, over 50,000,000 pixels or too narrow.
@@ -149,14 +150,14 @@ class PictureDocument:
         self.close()
 
     def close(self) -> None:
-        """Let the pixels go."""
+        """Release the pixels."""
         self._page = None
 
     def page(self, number: int, needs_pixels: bool) -> Page:
-        """Return the picture, which has pixels whether they are needed or not.
+        """Return the page; it has pixels whether they are needed or not.
 
         Raises:
-            IndexError: there is no such page, or the document is closed.
+            IndexError: the number is not 1, or the document is closed.
         """
         del needs_pixels
         if number != 1 or self._page is None:
@@ -174,9 +175,9 @@ def _read(data: bytes) -> Page:
 
 
 def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Scale pixels down to width and height, unless the decoder has done that already.
+    """Scale pixels down to (width, height), unless the decoder has done that already.
 
-    Done in strips: Pillow's own form of a large picture takes more memory than the picture.
+    Works in strips: Pillow's copy of a large image takes more memory than the image.
     """
     import numpy as np
     from PIL import Image
@@ -197,5 +198,5 @@ def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:
 
 
 def _page(pixels: Pixels, width: int) -> Page:
-    """Make the page; answers name pixels of a picture so wide."""
+    """Return the page; `width` is the original width in pixels, to which answers refer."""
     return Page(1, pixels.shape[1], pixels.shape[0], width / pixels.shape[1], pixels)

@@ -1,4 +1,4 @@
-"""Looks through an upload of any type, as the ingest would read it into an empty dataset."""
+"""Previews an upload of any type, as the ingest would read it into an empty dataset."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from chalicelib.formats.texts.language_scan import ScanRules, scan
 
 @dataclass(frozen=True)
 class DatasetKind:
-    """The dataset that a file is meant for."""
+    """The dataset that a file would be added to."""
 
     type: str
     """Type of the dataset."""
     language: str
     """Its language."""
     options: ReadingOptions
-    """What the caller says about the file."""
+    """How the caller wants the file to be read."""
 
 
 def scan_upload(
@@ -33,13 +33,14 @@ def scan_upload(
     begin: Callable[[UploadScan], object],
     check: Callable[[], None],
 ) -> UploadScan:
-    """Decide what would become of a file; nothing is stored.
+    """Decide what would happen to each example of a file, without storing anything.
 
     Args:
-        file: seekable, read from its start.
-        kind: the dataset that it is meant for.
-        begin: takes the decision before the first example, to know how far a scan came.
-        check: called now and then; raises to stop.
+        file: Seekable; read from its start.
+        kind: The dataset that it would be added to.
+        begin: Called with the decision before the first example, so that the caller
+            knows how far a scan came that fails.
+        check: Called regularly; raises to stop.
 
     Raises:
         InvalidUpload: the upload would fail, with the same text.

@@ -1,7 +1,6 @@
-"""What a file must look like before it is accepted as an upload, by family.
+"""Checks size and kind of an uploaded file within the call, by family.
 
-Only size and shape are judged here, within the call; the ingest reads the file. Contract section
-5, Limits.
+The content is read later, by the ingest. Contract section 5, Limits.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ _ZIP_END_BYTES = 22 + 0xFFFF  # The end record and the longest comment that may 
 
 
 def max_path_bytes(family: str) -> int:
-    """Return the largest file of a family that is read from a `path`."""
+    """Return the size limit in bytes of a file that is read from a `path`."""
     return MAX_ARCHIVE_BYTES_BY_PATH if family == VISION else MAX_TEXT_FILE_BYTES
 
 
 def check_path_bytes(family: str, size_bytes: int) -> None:
-    """Refuse a file of a `path` that is too large for its family.
+    """Raise if a file of a `path` is too large for its family.
 
     Raises:
         TooLarge: it is over the limit.
@@ -43,14 +42,14 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes) -> str:
-    """Say what a file is in place of an upload of the family, and what to send.
+    """Return what a file of another kind is, and what to send instead.
 
     Args:
         family: `language` or `vision`.
-        head: the first bytes of the file, 4,096 are plenty.
+        head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence for the caller; empty when the file may be one.
+        A sentence for the caller; empty if the file can be an upload of the family.
     """
     if family == VISION:
         return explain_foreign(head)
@@ -58,12 +57,12 @@ def explain_head(family: str, head: bytes) -> str:
 
 
 def check_content(family: str, content: bytes) -> None:
-    """Refuse a file that is empty, over its limit, or of another kind.
+    """Raise if a file is empty, over its size limit, or of another kind.
 
     Raises:
         InvalidUpload: it is empty.
         TooLarge: it is over the limit of a file that is sent in the call.
-        UnsupportedType: it is surely no text, or no zip archive.
+        UnsupportedType: it cannot be a text file, or a zip archive.
     """
     if family == VISION:
         _check_archive(content)
@@ -72,7 +71,7 @@ def check_content(family: str, content: bytes) -> None:
 
 
 def _check_text(content: bytes) -> None:
-    """Refuse what is no text file."""
+    """-"""
     size = len(content)
     if size == 0:
         raise InvalidUpload("The file has 0 bytes. Send a file with one text and label a row.")
@@ -89,7 +88,7 @@ def _check_text(content: bytes) -> None:
 
 
 def _check_archive(content: bytes) -> None:
-    """Refuse what is no zip archive."""
+    """-"""
     size = len(content)
     if size == 0:
         raise InvalidUpload("The file has 0 bytes. Send a .zip archive of PNG and JPEG pictures.")

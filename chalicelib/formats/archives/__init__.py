@@ -1,1 +1,1 @@
-"""Zip archives of pictures, and the annotations in them."""
+"""Zip archives of images, and the annotation files in them."""

@@ -1,7 +1,7 @@
-"""The boxes of an archive's pictures, in 60 bytes a box, whatever file they were read from.
+"""The boxes of all images of an archive, from any annotation format, in 60 bytes a box.
 
-Files of boxes may lie behind the pictures, so they are read first. Contract section 5, Upload
-formats; beyond.md, section 1.
+Annotation files can come after the images in the archive, so they are read first. Contract
+section 5, Upload formats; beyond.md, section 1.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ from chalicelib.formats.archives.picture_index import PictureIndex
 from chalicelib.formats.archives.zip_directory import show_path
 
 _NOTHING = -1
+# A share of the image is rounded to this many decimals of a pixel; more are noise of the division.
 _DIGITS = 6
-"""Decimals of a pixel that a share tells for certain."""
+# How receipts describe the place of a box of annotations.csv.
 ROW = "Row {number}, {part} of {picture}"
-"""Where a box of annotations.csv stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxRow:
-    """A box of one picture."""
+    """A box of one image, as read from an annotation file."""
 
     row: int
-    """Row, line, annotation or object, from 1."""
+    """Row, line, annotation or object number, from 1."""
     column: str
-    """Name of the column or file that it stands in, for messages."""
+    """Name of the column or file that contains it, for messages."""
     label: str
     """Label name, cut to 180 characters."""
     label_fault: str
-    """Why the label cannot be used; empty when it can."""
+    """Why the label cannot be used; empty if it can."""
     box: Box
-    """As it is written, in pixels; may reach out of the picture."""
+    """As written, in pixels; may reach outside the image."""
     place: str = ROW
-    """How its place is told."""
+    """Format of the place in messages."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
-        """Make the rejection of this box.
+        """Return the receipt's entry for this rejected box.
 
         Args:
-            picture: path of the picture in the archive.
-            reason: what is wrong and what to do.
+            picture: Path of the image in the archive.
+            reason: What is wrong and what to do.
         """
         return rejected(self.place, (self.row, self.column), picture, reason)
 
 
 def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> RejectedItem:
-    """Make the rejection of a box.
+    """Return the receipt's entry for a rejected box.
 
     Args:
-        place: how its place is told.
-        at: row, and name of the column or file.
-        picture: path of the picture in the archive; empty when none is named.
-        reason: what is wrong and what to do.
+        place: Format of the place: number, part and picture.
+        at: Row, and name of the column or file.
+        picture: Path of the image in the archive; empty if none is named.
+        reason: What is wrong and what to do.
     """
     shown = show_path(picture) or "no picture"
     where = place.format(number=at[0], part=at[1], picture=shown)
@@ -69,27 +69,27 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """What a file of boxes is read against."""
+    """The archive that an annotation file belongs to."""
 
     index: PictureIndex
     """Files of the archive."""
     folder: str
-    """Folder of the file with a "/" at its end, or empty."""
+    """Folder of the annotation file with a "/" at its end, or empty."""
     reject: Callable[[RejectedItem], None]
-    """Takes each box that cannot be used."""
+    """Called with each box that cannot be used."""
     check: Callable[[], None]
-    """Called now and then; raises to stop the reading."""
+    """Called regularly; raises to stop the reading."""
 
 
 class Annotations:
-    """The boxes of all pictures, as a reader collected them."""
+    """The boxes of all images of an archive, as a reader collected them."""
 
     def __init__(self, place: str = ROW, *, in_shares: bool = False) -> None:
-        """Begin without boxes.
+        """Create an empty collection.
 
         Args:
-            place: how the place of a box is told: a format of number, part and picture.
-            in_shares: boxes are shares of the picture, not pixels.
+            place: Format of a box's place: number, part and picture.
+            in_shares: Whether boxes are fractions of the image, not pixels.
         """
         self.book = LabelBook()
         self.place = place
@@ -109,10 +109,10 @@ class Annotations:
         return len(self._rows)
 
     def boxes_of(self, picture: int) -> Iterator[BoxRow]:
-        """List the boxes of a picture in the order of the file.
+        """Yield the boxes of an image in the order of the file.
 
         Args:
-            picture: index of the picture in the archive.
+            picture: Index of the image in the archive.
         """
         at = self._first.get(picture, _NOTHING)
         while at != _NOTHING:
@@ -128,35 +128,35 @@ class Annotations:
             at = self._next[at]
 
     def is_spoilt(self, picture: int) -> bool:
-        """Tell whether a picture has boxes that were rejected while the file was read."""
+        """Return whether boxes of an image were rejected while the file was read."""
         return picture in self._spoilt
 
     @property
     def parts(self) -> int:
-        """How many columns or files have names."""
+        """Return the number of named columns or files."""
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Name a column of boxes, as the header does, else by its place; or a file.
+        """Return the name of a column of boxes, or of a file; unnamed columns are numbered.
 
         Args:
-            part: from 0, the picture's column not counted.
+            part: From 0, without the image's column.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
 
     def name_parts(self, names: list[str]) -> None:
-        """Take over the names of columns or files, behind those that there are."""
+        """Append names of columns or files."""
         self._parts += names
 
     def add(self, picture: int, place: tuple[int, int], label: str, box: Box) -> None:
         """Add a box.
 
         Args:
-            picture: index of the picture in the archive.
-            place: row, and column or file.
-            label: trimmed, not cut.
-            box: as it is written.
+            picture: Index of the image in the archive.
+            place: Row, and column or file.
+            label: Trimmed, not cut.
+            box: As written.
         """
         self.book.add(label)
         name = cut_label(label)
@@ -176,24 +176,24 @@ class Annotations:
         self._last[picture] = at
 
     def spoil(self, picture: int) -> None:
-        """Note that a box of a picture was rejected."""
+        """Record that a box of an image was rejected."""
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:
-        """Note the size for which the boxes of a picture were drawn; 0 when it is not known."""
+        """Record the image size for which the boxes were drawn; 0 if unknown."""
         if width > 0 and height > 0:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Return a box in pixels of its picture; it may reach out of it.
+        """Return a box in pixels of its image; it can reach outside of it.
 
         Args:
-            row: of this picture.
-            picture: its index in the archive.
-            size: its width and height as displayed, in pixels.
+            row: A box of this image.
+            picture: Index of the image in the archive.
+            size: Width and height in display orientation, in pixels.
 
         Raises:
-            CellFault: the box was drawn for a picture of another size.
+            CellFault: the box was drawn for an image of another size.
         """
         drawn, (width, height) = self._sizes.get(picture, size), size
         if drawn != size:
@@ -208,7 +208,7 @@ class Annotations:
         return Box(*(round(side, _DIGITS) for side in sides))
 
     def are_shares(self) -> bool:
-        """Tell whether all boxes lie between 0 and 1, and are no whole pixels."""
+        """Return whether all boxes are between 0 and 1 and are not whole pixels."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:
             return False
@@ -216,7 +216,7 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Refuse a file that no dataset can take.
+    """Raise if there are more boxes or labels than a dataset can store.
 
     Raises:
         InvalidUpload: it has too many boxes or labels.

@@ -1,4 +1,4 @@
-"""Reads annotations.csv of a detection archive: which picture has which boxes.
+"""Reads annotations.csv of a detection archive: the boxes of each image.
 
 Contract section 5, Upload formats.
 """
@@ -28,26 +28,26 @@ from chalicelib.formats.texts.encoding import (
     open_text,
 )
 
+# Name of the file that contains the boxes; the contract fixes it.
 ANNOTATIONS_NAME = "annotations.csv"
-"""Name of the file that holds the boxes."""
+# Size limit of annotations.csv: 256 bytes for each of 1,000,000 boxes.
 MAX_ANNOTATIONS_BYTES = 256 * 1024 * 1024
-"""Largest annotations.csv: 256 bytes for each of 1,000,000 boxes."""
+# Length limit of a row: 2,000 characters for each of 1,000 boxes.
 MAX_ROW_CHARACTERS = 2_000_000
-"""Longest row: 2,000 characters for each of 1,000 boxes."""
 _CHECK_ROWS = 1_000
+# Matches the delimiter between the image's name and the first box of a line.
 _FIRST_BOX = re.compile(r"""^[^,;\t\r\n]+([,;\t])"?\{""", re.MULTILINE)
-"""What stands between the first name of a line and its first box."""
 
 
 def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
     """Read annotations.csv.
 
     Args:
-        file: the csv; seekable, read from its start.
-        source: the archive that it belongs to.
+        file: The CSV file; seekable, read from its start.
+        source: The archive that it belongs to.
 
     Returns:
-        The boxes; those that cannot be used went to `source.reject`.
+        The boxes; invalid ones were passed to `source.reject`.
 
     Raises:
         InvalidUpload: the file as a whole cannot be read, or has too many boxes or labels.
@@ -73,12 +73,12 @@ def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
 
 
 def _column_names(cells: list[str]) -> list[str]:
-    """Take over the names of a header row."""
+    """Return the names of the columns of boxes in a header row."""
     return [show_path(cell.strip())[:20] for cell in cells[1:]]
 
 
 def _find_encoding(file: BinaryIO) -> str:
-    """Decide the encoding, with messages that name the file."""
+    """Return the encoding; errors name the file."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     what = name_foreign_type(head) if head else "an empty file"
@@ -95,7 +95,7 @@ def _find_encoding(file: BinaryIO) -> str:
 
 
 def _find_delimiter(file: BinaryIO, encoding: str) -> str:
-    """Find what separates the cells: spreadsheets of many countries write semicolons."""
+    """Return the delimiter: spreadsheets in many countries write semicolons."""
     with open_text(file, encoding) as stream:
         found = Counter(_FIRST_BOX.findall(stream.read(HEAD_BYTES)))
     return found.most_common(1)[0][0] if found and "," not in found else ","
@@ -108,7 +108,7 @@ def _is_header(record: Record, source: BoxSource) -> bool:
 
 
 def _read_row(record: Record, source: BoxSource, result: Annotations) -> int:
-    """Read the boxes of one row; return how many there are, good and bad."""
+    """Read the boxes of one row, and return their number, valid or not."""
     if record.fault:
         source.reject(RejectedItem(f"Row {record.number}: {record.fault}", record.number))
         return 1

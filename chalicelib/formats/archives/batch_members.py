@@ -1,4 +1,4 @@
-"""Reads the files of an archive as the lines of a batch, one file in memory at a time."""
+"""Reads the files of an archive as the lines of a batch, with one file in memory at a time."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def read_members(
     too_large: Callable[[int, int], ServiceError],
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[BatchLine]:
-    """Read the files of an archive; what is wrong with one of them is said in its place.
+    """Yield the files of an archive; a file that cannot be used has its error in its line.
 
     Args:
-        file: seekable; stays open.
-        limit: most bytes of one file.
-        too_large: what the single call says of one that has so many bytes, over that limit.
-        check: called for each file; raises to stop.
+        file: Seekable; stays open.
+        limit: Size limit of one file in bytes.
+        too_large: Returns the single call's error for a size and the limit that it exceeds.
+        check: Called for each file; raises to stop.
 
     Yields:
         Lines with the content of their file, in the order of the archive's directory.
 
     Raises:
-        InvalidUpload: the archive cannot be read, or holds no file.
+        InvalidUpload: the archive cannot be read, or contains no file.
     """
     archive, row = open_archive(file), 0
     for row, member in enumerate(archive.members(), 1):
@@ -46,7 +46,7 @@ def read_members(
 
 
 def count_members(file: BinaryIO) -> int:
-    """Count the files of an archive.
+    """Return the number of files in an archive.
 
     Raises:
         InvalidUpload: it cannot be read.
@@ -61,7 +61,7 @@ def _line(
     limit: int,
     too_large: Callable[[int, int], ServiceError],
 ) -> BatchLine:
-    """Read one file, or say why it cannot be asked."""
+    """-"""
     line_id = shown_id(show_path(member.path) if member.problem else member.path)
     if member.size > limit and not member.problem:
         refusal = too_large(member.size, limit)

@@ -1,4 +1,4 @@
-"""Reads one box of annotations.csv. Contract section 5, Upload formats."""
+"""Parses one box of annotations.csv. Contract section 5, Upload formats."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.formats.archives.picture_examples import find_label_fault
 from chalicelib.formats.texts.json_limits import is_too_deep
 
+# Length limit of a cell; a label of 180 characters written as \u escapes takes 2,160.
 MAX_CELL_CHARACTERS = 5_000
-"""Longest cell; a label of 180 characters written as \\u escapes takes 2,160."""
+# Largest number in a box; no accepted image has a side of 100,000 pixels.
 MAX_SIDE = 1_000_000.0
-"""Largest number of a box; no picture that is accepted has a side of 100,000 pixels."""
 _FULL_TURN = 360
 _SIDES = ("x", "y", "width", "height")
 _REMEDY = 'Write {"label": "…", "x": 0, "y": 0, "width": 1, "height": 1}.'
 
 
 class CellFault(ValueError):
-    """The cell is no box; the text says why and what to do."""
+    """The cell does not contain a box; the text says why and what to do."""
 
 
 class RawBox(NamedTuple):
-    """A box as it is written, before the picture is known."""
+    """A box as written, before the size of the image is known."""
 
     label: str
     """Trimmed, not cut."""
     box: Box
-    """In pixels, origin at the top left; finite, with a size above 0."""
+    """In pixels from the top left corner; finite, with a size above 0."""
 
 
 def parse_cell(cell: str) -> RawBox:
-    """Read a box.
+    """Parse the box of a cell.
 
     Args:
-        cell: the text of the cell.
+        cell: The text of the cell.
 
     Returns:
         Label and box.
 
     Raises:
-        CellFault: it is no box.
+        CellFault: it is not a box.
     """
     if len(cell) > MAX_CELL_CHARACTERS:
         raise CellFault(
@@ -59,10 +59,10 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_picture(found: int | str) -> int:
-    """Return the index of a picture that was looked for.
+    """Return the index of an image, or raise the reason why it was not found.
 
     Raises:
-        CellFault: there is none; says why.
+        CellFault: `found` is a reason.
     """
     if isinstance(found, str):
         raise CellFault(found)
@@ -73,7 +73,7 @@ def checked_label(written: str) -> str:
     """Return a label as it is stored, not cut.
 
     Raises:
-        CellFault: it is empty, or holds what no label may.
+        CellFault: it is empty, or contains characters that labels cannot have.
     """
     label = normal_form(written)
     fault = find_label_fault(label)
@@ -83,10 +83,10 @@ def checked_label(written: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Return a box of finite numbers with a size above 0.
+    """Return a box, or raise if its numbers are not finite or its size is not above 0.
 
     Raises:
-        CellFault: it is none.
+        CellFault: it is not a box.
     """
     for name, side in zip(_SIDES, (x, y, width, height), strict=True):
         if not -MAX_SIDE <= side <= MAX_SIDE:
@@ -102,12 +102,12 @@ def checked_sides(x: float, y: float, width: float, height: float) -> Box:
 
 
 def _shown(side: float) -> str:
-    """Write a number of any size; an integer may have thousands of digits."""
+    """Return a number of any size as short text; an integer can have thousands of digits."""
     return f"{side:g}" if isinstance(side, float) else "an integer of many digits"
 
 
 def _read_object(cell: str) -> dict[str, object]:
-    """Read the object that a cell is."""
+    """-"""
     if is_too_deep(cell):
         raise CellFault(f"the cell is nested too deeply. {_REMEDY}")
     try:
@@ -120,7 +120,7 @@ def _read_object(cell: str) -> dict[str, object]:
 
 
 def _read_number(value: dict[str, object], side: str) -> float:
-    """Read one number of a box, also one in quotes."""
+    """Return one number of a box; quotes around it are accepted."""
     written = value.get(side)
     if written is None:
         raise CellFault(f'"{side}" is missing. {_REMEDY}')
@@ -140,11 +140,11 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the bounds of a box that is turned around its middle, as CVAT draws and writes it.
+    """Return the bounds of a box that is rotated around its centre, as CVAT writes it.
 
     Args:
-        box: before it is turned.
-        written: how far, in degrees; what is no angle turns nothing.
+        box: The box before the rotation.
+        written: The angle in degrees; anything that is not a number is ignored.
     """
     try:
         degrees = float(written)
@@ -160,12 +160,12 @@ def turned_box(box: Box, written: Any) -> Box:
 
 
 def share_inside(box: Box, width: int, height: int) -> float:
-    """Return which part of a box's area lies inside a picture, 0 to 1.
+    """Return the fraction of a box's area that is inside the image, 0 to 1.
 
     Args:
-        box: in pixels of the picture, origin at the top left; with a size above 0.
-        width: of the picture, in pixels.
-        height: of the picture, in pixels.
+        box: In pixels from the top left corner; with a size above 0.
+        width: Width of the image in pixels.
+        height: Height of the image in pixels.
     """
     left, top, right, bottom = box.corners
     across = max(0.0, min(right, width) - max(left, 0.0))
@@ -174,18 +174,18 @@ def share_inside(box: Box, width: int, height: int) -> float:
 
 
 def clip_box(box: Box, width: int, height: int) -> Box:
-    """Cut off what lies outside of the picture.
+    """Return a box without what is outside of the image.
 
     Args:
-        box: in pixels of the displayed picture, origin at the top left.
-        width: of the displayed picture, in pixels.
-        height: of the displayed picture, in pixels.
+        box: In pixels from the top left corner of the displayed image.
+        width: Width of the displayed image in pixels.
+        height: Height of the displayed image in pixels.
 
     Returns:
-        The same box when it lies inside, else the part of it that does.
+        The same box if it is inside, else the part of it that is.
 
     Raises:
-        CellFault: its centre lies outside.
+        CellFault: its centre is outside.
     """
     left, top, right, bottom = box.corners
     if left >= 0 and top >= 0 and right <= width and bottom <= height:

@@ -1,7 +1,7 @@
-"""The files of a detection archive: its pictures by name, and what may hold their boxes.
+"""The files of a detection archive: images by name, and candidates for annotation files.
 
-What is read beside the pictures is unpacked within one bound for all of it, so that no archive of
-small files fills the memory or the time.
+One limit holds for everything that is unpacked in addition to the images, so that an archive of
+many small files cannot exhaust memory or time.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from chalicelib.formats.archives.picture_index import PictureIndex
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 
+# Size limit of all annotation files of an archive together, unpacked.
 MAX_BOX_FILE_BYTES = 256 * 1024 * 1024
-"""Most bytes that the files of boxes of an archive unpack to, all together."""
+# Size limit of an annotation file for a single image.
 MAX_PICTURE_FILE_BYTES = 2 * 1024 * 1024
-"""Largest file of the boxes of one picture."""
+# File names by which tools store the class names of YOLO.
 CLASS_LISTS = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")
-"""Files that name YOLO's classes."""
 _TEXT_SUFFIXES = frozenset(
     (".txt", ".json", ".xml", ".yaml", ".yml", ".csv", ".md", ".names", ".data", ".cache")
 )
@@ -34,17 +34,17 @@ _SMALL_BYTES = 1 << 20
 
 
 def is_annotations(member: ZipMember) -> bool:
-    """Tell whether a file is the one that holds the boxes as documented."""
+    """Return whether a file is the documented annotations.csv."""
     return member.name == ANNOTATIONS_NAME
 
 
 def is_companion(member: ZipMember) -> bool:
-    """Tell whether a file is text that stands beside pictures: boxes, lists, notes."""
+    """Return whether a file is text next to images: annotations, lists, notes."""
     return suffix_of(member) in _TEXT_SUFFIXES
 
 
 def is_label_text(member: ZipMember) -> bool:
-    """Tell whether a file lies where YOLO's boxes do."""
+    """Return whether a file is in a folder where YOLO stores its boxes."""
     folder = member.path.rpartition("/")[0]
     return (
         suffix_of(member) == ".txt"
@@ -54,17 +54,17 @@ def is_label_text(member: ZipMember) -> bool:
 
 
 def suffix_of(member: ZipMember) -> str:
-    """Return what a file's name ends with, in small letters, with its point."""
+    """Return a file name's suffix in lower case, with its dot."""
     return PurePosixPath(member.name).suffix.lower()
 
 
 def without_suffix(path: str) -> str:
-    """Return a path without what its name ends with."""
+    """Return a path without its suffix."""
     return path.removesuffix(PurePosixPath(path).suffix)
 
 
 def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Return a path whose last folder of one name has another one."""
+    """Return a path whose last folder named `found` is renamed to `wanted`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] == found:
@@ -73,7 +73,7 @@ def swapped_folder(path: str, found: str, wanted: str) -> str:
 
 
 class SignsOfBoxes:
-    """Files of an archive that look, by their names, as if they held boxes."""
+    """Files of an archive that look like annotation files by their names."""
 
     def __init__(self) -> None:
         self.tables: list[ZipMember] = []
@@ -85,7 +85,7 @@ class SignsOfBoxes:
         self.misnamed = ""
 
     def note(self, member: ZipMember) -> None:
-        """Note a file."""
+        """Record a file if its name looks like an annotation file."""
         suffix = suffix_of(member)
         if is_annotations(member):
             self.tables.append(member)
@@ -104,12 +104,12 @@ class SignsOfBoxes:
 
     @property
     def instances(self) -> list[ZipMember]:
-        """Documents that are COCO's by their names."""
+        """Return the documents that are COCO by their names."""
         return [member for member in self.documents if _is_instances(member.name)]
 
 
 def _note_first(members: list[ZipMember], member: ZipMember) -> None:
-    """Note the first files only: there may be one for each picture."""
+    """Record the first files only: there can be one for each image."""
     if len(members) < _SHOWN_DOCUMENTS:
         members.append(member)
 
@@ -119,7 +119,7 @@ def _is_instances(name: str) -> bool:
 
 
 class BoxFiles:
-    """The files of one archive, listed once and read by need."""
+    """The files of one archive, listed once and read on demand."""
 
     def __init__(
         self,
@@ -130,9 +130,9 @@ class BoxFiles:
         """List the files.
 
         Args:
-            archive: a detection archive.
-            reject: takes each box that cannot be used.
-            check: called now and then; raises to stop.
+            archive: A detection archive.
+            reject: Called with each box that cannot be used.
+            check: Called regularly; raises to stop.
         """
         self.archive, self.reject, self.check = archive, reject, check
         self.pictures = PictureIndex()
@@ -146,7 +146,7 @@ class BoxFiles:
 
     @cached_property
     def stems(self) -> PictureIndex:
-        """Pictures by their paths without what these end with."""
+        """Return the images by their paths without suffix."""
         index = PictureIndex()
         for member in self.archive.members():
             if not member.entry.path_problem and not is_companion(member):
@@ -154,7 +154,7 @@ class BoxFiles:
         return index
 
     def members(self, suffix: str) -> Iterator[ZipMember]:
-        """List the files whose names end so, checking before each."""
+        """Yield the files with a suffix, calling the check before each."""
         for member in self.archive.members():
             if suffix_of(member) == suffix:
                 self.check()
@@ -165,14 +165,14 @@ class BoxFiles:
 
         Raises:
             MemberProblem: it cannot be used.
-            InvalidUpload: with it the files of boxes are too large.
+            InvalidUpload: the annotation files together are too large.
         """
         content = self.archive.read(member, limit)
         self._take(member)
         return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
-        """Unpack a file, onto the disk and mapped into memory where it is large.
+        """Unpack a file; large ones go to a temporary file that is mapped into memory.
 
         Raises:
             InvalidUpload: it cannot be used.
@@ -192,7 +192,7 @@ class BoxFiles:
             raise InvalidUpload(f"{shown_name(member)} cannot be read: {problem}") from None
 
     def _take(self, member: ZipMember) -> None:
-        """Count what a file unpacks to, once."""
+        """Count the unpacked size of a file, once."""
         if member.index in self._counted:
             return
         self._counted.add(member.index)
@@ -205,5 +205,5 @@ class BoxFiles:
 
 
 def shown_name(member: ZipMember) -> str:
-    """Return how a file of boxes is named in messages: as documented, else with its folder."""
+    """Return the name of an annotation file for messages, with its folder unless documented."""
     return ANNOTATIONS_NAME if is_annotations(member) else show_path(member.path)

@@ -1,4 +1,4 @@
-"""In which format an archive of pictures holds its boxes. beyond.md, section 1."""
+"""Finds the annotation format of an archive of images. beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ _WORDS = {
 
 
 class FoundBoxes(NamedTuple):
-    """The boxes of an archive."""
+    """The boxes of an archive, and how they were found."""
 
     kind: str
     """annotations, coco, yolo or voc."""
     annotations: Annotations
-    """By picture."""
+    """The boxes by image."""
     warnings: list[UploadWarning]
-    """What was guessed."""
+    """What had to be guessed."""
 
 
 def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
     """Read all boxes of an archive.
 
     Args:
-        files: of a detection archive.
-        wanted: the format that the caller names; empty to recognise it.
+        files: The files of a detection archive.
+        wanted: The format that the caller names; empty to detect it.
 
     Raises:
-        InvalidUpload: there are none, they have two readings, or they cannot be read.
+        InvalidUpload: there are none, two formats match, or they cannot be read.
     """
     kind, others = _choose(files, wanted)
     found = _READERS[kind](files)
@@ -68,7 +68,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
-    """Tell that an archive of folders has files of boxes, which its type does not use."""
+    """Return a warning if an archive of folders contains annotation files, which are ignored."""
     seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
     if not seen:
         return []
@@ -82,7 +82,7 @@ def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
 
 
 def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
-    """Return the format of the boxes, and others that the archive may be in, too."""
+    """Return the annotation format, and other formats that match as well."""
     kinds = _kinds(files, wanted)
     if wanted and wanted not in kinds:
         raise InvalidUpload(f"'format' is {wanted}, and the archive has no {_WORDS[wanted]}.")
@@ -101,7 +101,7 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
 
 
 def _kinds(files: BoxFiles, wanted: str) -> list[str]:
-    """List the formats that an archive is in; what the caller decided is not looked into."""
+    """Return the formats that match; those that the caller's choice rules out are not examined."""
     signs = files.signs
     is_told = bool(wanted or signs.tables)
     found = {
@@ -112,7 +112,7 @@ def _kinds(files: BoxFiles, wanted: str) -> list[str]:
     }
     kinds = [kind for kind, is_there in found.items() if is_there]
     if signs.label_texts and (not kinds or wanted == YOLO):
-        # Its list of classes may be missing, which the reader tells.
+        # The list of classes can be missing; then the reader raises an error that says so.
         return [YOLO]
     return kinds
 
@@ -126,7 +126,7 @@ def _warning(kind: str, others: list[str]) -> UploadWarning:
 
 
 def _read_table(files: BoxFiles) -> Annotations:
-    """Read annotations.csv.
+    """-
 
     Raises:
         InvalidUpload: there are several, or it cannot be read.
@@ -155,7 +155,7 @@ _READERS: Mapping[str, Callable[[BoxFiles], Annotations]] = {
 
 
 def _several(found: list[ZipMember]) -> InvalidUpload:
-    """Make the refusal of an archive with two files of boxes."""
+    """-"""
     first, second = (show_path(member.path) for member in found[:2])
     return InvalidUpload(
         f"The archive has two files named {ANNOTATIONS_NAME}: {first} and {second}. "
@@ -164,7 +164,7 @@ def _several(found: list[ZipMember]) -> InvalidUpload:
 
 
 def _missing(files: BoxFiles) -> InvalidUpload:
-    """Make the refusal of an archive without boxes."""
+    """Return the error for an archive without boxes, with hints from its file names."""
     signs = files.signs
     hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
     if signs.documents:

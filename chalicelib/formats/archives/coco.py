@@ -1,7 +1,7 @@
-"""Reads Microsoft's COCO: documents of images, annotations and categories. beyond.md, section 1.
+"""Reads COCO annotations: documents of images, annotations and categories. beyond.md, section 1.
 
-Lists are cut into their members without parsing them, and each member is parsed alone, so that
-polygons and masks, which are most of such a file, cost nothing.
+Lists are split into their members without parsing them, and each member is parsed separately, so
+that polygons and masks, which are most of such a file, cost nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from chalicelib.formats.archives.zip_archive import ZipMember
 
 PLACE = "Annotation {number} of {part}, {picture}"
 _CHECK_ANNOTATIONS = 1_000
+# No accepted image has a longer side; larger numbers are mistakes of the export.
 _MAX_SIDE = 100_000
+# An image, an annotation and a category for each of 1,000,000 boxes.
 _MAX_OBJECTS = 3_000_000
 _MAX_OBJECT_BYTES = 2_000_000
 _COUNTED_BYTES = 1 << 20
@@ -36,7 +38,7 @@ _Buffer = mmap.mmap | bytes
 
 
 class _Document(msgspec.Struct):
-    """A document, its lists not parsed yet."""
+    """A document whose lists are not parsed yet."""
 
     images: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     annotations: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -44,7 +46,7 @@ class _Document(msgspec.Struct):
 
 
 class _Image(msgspec.Struct):
-    """What is used of an image."""
+    """The members of an image that are used."""
 
     id: Any = None
     file_name: Any = None
@@ -53,14 +55,14 @@ class _Image(msgspec.Struct):
 
 
 class _Category(msgspec.Struct):
-    """What is used of a category."""
+    """The members of a category that are used."""
 
     id: Any = None
     name: Any = None
 
 
 class _Annotation(msgspec.Struct):
-    """What is used of an annotation."""
+    """The members of an annotation that are used."""
 
     image_id: Any = None
     category_id: Any = None
@@ -73,13 +75,13 @@ class _Picture(NamedTuple):
     """An image of a document, found in the archive or not."""
 
     found: int | str
-    """Index of the file in the archive, or why there is none."""
+    """Index of the file in the archive, or why it was not found."""
     name: str
-    """As it is written."""
+    """As written in the document."""
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any object of a list, to count them."""
+    """Any object of a list, decoded only to validate the list."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -88,7 +90,7 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
-    """List the documents that hold boxes: by their names, else by their members.
+    """Return the COCO documents: by their names, else by their members.
 
     Raises:
         InvalidUpload: one cannot be unpacked.
@@ -111,7 +113,7 @@ def read_coco(files: BoxFiles) -> Annotations:
 
 
 def _has_boxes(content: _Buffer) -> bool:
-    """Tell whether a document has the three lists."""
+    """Return whether a document has the three lists."""
     try:
         found = _DOCUMENT.decode(_without_mark(content))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -121,7 +123,7 @@ def _has_boxes(content: _Buffer) -> bool:
 
 
 def _without_mark(content: _Buffer) -> _Buffer | memoryview:
-    """Leave out the mark that some systems put before UTF-8."""
+    """Skip the byte order mark that some systems write before UTF-8."""
     return memoryview(content)[3:] if content[:3] == b"\xef\xbb\xbf" else content
 
 
@@ -147,7 +149,7 @@ class _CocoReader:
     def read(self) -> None:
         """Add the document's boxes."""
         content = self._files.map_file(self._member)
-        # Before lists are made: a few bytes become an object of many.
+        # Count first: each object of a few bytes becomes a Python object of hundreds.
         if _count_objects(content) > _MAX_OBJECTS:
             raise self._refusal(f"it has more than {_MAX_OBJECTS:,} objects")
         try:
@@ -168,7 +170,7 @@ class _CocoReader:
             self._add(at, raw, labels, pictures)
 
     def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> list[msgspec.Raw]:
-        """Return the objects of a list that must be there, not parsed yet."""
+        """Return the unparsed objects of a required list."""
         if isinstance(raw, msgspec.UnsetType):
             raise self._refusal(f"it has no list '{name}'")
         _MEMBERS.decode(raw)
@@ -181,7 +183,7 @@ class _CocoReader:
         )
 
     def _labels(self, categories: list[msgspec.Raw]) -> dict[str, str]:
-        """Map the ids of categories to their names."""
+        """Return the names of categories by their ids."""
         labels: dict[str, str] = {}
         for raw in categories:
             category = _parsed(raw, _Category)
@@ -192,7 +194,7 @@ class _CocoReader:
         return labels
 
     def _pictures(self, images: list[msgspec.Raw]) -> dict[str, _Picture]:
-        """Map the ids of images to files of the archive."""
+        """Return the images by their ids, matched with files of the archive."""
         pictures: dict[str, _Picture] = {}
         for raw in images:
             image = _parsed(raw, _Image)
@@ -207,7 +209,7 @@ class _CocoReader:
         return pictures
 
     def _find(self, name: str) -> int | str:
-        """Find the picture of an image; one that is found by its name belongs to one path."""
+        """Find the file of an image; a file can belong to only one path."""
         if not name.strip():
             return "the image has no file_name; write the name of its file."
         found = self._files.pictures.find(name, self._folder)
@@ -219,7 +221,7 @@ class _CocoReader:
     def _add(
         self, at: int, raw: msgspec.Raw, labels: dict[str, str], pictures: dict[str, _Picture]
     ) -> None:
-        """Add one box, or reject it."""
+        """-"""
         picture = _Picture("its image_id is that of no image; correct it.", "")
         try:
             found = _parsed(raw, _Annotation)
@@ -236,16 +238,16 @@ class _CocoReader:
 
 
 def _count_objects(content: _Buffer) -> int:
-    """Count what may be objects; braces in texts count, too."""
+    """Count opening braces, an upper bound for objects; those in texts count as well."""
     parts = range(0, len(content), _COUNTED_BYTES)
     return sum(content[at : at + _COUNTED_BYTES].count(b"{") for at in parts)
 
 
 def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
-    """Parse what is used of an object.
+    """Parse the used members of an object.
 
     Raises:
-        ValidationError: it is none, or too large to be one.
+        ValidationError: it is not such an object, or too large to be one.
     """
     if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
         raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")
@@ -257,7 +259,7 @@ def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
     """Return label and box of an annotation.
 
     Raises:
-        CellFault: it has none.
+        CellFault: one of them is missing or invalid.
     """
     if found.iscrowd not in (None, 0, False, "0"):
         raise CellFault("it is a crowd (iscrowd), which is no single object; draw single boxes.")
@@ -278,7 +280,7 @@ def _is_number(value: object) -> bool:
 
 
 def _as_id(value: object) -> str | None:
-    """Return an id as text, so that 7 and "7" are the same; None for what is none."""
+    """Return an id as text, so that 7 and "7" are equal; None if it is not an id."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -286,11 +288,11 @@ def _as_id(value: object) -> str | None:
     try:
         return str(value).strip() or None
     except ValueError:
-        # An integer of thousands of digits.
+        # str() refuses an integer of thousands of digits.
         return None
 
 
 def _as_side(value: object) -> int:
-    """Return a width or height in whole pixels; 0 for what is none."""
+    """Return a width or height in whole pixels; 0 if it is not a size."""
     is_side = _is_number(value) and 0 < value <= _MAX_SIDE  # type: ignore[operator]
     return round(value) if is_side else 0  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Brings the pictures of an archive, scaled down to the limits where the caller wants that."""
+"""Reads the images of an archive, scaled down to the limits if the caller wants that."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from chalicelib.formats.pictures.shrinking import MAX_SHRUNK_BYTES, shrink_pictu
 
 @dataclass(frozen=True, slots=True)
 class MemberPicture:
-    """A picture file of an archive, as it is stored."""
+    """An image file of an archive, as it is stored."""
 
     content: bytes
-    """The file, scaled down or as it was sent."""
+    """The file as sent, or scaled down."""
     sent: PictureFacts | None
-    """What was sent, where it was scaled down; None where it is stored as it was sent."""
+    """Facts about the sent image if it was scaled down; None if it is stored as sent."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return a box inside the stored picture.
+        """Return a box inside the stored image.
 
         Args:
-            box: in pixels of the picture that was sent; may reach out of it.
-            facts: of the stored picture.
+            box: In pixels of the sent image; can reach outside of it.
+            facts: Facts of the stored image.
 
         Raises:
-            CellFault: its centre lies outside.
+            CellFault: its centre is outside.
         """
         if self.sent is None:
             return clip_box(box, facts.width, facts.height)
@@ -43,12 +43,12 @@ class MemberPicture:
 
 
 class MemberPictures:
-    """Reads the pictures of one archive.
+    """Reads the images of one archive.
 
     Args:
-        archive: what holds them.
-        max_bytes: largest picture file.
-        shrinks: whether larger ones are scaled down instead of refused.
+        archive: The archive.
+        max_bytes: Size limit of an image file.
+        shrinks: Whether larger images are scaled down instead of rejected.
     """
 
     def __init__(self, archive: ZipArchive, max_bytes: int, *, shrinks: bool) -> None:
@@ -57,7 +57,7 @@ class MemberPictures:
         self._shrinks = shrinks
 
     def read(self, member: ZipMember) -> MemberPicture:
-        """Unpack a picture, and scale it down where it is over the limits and may be.
+        """Unpack an image, and scale it down if it exceeds the limits and scaling is on.
 
         Raises:
             MemberProblem: it cannot be used.
@@ -72,7 +72,7 @@ class MemberPictures:
             raise MemberProblem(str(problem)) from None
 
     def check(self, picture: MemberPicture) -> PictureFacts:
-        """Make sure that a picture is whole; return its facts.
+        """Verify that an image is complete, and return its facts.
 
         Raises:
             MemberProblem: it cannot be used.

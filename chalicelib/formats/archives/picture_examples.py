@@ -1,4 +1,4 @@
-"""Labels of pictures and boxes, and the kept examples of an archive. Contract section 5."""
+"""Labels of images and boxes, and the accepted examples of an archive. Contract section 5."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def find_label_fault(label: str) -> str:
-    """Say what is wrong with a trimmed label; empty when it is fine."""
+    """Return what is wrong with a trimmed label; empty if it is valid."""
     if not label:
         return "the label is empty; give it a name of at least one visible character."
     found = _FORBIDDEN.search(label)
@@ -28,35 +28,35 @@ def find_label_fault(label: str) -> str:
 
 
 def cut_label(label: str) -> str:
-    """Cut a trimmed label to what is stored."""
+    """Cut a trimmed label to the stored length."""
     if len(label) <= MAX_NAME_CHARACTERS:
         return label
     return label[:MAX_NAME_CHARACTERS].rstrip()
 
 
 class LabelBook:
-    """Finds labels that become one by cutting; all must be added before the first is judged."""
+    """Finds labels that become equal when cut; add all labels before asking for the first fault."""
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
         self._merged: set[str] = set()
 
     def __len__(self) -> int:
-        """Return the number of labels after cutting."""
+        """-"""
         return len(self._digests)
 
     def add(self, label: str) -> None:
-        """Note a trimmed label that has no fault."""
+        """Add a trimmed, valid label."""
         name = cut_label(label)
         digest = text_digest(label)
         if self._digests.setdefault(name, digest) != digest:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Say that a label cannot be told from another once they are cut; empty when it can.
+        """Return a fault if a label equals another one after cutting; empty if it does not.
 
         Args:
-            name: a label that was added, cut.
+            name: An added label, cut.
         """
         if name not in self._merged:
             return ""
@@ -68,7 +68,7 @@ class LabelBook:
 
 @dataclass(frozen=True, slots=True)
 class PictureItem:
-    """One example that the upload brings."""
+    """One example of the upload."""
 
     label: str
     """Label name, cut to 180 characters."""
@@ -77,11 +77,11 @@ class PictureItem:
     digest: bytes
     """Digest of the picture file, 16 bytes."""
     box: Box | None
-    """Detection: the object, clipped to the picture; None for the other types."""
+    """Detection: the object, clipped to the image; None for the other types."""
 
 
 class PictureItems:
-    """The examples in the order in which they were kept; may be read any number of times."""
+    """The accepted examples in order; can be read any number of times."""
 
     def __init__(self) -> None:
         self._labels: list[str] = []
@@ -101,11 +101,11 @@ class PictureItems:
             yield PictureItem(self._labels[label], name, digest, box)
 
     def add_file(self, name: str, digest: bytes) -> None:
-        """Name the picture file of the examples that follow."""
+        """Start the examples of an image file."""
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:
-        """Add an example of the file that was added last; all have a box, or none."""
+        """Add an example of the file that was added last; either all have a box or none."""
         index = self._label_indexes.setdefault(label, len(self._labels))
         if index == len(self._labels):
             self._labels.append(label)

@@ -1,4 +1,4 @@
-"""Finds the picture that an annotation means, by path or name. Contract section 5."""
+"""Finds the image that an annotation names, by path or name. Contract section 5."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ class PictureIndex:
         self._folded: tuple[dict[str, int], dict[str, int]] | None = None
 
     def add(self, index: int, path: str) -> None:
-        """Note a file.
+        """Add a file.
 
         Args:
-            index: place in the archive's directory.
-            path: clean path in the archive.
+            index: Position in the archive's directory.
+            path: Cleaned path in the archive.
         """
         _note(self._paths, path, index)
         _note(self._names, path.rpartition("/")[2], index)
 
     def find(self, cell: str, folder: str) -> int | str:
-        """Find a picture: by path, by path beside annotations.csv, by name; then in any case.
+        """Find an image by path, by path relative to annotations.csv, by name; then ignoring case.
 
         Args:
-            cell: what the row says; other tools' paths and backslashes too.
-            folder: folder of annotations.csv with a "/" at its end, or empty.
+            cell: The name in the row; paths of other tools and backslashes work.
+            folder: Folder of annotations.csv with a "/" at its end, or empty.
 
         Returns:
-            Index of the file, or why there is none.
+            Index of the file, or why it was not found.
         """
         path = as_path(cell)
         return self.find_first((path, folder + path))
 
     def find_first(self, wanted: Sequence[str]) -> int | str:
-        """Find a picture by the first path that there is, by name; then in any case.
+        """Find an image by the first existing path, then by name, then ignoring case.
 
         Args:
-            wanted: paths in the archive; the first one's file name is what is looked for by name.
+            wanted: Paths in the archive; the file name of the first is used for the search by name.
 
         Returns:
-            Index of the file, or why there is none.
+            Index of the file, or why it was not found.
         """
         name = wanted[0].rpartition("/")[2]
         found = _first(self._paths, self._names, wanted, name)
@@ -62,7 +62,7 @@ class PictureIndex:
 
 
 def as_path(written: str) -> str:
-    """Return a path as other tools and systems write it in the way of archives."""
+    """Normalise a path of another tool or system to the form used in archives."""
     return written.strip().replace("\\", "/").removeprefix("./")
 
 

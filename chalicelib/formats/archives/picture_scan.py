@@ -1,8 +1,8 @@
-"""Decides what happens to every picture of a zip upload, and hands over those that are kept.
+"""Decides what happens to every image of a zip upload, and passes the accepted ones on.
 
-One pass: the caller stores each kept picture while the archive is read, and writes the examples
-when the scan has ended well; stored pictures are named by their digest, so that an attempt that is
-repeated stores the same ones. Contract section 5.
+The archive is read once: the caller stores each accepted image immediately, and writes the examples
+after the scan has succeeded. Images are stored under their digest, so a repeated attempt stores
+the same objects. Contract section 5.
 """
 
 from __future__ import annotations
@@ -69,77 +69,76 @@ from chalicelib.formats.pictures.rules import PictureFacts
 
 @dataclass(frozen=True)
 class PictureRules:
-    """What an archive is read against."""
+    """The dataset that an archive is checked against."""
 
     type: str
     """Type of the dataset: image, image-multi-label or image-detection."""
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
-    """Labels that the dataset has, with the digests of their examples (`Example.digest`)."""
+    """Labels of the dataset, with the digests of their examples (`Example.digest`)."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present names of labels by names that they had before."""
+    """Current names of labels by their former names."""
     pictures: AbstractSet[bytes] = frozenset()
-    """Digests of the picture files that a detection dataset has; the other types need none."""
+    """Digests of the image files of a detection dataset; other types do not need them."""
     examples: int = 0
-    """Examples that the dataset has."""
+    """Number of examples in the dataset."""
     bytes: int = 0
-    """Bytes of the distinct pictures that the dataset has."""
+    """Bytes of the distinct images in the dataset."""
     feedback: FeedbackRules | None = None
-    """What an archive of feedback must keep to besides; None for uploads."""
+    """Additional rules for feedback; None for uploads."""
     options: ReadingOptions = RECOGNISED
-    """What the caller says about the file."""
+    """How the caller wants the archive to be read."""
 
     @property
     def is_detection(self) -> bool:
-        """True when the examples are boxes."""
+        """Return whether the examples are boxes."""
         return self.type == DETECTION
 
     def present(self, label: str) -> str:
-        """Return the name that a label has now."""
+        """Return the current name of a label."""
         return self.former.get(label, label)
 
     @property
     def max_image_bytes(self) -> int:
-        """Largest picture file."""
+        """Return the size limit of an image file."""
         return MAX_DETECTION_IMAGE_BYTES if self.is_detection else MAX_IMAGE_BYTES
 
 
 @dataclass(frozen=True)
 class Sink:
-    """Who takes what the scan finds."""
+    """Callbacks that receive what the scan finds."""
 
     keep: Callable[[bytes, bytes, PictureFacts], None]
-    """Stores a picture: digest, content, facts. Called once for each distinct kept picture, in
-    order; may raise to stop the scan."""
+    """Stores an image: digest, content, facts; called once for each distinct accepted image."""
     check: Callable[[], None]
     """Called between files; raises to stop the scan."""
     begin: Callable[[UploadScan], object] = lambda _: None
-    """Takes the decision before the first file, to know how far a scan came that raised."""
+    """Called with the decision before the first file."""
 
 
 @dataclass
 class PictureScan(UploadScan):
-    """What happens to the examples of an archive: pictures, or boxes of them."""
+    """What happens to the examples of an archive: images, or boxes of them."""
 
     items: PictureItems = field(default_factory=PictureItems)
-    """Examples that are kept, in order."""
+    """Accepted examples, in order."""
 
 
 def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureScan:
-    """Read an archive, decide what happens to each example, and hand over the kept pictures.
+    """Read an archive, decide what happens to each example, and pass on the accepted images.
 
     Memory: one picture file, about 300 bytes a file of the archive, 150 bytes a box.
 
     Args:
-        file: the zip archive, seekable; stays open.
-        rules: the dataset that it is read into.
-        sink: takes the pictures.
+        file: The zip archive, seekable; stays open.
+        rules: The dataset that it is read into.
+        sink: Receives the images.
 
     Returns:
         The decision.
 
     Raises:
-        InvalidZip: the file is no usable zip archive; the caller knows the dataset's name for the
-            documented text.
+        InvalidZip: the file is not a usable zip archive; the caller adds the dataset's name to
+                form the documented text.
         InvalidUpload: nothing in it can be used, or it breaks a limit of the dataset.
         Exception: whatever the sink raised.
     """
@@ -190,7 +189,7 @@ class _Scan:
             self.result.warnings += warn_of_unused(signs)
 
     def _read_labelled(self, member: ZipMember, book: LabelBook) -> None:
-        """Read one picture in a label's folder."""
+        """-"""
         if member.problem:
             raise MemberProblem(member.problem)
         label = self._rules.present(_checked_label(member, book))
@@ -203,7 +202,7 @@ class _Scan:
         self._keep_example(label, digest)
 
     def read_boxes(self) -> None:
-        """Read an archive whose labels stand in files of boxes."""
+        """Read an archive whose labels are in annotation files."""
         files = BoxFiles(self._archive, self.result.reject, self._sink.check)
         kind, self._annotations, warnings = find_boxes(files, self._rules.options.format)
         self.result.format = FileFormat(kind)
@@ -216,7 +215,7 @@ class _Scan:
         self.result.warnings += [*warn_of_tiny_boxes(self._tiny), *warn_of_cut_boxes(self._cut)]
 
     def _read_boxed(self, member: ZipMember) -> None:
-        """Read one picture with its boxes."""
+        """-"""
         boxes = list(self._annotations.boxes_of(member.index))
         try:
             if self._rules.feedback:
@@ -234,7 +233,7 @@ class _Scan:
     def _read_annotated(
         self, member: ZipMember, picture: MemberPicture, facts: PictureFacts, boxes: list[BoxRow]
     ) -> None:
-        """Read one picture that has boxes."""
+        """-"""
         name = picture_digest(picture.content)
         is_kept = False
         for row in boxes:
@@ -260,7 +259,7 @@ class _Scan:
     def _placed_box(
         self, row: BoxRow, member: ZipMember, picture: MemberPicture, facts: PictureFacts
     ) -> Box:
-        """Return a box in pixels, inside its picture as it is stored."""
+        """Return a box in pixels of the stored image, clipped to it."""
         if row.label_fault:
             raise CellFault(row.label_fault)
         sent = picture.sent or facts
@@ -271,14 +270,14 @@ class _Scan:
         return placed
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
-        """Reject a file with all its boxes; one without box counts once."""
+        """Reject a file with all its boxes; a file without boxes counts once."""
         for row in boxes:
             self.result.reject(row.reject(member.path, reason))
         if not boxes:
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _reject_without_box(self, member: ZipMember) -> None:
-        """Reject a picture without box, unless its boxes were counted as rejected."""
+        """Reject an image without boxes, unless its boxes were already counted as rejected."""
         if not self._annotations.is_spoilt(member.index):
             reason = (
                 "annotations.csv has no box of this picture; add a row with its boxes."
@@ -293,7 +292,7 @@ class _Scan:
     def _keep_picture(
         self, member: ZipMember, digest: bytes, content: bytes, facts: PictureFacts
     ) -> None:
-        """Hand over a picture that has a new example, once."""
+        """Pass on an image that has a new example, once."""
         self.result.items.add_file(_cut_name(member), digest)
         if self._rules.feedback:
             self._rules.feedback.add(_cut_name(member))
@@ -306,7 +305,7 @@ class _Scan:
         self._sink.keep(digest, content, facts)
 
     def _keep_example(self, label: str, digest: bytes, box: Box | None = None) -> None:
-        """Add an example of the picture that was kept last."""
+        """Add an example of the image that was passed on last."""
         result = self.result
         if label not in result.kept_by_label:
             result.kept_by_label[label] = 0
@@ -332,12 +331,12 @@ def _cut_name(member: ZipMember) -> str:
 
 
 def _folder_of(member: ZipMember) -> str:
-    """Return the name of the folder that a file lies in, as a label; empty at the root."""
+    """Return the name of a file's folder, as a label; empty at the root."""
     return normal_form(member.path.rpartition("/")[0].rpartition("/")[2])
 
 
 def _checked_label(member: ZipMember, book: LabelBook) -> str:
-    """Return the label of a picture, cut."""
+    """-"""
     folder = _folder_of(member)
     if "/" not in member.path:
         raise MemberProblem(
@@ -352,7 +351,7 @@ def _checked_label(member: ZipMember, book: LabelBook) -> str:
 
 
 def _check_useful(result: PictureScan, rules: PictureRules) -> None:
-    """Refuse an archive that brings nothing."""
+    """Raise if an archive adds nothing."""
     if result.kept + result.duplicates:
         return
     if not result.rejected:
@@ -370,7 +369,7 @@ def _check_useful(result: PictureScan, rules: PictureRules) -> None:
 
 
 def _warn(result: PictureScan, rules: PictureRules) -> None:
-    """Tell what looks odd, and refuse it where the caller wants that."""
+    """Add warnings for suspicious data, and raise if the caller asked for strict reading."""
     counts = {label: len(digests) for label, digests in rules.known.items()}
     for label, kept in result.kept_by_label.items():
         counts[label] = counts.get(label, 0) + kept
@@ -381,11 +380,11 @@ def _warn(result: PictureScan, rules: PictureRules) -> None:
 
 
 class FeedbackRules:
-    """Refuses unknown labels and used file names, within one reading of an archive.
+    """Rejects unknown labels and used file names while an archive of feedback is read.
 
     Args:
-        labels: label names of the dataset.
-        used_names: file names that the dataset has; only those of the archive matter.
+        labels: Label names of the dataset.
+        used_names: File names that the dataset has; only those of the archive matter.
     """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
@@ -393,7 +392,7 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Refuse a picture whose name is in use.
+        """Raise if the name of an image is in use.
 
         Raises:
             MemberProblem: the dataset, or this archive, has an example of this name.
@@ -402,7 +401,7 @@ class FeedbackRules:
             raise MemberProblem("an example has this file name already; rename the file.")
 
     def check_label(self, label: str) -> None:
-        """Refuse a box whose label is new.
+        """Raise if the label of a box is not a label of the dataset.
 
         Raises:
             CellFault: the dataset has no such label.
@@ -413,5 +412,5 @@ class FeedbackRules:
             )
 
     def add(self, name: str) -> None:
-        """Note the name of a picture that is kept."""
+        """Record the name of an accepted image."""
         self._used_names.add(name)

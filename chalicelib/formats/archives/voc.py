@@ -1,6 +1,6 @@
-"""Reads Pascal VOC: an XML document of objects for each picture. beyond.md, section 1.
+"""Reads Pascal VOC annotations: an XML document for each image. beyond.md, section 1.
 
-The reader refuses entities and whatever lies outside of the document.
+The parser refuses entities and references to anything outside of the document.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 PLACE = "Object {number} of {part}"
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
+# Decimals of a side: further digits are noise of subtracting two decimal numbers.
 _DIGITS = 6
-"""Decimals of a side: what a difference of two written numbers is certain of."""
 
 
 class DocumentFault(ValueError):
@@ -40,12 +40,12 @@ class DocumentFault(ValueError):
 
 
 def has_annotations(files: BoxFiles) -> bool:
-    """Tell whether one of the first XML documents of an archive is one of Pascal VOC."""
+    """Return whether one of the first XML documents of an archive is Pascal VOC."""
     return any(_is_annotation(files, member) for member in files.signs.markup)
 
 
 def fault_of(files: BoxFiles) -> str:
-    """Say why the first XML document of an archive is none of Pascal VOC."""
+    """Return why the first XML document of an archive is not Pascal VOC."""
     try:
         _parse(files, files.signs.markup[0])
     except (DocumentFault, MemberProblem) as fault:
@@ -54,7 +54,7 @@ def fault_of(files: BoxFiles) -> str:
 
 
 def read_voc(files: BoxFiles) -> Annotations:
-    """Read the boxes of all pictures.
+    """Read the boxes of all images.
 
     Raises:
         InvalidUpload: there are too many boxes or labels.
@@ -80,7 +80,7 @@ def _is_annotation(files: BoxFiles, member: ZipMember) -> bool:
     try:
         _parse(files, member)
     except (DocumentFault, MemberProblem):
-        # What cannot be parsed may be one all the same, and is to be told.
+        # A broken document can still be Pascal VOC, and then the caller must learn about the fault.
         return member.path.split("/")[-2:-1] == ["Annotations"]
     return True
 
@@ -89,10 +89,10 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
     """Parse a document.
 
     Raises:
-        DocumentFault: it is no document of Pascal VOC.
+        DocumentFault: it is not a Pascal VOC document.
         MemberProblem: it cannot be unpacked.
     """
-    # Late: no other upload needs it.
+    # Imported late because no other upload needs it.
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
 
@@ -114,7 +114,7 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
 
 
 def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
-    """Find the picture of a document: the one that it names, else the one of its own name."""
+    """Find the image of a document by the name in it, else by the document's own name."""
     path = without_suffix(member.path)
     own = files.stems.find_first((swapped_folder(path, "Annotations", "JPEGImages"), path))
     if not named:
@@ -133,7 +133,7 @@ def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
 
 
 def _spoil_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> None:
-    """Note that the picture of a document that cannot be read was counted with it."""
+    """Record that the image of an unreadable document was already counted as rejected."""
     picture = _find_picture(files, member, "")
     if isinstance(picture, int):
         result.spoil(picture)
@@ -142,7 +142,7 @@ def _spoil_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> 
 def _read_objects(
     files: BoxFiles, result: Annotations, member: ZipMember, root: Element, picture: int | str
 ) -> None:
-    """Add the boxes of one document; `picture` says why there is none."""
+    """Add the boxes of one document; `picture` can be the reason why the image was not found."""
     part = result.parts
     result.name_parts([shown_name(member)])
     if isinstance(picture, int):
@@ -160,7 +160,7 @@ def _read_objects(
 
 
 def _size(root: Element, side: str) -> int:
-    """Return a side of the picture as the document says it; 0 when it does not."""
+    """Return a side of the image as written in the document; 0 if missing."""
     written = (root.findtext(f"size/{side}") or "").strip()
     return int(written) if written.isdecimal() and len(written) < 7 else 0
 
@@ -169,7 +169,7 @@ def _read_box(found: Element) -> Box:
     """Return the box of an object in pixels.
 
     Raises:
-        CellFault: it has none.
+        CellFault: it has no valid box.
     """
     written = [(found.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
     if not all(written):

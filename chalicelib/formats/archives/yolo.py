@@ -1,7 +1,8 @@
-"""Reads YOLO: a text of boxes for each picture, and a list of the classes. beyond.md, section 1.
+"""Reads YOLO annotations: a text file for each image, and class names. beyond.md, section 1.
 
-A line is `class x y width height`, shares of the picture around the box's middle; or a class and
-the corners of an outline, whose bounds are taken. Shares become pixels when the picture is known.
+A line is `class x y width height` with the box's centre and size as fractions of the image; or a
+class and the corners of an outline, whose bounds are used. Fractions are converted to pixels when
+the image's size is known.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
 
 PLACE = "Line {number} of {part}"
 _BOX_NUMBERS = 4
+# Tools round, so a box can exceed its image by this much.
 _LARGEST_SHARE = 1.001
-"""Tools round; a box may reach so far out of its picture."""
 _MAX_CLASS_LIST_BYTES = 1024 * 1024
 _REMEDY = "Write the class, then x, y, width and height as shares of the picture, between 0 and 1."
 
 
 class ClassList:
-    """What YOLO's class numbers mean."""
+    """The labels of YOLO's class numbers."""
 
     def __init__(self, file_name: str, names: dict[int, str], *, has_keypoints: bool) -> None:
         self.file_name = file_name
@@ -59,10 +60,10 @@ class ClassList:
         return checked_label(self.names[number])
 
     def check_first(self) -> None:
-        """Refuse numbers that count from 1: each would name the class behind its own.
+        """Raise if class numbers start at 1: each would then get the label of the next class.
 
         Raises:
-            InvalidUpload: the last number is one too many, and the first is not used.
+            InvalidUpload: the last number is one too high, and 0 is not used.
         """
         last = max(self.names)
         if min(self.names) == 0 and last + 1 == max(self._used, default=0) and 0 not in self._used:
@@ -74,7 +75,7 @@ class ClassList:
 
 
 def has_label_texts(files: BoxFiles) -> bool:
-    """Tell whether an archive has texts that belong to pictures by place or name."""
+    """Return whether an archive has text files that belong to images by folder or name."""
     if files.signs.label_texts:
         return True
     if not files.signs.class_lists:
@@ -83,10 +84,10 @@ def has_label_texts(files: BoxFiles) -> bool:
 
 
 def read_yolo(files: BoxFiles) -> Annotations:
-    """Read the boxes of all pictures; they are shares still.
+    """Read the boxes of all images, as fractions of their image.
 
     Raises:
-        InvalidUpload: the classes are not named, or there are too many boxes or labels.
+        InvalidUpload: class names are missing, or there are too many boxes or labels.
     """
     classes = read_classes(files)
     result = Annotations(PLACE, in_shares=True)
@@ -112,7 +113,7 @@ def read_classes(files: BoxFiles) -> ClassList:
     """Read the list of classes.
 
     Raises:
-        InvalidUpload: there is none, it cannot be read, or there are several that differ.
+        InvalidUpload: it is missing, cannot be read, or several differ.
     """
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
@@ -131,7 +132,7 @@ def read_classes(files: BoxFiles) -> ClassList:
 
 
 def _other_lists(files: BoxFiles) -> Iterator[ClassList]:
-    """Read the lists that Ultralytics calls as the data set, such as coco8.yaml."""
+    """Yield the class lists that Ultralytics names after the data set, such as coco8.yaml."""
     for member in files.signs.other_lists:
         with suppress(InvalidUpload):
             yield _read_class_list(files, member)
@@ -142,7 +143,7 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Find the picture of a text: of its name, below `images` or beside it."""
+    """Find the image of a text file: of the same name, below `images` or in the same folder."""
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 
@@ -166,8 +167,8 @@ def _read_class_list(files: BoxFiles, member: ZipMember) -> ClassList:
 
 
 def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
-    """Return the names by class number, and whether lines have key points behind their box."""
-    # Late: no other upload needs it.
+    """Return the names by class number, and whether lines have key points after their box."""
+    # Imported late because no other upload needs it.
     import yaml
 
     refusal = InvalidUpload(
@@ -175,7 +176,7 @@ def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
         "to texts. Write names: [cat, dog]."
     )
     try:
-        # Texts alone: a class `no` stays a text, no alias is expanded, no object is made.
+        # BaseLoader returns text only: a class `no` stays text, and no alias or object is expanded.
         content = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - makes nothing but texts
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
         raise InvalidUpload(f"{name} is no valid YAML: {str(problem)[:200]}") from None
@@ -196,7 +197,7 @@ def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
 
 
 def _check_count(written: object, count: int, name: str) -> None:
-    """Refuse a list that says itself that it has another length."""
+    """Raise if the list declares another number of classes than it has."""
     if isinstance(written, str) and written.isdecimal() and written != str(count):
         raise InvalidUpload(
             f"{name} says nc: {written[:20]} and names {count:,} classes. Correct one of them."
@@ -210,7 +211,7 @@ def _read_lines(
     text: str,
     meaning: tuple[ClassList, int | str],
 ) -> None:
-    """Add the boxes of one picture; `meaning` is classes, and picture or why there is none."""
+    """Add the boxes of one image; `meaning` is the classes and the image, or why it is missing."""
     classes, picture = meaning
     part = result.parts
     result.name_parts([shown_name(member)])
@@ -230,10 +231,10 @@ def _read_lines(
 
 
 def _read_box(words: list[str], *, has_keypoints: bool) -> Box:
-    """Return the box of a line in shares, from its top left corner.
+    """Return the box of a line as fractions, from its top left corner.
 
     Raises:
-        CellFault: the line is no box.
+        CellFault: the line is not a box.
     """
     try:
         shares = [float(word) for word in words]

@@ -1,6 +1,6 @@
-"""Safe reading of zip archives: no entry is written anywhere, none is unpacked beyond a limit.
+"""Reads zip archives safely: nothing is written to disk, and unpacking is limited.
 
-See contract section 5
+Contract section 5.
 """
 
 from __future__ import annotations
@@ -48,41 +48,41 @@ class MemberProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ZipMember:
-    """A file of an archive."""
+    """A file in an archive."""
 
     index: int
-    """Place in the directory, from 0."""
+    """Position in the directory, from 0."""
     path: str
-    """With "/" between folders, safe unless there is a problem."""
+    """With "/" between folders; safe unless there is a problem."""
     size: int
-    """Bytes that it says to unpack to."""
+    """Unpacked size in bytes, as declared."""
     problem: str | None
-    """Why it cannot be used; None when it may be read."""
+    """Why it cannot be used; None if it can be read."""
     entry: ZipEntry
-    """The entry of the directory."""
+    """Its entry in the directory."""
     end: int
     """Offset in the file where the next entry begins."""
 
     @property
     def name(self) -> str:
-        """The file name without its folders."""
+        """Return the file name without folders."""
         return self.path.rpartition("/")[2]
 
 
 def looks_like_zip(head: bytes) -> bool:
-    """Tell from the first bytes whether a file is a zip archive; the name does not matter."""
+    """Return whether a file starts like a zip archive; its name does not matter."""
     return head.startswith(_SIGNATURES)
 
 
 def explain_foreign(head: bytes) -> str:
-    """Say what a file surely is in place of a zip archive, and what to send.
+    """Return what a file of another kind is, and what to send instead.
 
     Args:
-        head: the first bytes of the file, 4,096 are plenty.
+        head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence for the caller; empty when it may be an archive. One that extracts itself
-        begins as a program, so programs and unknown bytes pass here and are judged by their end.
+        A sentence for the caller; empty if it can be an archive. Self-extracting archives begin
+        like programs, so programs and unknown bytes pass here and are checked by their end.
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -99,18 +99,18 @@ def explain_foreign(head: bytes) -> str:
 
 
 def open_archive(file: BinaryIO) -> ZipArchive:
-    """Check an archive as a whole, without unpacking anything.
+    """Validate an archive as a whole, without unpacking anything.
 
     Takes 16 bytes of memory an entry, and 1 MB for reading.
 
     Args:
-        file: seekable, up to 2 GB; stays open and must not be closed while the archive is read.
+        file: Seekable, up to 2 GB. It must stay open while the archive is read.
 
     Returns:
         The archive.
 
     Raises:
-        InvalidZip: the file is no zip archive, is truncated, damaged, or has several parts.
+        InvalidZip: the file is not a zip archive, is truncated, damaged, or has several parts.
         InvalidUpload: it has too many entries, entries that overlap, or only encrypted ones.
     """
     directory = find_directory(file)
@@ -130,7 +130,7 @@ def open_archive(file: BinaryIO) -> ZipArchive:
 
 
 def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
-    """Find where the data of each entry must end, and refuse entries that share bytes."""
+    """Return the offset where each entry's data ends, and refuse entries that share bytes."""
     ends = array("Q", bytes(8 * len(starts)))
     following = data_end
     for index in sorted(range(len(starts)), key=starts.__getitem__, reverse=True):
@@ -150,7 +150,7 @@ def _is_skipped(entry: ZipEntry) -> bool:
 
 
 class ZipArchive:
-    """The files of an archive, read one at a time. Made by `open_archive`."""
+    """The files of an archive, read one at a time; created by `open_archive`."""
 
     def __init__(self, file: BinaryIO, directory: Directory, ends: array[int]) -> None:
         self._file = file
@@ -158,10 +158,10 @@ class ZipArchive:
         self._ends = ends
 
     def members(self) -> Iterator[ZipMember]:
-        """List files in the directory's order; folders, dot files and the like are left out.
+        """Yield the files in the directory's order, without folders, dot files and similar.
 
         Yields:
-            Members; those with a problem too. Entries may be read in between.
+            Members; including those with a problem. Entries can be read in between.
         """
         for entry in read_entries(self._file, self._directory):
             if not _is_skipped(entry):
@@ -175,12 +175,12 @@ class ZipArchive:
         """Unpack a file.
 
         Args:
-            member: of this archive.
-            limit: most bytes that it may have.
-            remedy: what to do about one that has more.
+            member: A member of this archive.
+            limit: Size limit in bytes.
+            remedy: What the error tells the caller to do about a larger file.
 
         Returns:
-            Its content, checked by size and CRC.
+            Its content; size and CRC are verified.
 
         Raises:
             MemberProblem: the entry cannot be used.
@@ -190,15 +190,15 @@ class ZipArchive:
     def chunks(
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
-        """Unpack a file piece by piece; only after the last one is the content checked.
+        """Unpack a file in chunks; the content is verified only after the last one.
 
         Args:
-            member: of this archive.
-            limit: most bytes that it may have.
-            remedy: what to do about one that has more.
+            member: A member of this archive.
+            limit: Size limit in bytes.
+            remedy: What the error tells the caller to do about a larger file.
 
         Yields:
-            At most 64 KiB at a time; never more than the size that the entry says.
+            At most 64 KiB at a time; never more than the declared size.
 
         Raises:
             MemberProblem: the entry cannot be used.
@@ -217,7 +217,7 @@ class ZipArchive:
         for chunk in unpack(self._file, start, entry):
             size += len(chunk)
             crc = zlib.crc32(chunk, crc)
-            # The limit was held against the announced size, which a bomb states too small.
+            # The declared size was checked against the limit, and a zip bomb declares too little.
             if size > entry.size_bytes:
                 break
             yield chunk
@@ -227,7 +227,7 @@ class ZipArchive:
             raise MemberProblem(_DAMAGED.format("its checksum is wrong"))
 
     def _find_data(self, member: ZipMember) -> int:
-        """Return the offset of an entry's data, its local header checked against the directory."""
+        """Return the offset of an entry's data, checked against the directory."""
         entry = member.entry
         self._file.seek(entry.offset)
         header = self._file.read(LOCAL_HEADER_BYTES)
@@ -247,7 +247,7 @@ class ZipArchive:
 
 
 def _find_problem(entry: ZipEntry) -> str:
-    """Say why an entry with a good path cannot be read; empty when it may be."""
+    """Return why an entry with a valid path cannot be read; empty if it can."""
     kind = stat.S_IFMT(entry.mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         what = "a link" if kind == stat.S_IFLNK else "no regular file"
@@ -266,7 +266,7 @@ def _find_problem(entry: ZipEntry) -> str:
 
 
 def _unpack_stored(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[bytes]:
-    """Yield data that is not compressed."""
+    """Yield the data of an uncompressed entry."""
     left = entry.packed_bytes
     while left:
         file.seek(start + entry.packed_bytes - left)
@@ -278,7 +278,7 @@ def _unpack_stored(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[byte
 
 
 def _unpack_deflated(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[bytes]:
-    """Yield inflated data, at most 64 KiB at a time, and one byte more than announced in all."""
+    """Yield inflated data, at most 64 KiB at a time and at most one byte more than declared."""
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     left = entry.size_bytes + 1
     for packed in _unpack_stored(file, start, entry):
@@ -289,7 +289,8 @@ def _unpack_deflated(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[by
             except zlib.error:
                 raise MemberProblem(_DAMAGED.format("it cannot be unpacked")) from None
             left -= len(chunk)
-            # Asked on without input until it is silent: it may have taken in more than it gave.
+            # Call again without input until it returns nothing: the inflater can have buffered
+            # output.
             waiting = inflater.unconsumed_tail if chunk or inflater.unconsumed_tail else None
             if chunk:
                 yield chunk

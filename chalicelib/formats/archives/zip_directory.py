@@ -1,4 +1,4 @@
-"""The directory of a zip archive, read as a stream and trusted in nothing; names and safe paths.
+"""Reads the directory of a zip archive as a stream, and validates names and paths.
 
 Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.5. Contract section 5, Upload formats.
 """
@@ -16,10 +16,10 @@ from typing import BinaryIO
 from chalicelib.domain.common.limits import MAX_ARCHIVE_ENTRIES
 from chalicelib.errors import InvalidUpload
 
+# Length limit of a path; file systems allow 255 characters for a single name.
 MAX_PATH_CHARACTERS = 1_000
-"""Longest path of an entry; file systems allow 255 for a name."""
+# Characters of a path that a message or receipt shows; the end is the most specific part.
 SHOWN_CHARACTERS = 100
-"""Characters of a path that a message or a receipt shows; the end says most."""
 
 _UNICODE_PATH = 0x7075
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -31,15 +31,16 @@ _MAC_FOLDER = "__MACOSX"
 def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool) -> str:
     """Decode the name of an entry.
 
-    Some tools write UTF-8 without saying so; hardly any CP437 name with umlauts is valid UTF-8.
+    Some tools write UTF-8 without the flag. Trying it first is safe: a CP437 name with umlauts is
+    hardly ever valid UTF-8.
 
     Args:
-        raw: the name as it is stored.
-        extra: the extra fields of the directory's entry.
-        is_utf8: flag bit 11.
+        raw: The name as stored.
+        extra: The extra fields of the directory's entry.
+        is_utf8: Flag bit 11.
 
     Returns:
-        The name, with "/" between folders, for backslashes too.
+        The name, with "/" between folders, also in place of backslashes.
     """
     unicode_name = None if is_utf8 else _find_unicode_path(raw, extra)
     try:
@@ -50,7 +51,7 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool) -> str:
 
 
 def _find_unicode_path(raw: bytes, extra: bytes) -> str | None:
-    """Find Info-ZIP's UTF-8 name, which counts while the other name is the one it was made of."""
+    """Return Info-ZIP's UTF-8 name if its checksum still matches the plain name."""
     field = find_extra(extra, _UNICODE_PATH)
     if field is None or len(field) < 6 or field[0] != 1:
         return None
@@ -66,11 +67,11 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
     """Find an extra field.
 
     Args:
-        extra: all extra fields of an entry; what does not fit is ignored.
-        kind: number of the field.
+        extra: All extra fields of an entry; incomplete ones are ignored.
+        kind: Number of the field.
 
     Returns:
-        Its content; None when it is not there.
+        Its content; None if it is missing.
     """
     at = 0
     while at + 4 <= len(extra):
@@ -83,10 +84,10 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
 
 def find_path_problem(name: str) -> str:
-    """Say why a name is refused; empty for a path that stays inside its archive.
+    """Return why a name is refused; empty for a path that stays inside its archive.
 
     Args:
-        name: as decode_name gave it.
+        name: As returned by decode_name.
     """
     if len(name) > MAX_PATH_CHARACTERS:
         return (
@@ -103,15 +104,15 @@ def find_path_problem(name: str) -> str:
 
 
 def clean_path(name: str) -> str:
-    """Drop empty and "." steps of a path that has no problem."""
+    """Remove empty and "." steps from a valid path."""
     return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
 def is_junk(path: str) -> bool:
-    """Tell what systems leave in archives: __MACOSX, dot files and folders, Thumbs.db.
+    """Return whether operating systems add such files: __MACOSX, dot files, Thumbs.db.
 
     Args:
-        path: as clean_path gave it; empty for a folder that is the root itself.
+        path: As returned by clean_path; empty for a folder that is the root itself.
     """
     parts = path.split("/")
     return (
@@ -122,15 +123,15 @@ def is_junk(path: str) -> bool:
 
 
 def show_path(path: str) -> str:
-    """Cut a path for a message or a receipt, and make it printable; its end is kept."""
+    """Return a path for a message or receipt: printable, and with only its end if it is long."""
     shown = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", path)
     return shown if len(shown) <= SHOWN_CHARACTERS else f"…{shown[1 - SHOWN_CHARACTERS :]}"
 
 
+# Size limit of the directory: 320 bytes for each of 100,000 entries, of which names use 274.
 MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
-"""Largest directory: 320 bytes for each of 100,000 entries, of which names may take 274."""
+# Size of the fixed part of the header before each entry's data.
 LOCAL_HEADER_BYTES = 30
-"""Fixed part of the header in front of each entry's data."""
 
 _END = struct.Struct("<4s4H2LH")
 _END_SIGNATURE = b"PK\x05\x06"
@@ -139,13 +140,13 @@ _END64 = struct.Struct("<4sQ2H2L4Q")
 _ENTRY = struct.Struct("<4s4B4HL2L5H2L")
 _MAX_COMMENT_BYTES = 0xFFFF
 _WINDOW_BYTES = 1 << 18
-# These stand in the old fields of an archive whose true numbers are in its zip64 record.
+# Placeholders in the old fields of an archive whose true numbers are in its zip64 record.
 _MANY = 0xFFFF
 _HUGE = 0xFFFF_FFFF
 
 
 class InvalidZip(InvalidUpload):
-    """The file is no zip archive, or a broken one; the text says why and what to do."""
+    """The file is not a zip archive, or is damaged; the text says why and what to do."""
 
     code = "invalid_zip"
 
@@ -156,16 +157,16 @@ class InvalidZip(InvalidUpload):
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Where an archive's directory lies."""
+    """The position of an archive's directory."""
 
     start: int
     """Offset of the first entry in the file."""
     size_bytes: int
-    """Bytes of all entries."""
+    """Size of all entries."""
     count: int
-    """Entries that are announced; small archives announce them modulo 65,536."""
+    """Declared number of entries; small archives declare it modulo 65,536."""
     shift: int
-    """Bytes in front of the archive, to add to each offset that it names."""
+    """Bytes before the archive, to add to each offset in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +176,11 @@ class ZipEntry:
     index: int
     """From 0, in the directory's order."""
     path: str
-    """With "/" between folders; clean when there is no problem with it."""
+    """With "/" between folders; cleaned if it has no problem."""
     path_problem: str
-    """Why the path is refused; empty when it is fine."""
+    """Why the path is refused; empty if it is valid."""
     raw_name: bytes
-    """The name as it is stored."""
+    """The name as stored."""
     flags: int
     """General purpose bits."""
     method: int
@@ -193,22 +194,22 @@ class ZipEntry:
     offset: int
     """Of the local header in the file."""
     mode: int
-    """Unix file mode; 0 when the archive has none."""
+    """Unix file mode; 0 if the archive has none."""
     is_folder: bool
-    """No file."""
+    """Whether it is a folder."""
 
 
 def find_directory(file: BinaryIO) -> Directory:
-    """Find the directory from the end of the file, and refuse one that is too large to read.
+    """Find the directory from the end of the file, and refuse one that is too large.
 
     Args:
-        file: seekable.
+        file: Seekable.
 
     Returns:
-        Where the directory lies; it is inside the file.
+        The position of the directory; it is inside the file.
 
     Raises:
-        InvalidZip: the file is no zip archive, is truncated, or has several parts.
+        InvalidZip: the file is not a zip archive, is truncated, or has several parts.
         InvalidUpload: it has too many entries, or too long names.
     """
     end_at, (_, disk, first_disk, _, count, size, offset, _) = _find_end(file)
@@ -229,7 +230,7 @@ def find_directory(file: BinaryIO) -> Directory:
 
 
 def too_many_entries(count: int) -> InvalidUpload:
-    """Make the refusal of an archive that has too many entries."""
+    """Return the error for an archive that has too many entries."""
     return InvalidUpload(
         f"The archive has {count:,} entries or more; at most {MAX_ARCHIVE_ENTRIES:,} are allowed. "
         "Split it into several archives and add them one by one."
@@ -237,7 +238,7 @@ def too_many_entries(count: int) -> InvalidUpload:
 
 
 def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
-    """Decide where the directory starts: it ends at its end record, or lies where that says."""
+    """Locate the directory: directly before its end record, else at the declared offset."""
     stop, count, size, offset = found
     shift = stop - size - offset
     if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
@@ -260,7 +261,7 @@ def _is_entry_at(file: BinaryIO, at: int) -> bool:
 
 
 def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
-    """Find the end record: the one whose comment fills the file, else the last one."""
+    """Find the end record: the one whose comment ends at the end of the file, else the last one."""
     file_bytes = file.seek(0, 2)
     tail_at = max(0, file_bytes - _MAX_COMMENT_BYTES - _END.size)
     file.seek(tail_at)
@@ -281,7 +282,7 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
 
 
 def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
-    """Find the large end record in front of the small one; None in a small archive."""
+    """Find the zip64 end record before the small one; None in a small archive."""
     locator_at = end_at - _LOCATOR.size
     if locator_at < 0:
         return None
@@ -301,18 +302,18 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 
 
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
-    """Read the entries one by one; the file may be read elsewhere in between.
+    """Yield the entries one by one; the file can be read elsewhere in between.
 
     Args:
-        file: seekable.
-        directory: as find_directory gave it.
+        file: Seekable.
+        directory: As returned by find_directory.
 
     Yields:
         Entries in the directory's order.
 
     Raises:
         InvalidZip: the directory is damaged.
-        InvalidUpload: there are more entries than announced, and too many.
+        InvalidUpload: there are more entries than declared, and too many.
     """
     window = b""
     at, left, index = 0, directory.size_bytes, 0
@@ -320,7 +321,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
         if len(window) - at < min(left, _WINDOW_BYTES):
             file.seek(directory.start + directory.size_bytes - left)
             window, at = file.read(min(left, 4 * _WINDOW_BYTES)), 0
-        # The announced number was checked before, but it may be a lie.
+        # The declared number was checked before, but it can be false.
         if index >= MAX_ARCHIVE_ENTRIES:
             raise too_many_entries(index + 1)
         entry, used = _parse_entry(window, at, index, directory)
@@ -366,7 +367,7 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
 
 
 def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int, int, int]:
-    """Replace sizes and offset that do not fit 32 bits by those of the zip64 field."""
+    """Replace sizes and an offset that need more than 32 bits by those of the zip64 field."""
     if _HUGE not in sizes:
         return sizes
     content = find_extra(extra, 1) or b""
@@ -379,7 +380,7 @@ def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int
 
 
 def _damaged(index: int) -> InvalidZip:
-    """Make the refusal of a directory that cannot be read on."""
+    """-"""
     return InvalidZip(
         f"its directory cannot be read from entry {index + 1:,} on. "
         "The file is damaged; make the archive again."
