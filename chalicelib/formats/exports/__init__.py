@@ -1,1 +1,1 @@
-"""Examples written as files that upload again: texts, JSON lines, archives of pictures."""
+"""Writers of examples as files that can be uploaded again: texts and archives of images."""

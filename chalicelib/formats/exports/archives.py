@@ -1,7 +1,7 @@
-"""Archives of pictures that upload again: folders of labels, annotations.csv, COCO, YOLO, VOC.
+"""Archives of images that can be uploaded again: label folders, annotations.csv, COCO, YOLO, VOC.
 
-Pictures are added one after the other; what is written about all of them waits in a temporary file
-and comes last, so memory holds one picture and the names.
+Images are added one after the other. Annotations of all images wait in a temporary file and are
+written last, so memory holds one image and the names.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from chalicelib.formats.pictures.reading import picture_facts
 if TYPE_CHECKING:
     from typing import Self
 
+# A fixed time, so that equal data results in equal archives.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Equal data gives equal archives."""
-# The boxes of most datasets take less, and need no file.
+# The boxes of most datasets need less memory, and then no file is created.
 _SPOOL_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class ExportedBox:
-    """A box of a picture."""
+    """A box of an image."""
 
     label: int
     """Index into the labels."""
     box: Box
-    """Where it is, in pixels of the picture as displayed."""
+    """In pixels of the image as displayed."""
 
 
 @dataclass(frozen=True)
 class ExportedPicture:
-    """A picture with its boxes."""
+    """An image with its boxes."""
 
     name: str
-    """File name as it is stored."""
+    """File name as stored."""
     content: bytes
     """The file."""
     boxes: Sequence[ExportedBox]
@@ -60,7 +60,7 @@ class ExportedPicture:
 
 
 class _Spool:
-    """JSON values that wait, in memory while they are few and in a temporary file beyond."""
+    """JSON values written later: in memory while they are small, else in a temporary file."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115 - see close
@@ -80,13 +80,13 @@ class _Spool:
 
 
 class ExportArchive:
-    """A zip archive; pictures are stored as they are, texts are deflated. A context that closes."""
+    """A zip archive with stored images and deflated texts; a context manager."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Begin.
+        """Start an archive.
 
         Args:
-            file: takes the archive; stays open.
+            file: Receives the archive; stays open.
         """
         self._open = ExitStack()
         self._zip = self._open.enter_context(zipfile.ZipFile(file, "w", zipfile.ZIP_STORED))
@@ -98,7 +98,7 @@ class ExportArchive:
         self._open.close()
 
     def finish(self) -> None:
-        """Write what comes last, when all pictures were added."""
+        """Write what comes after the last image."""
 
     def _spool(self) -> _Spool:
         return self._open.enter_context(closing(_Spool()))
@@ -114,10 +114,10 @@ class ExportArchive:
                 file.write(part.encode())
 
     def _entry(self, path: str) -> zipfile.ZipInfo:
-        """Begin one more entry.
+        """Return the next entry.
 
         Raises:
-            BadRequest: an upload would not take so many.
+            BadRequest: an upload would not accept more entries.
         """
         if len(self._zip.filelist) >= MAX_ARCHIVE_ENTRIES:
             raise BadRequest(
@@ -135,33 +135,33 @@ class PictureFolders(ExportArchive):
         self._names: dict[str, FreeNames] = {}
 
     def add(self, label: str, name: str, content: bytes) -> None:
-        """Add a picture to the folder of its label."""
+        """Add an image to the folder of its label."""
         folder = as_step(label)
-        # Folders that differ in case alone are one on some disks.
+        # Folders that differ in case only are the same on some file systems.
         names = self._names.setdefault(folder.casefold(), FreeNames())
         self._add_picture(f"{folder}/{names.take(as_step(name))}", content)
 
 
 class BoxArchive(ExportArchive):
-    """An archive of pictures with boxes."""
+    """An archive of images with boxes."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
-        """Begin.
+        """Start an archive.
 
         Args:
-            file: takes the archive; stays open.
-            labels: names, by the index that boxes have.
+            file: Receives the archive; stays open.
+            labels: Label names by the index in the boxes.
         """
         super().__init__(file)
         self._labels = labels
 
     @abstractmethod
     def add(self, picture: ExportedPicture) -> None:
-        """Add a picture with its boxes."""
+        """Add an image with its boxes."""
 
 
 class AnnotatedPictures(BoxArchive):
-    """Pictures beside one `annotations.csv`, as uploads have always taken them."""
+    """Images next to one `annotations.csv`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -171,7 +171,7 @@ class AnnotatedPictures(BoxArchive):
         self._width = 0
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add a picture with its boxes."""
+        """Add an image with its boxes."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(name, picture.content)
         cells = [self._cell(box) for box in picture.boxes]
@@ -179,7 +179,7 @@ class AnnotatedPictures(BoxArchive):
         self._width = max(self._width, len(cells))
 
     def finish(self) -> None:
-        """Write the annotations, their header as wide as the longest row."""
+        """Write the annotations; the header has as many cells as the longest row."""
         text = io.StringIO()
         writer = csv.writer(text)
 
@@ -198,7 +198,7 @@ class AnnotatedPictures(BoxArchive):
 
 
 class CocoPictures(BoxArchive):
-    """Pictures below `images/`, and `instances.json` of Microsoft's COCO."""
+    """Images below `images/`, and COCO's `instances.json`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -206,7 +206,7 @@ class CocoPictures(BoxArchive):
         self._images, self._annotations = self._spool(), self._spool()
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add a picture with its boxes."""
+        """Add an image with its boxes."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"images/{name}", picture.content)
         width, height = _size(picture)
@@ -226,7 +226,7 @@ class CocoPictures(BoxArchive):
             )
 
     def finish(self) -> None:
-        """Write the document."""
+        """Write the COCO document."""
         categories = [{"id": at, "name": name} for at, name in enumerate(self._labels, 1)]
 
         def parts() -> Iterator[str]:
@@ -241,14 +241,14 @@ class CocoPictures(BoxArchive):
 
 
 class YoloPictures(BoxArchive):
-    """Pictures below `images/`, a text file for each below `labels/`, and `data.yaml`."""
+    """Images below `images/`, a text file for each below `labels/`, and `data.yaml`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add a picture with its boxes, as shares of width and height around their middles."""
+        """Add an image with its boxes: centres and sizes as fractions of the image."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"images/{name}", picture.content)
         width, height = _size(picture)
@@ -261,21 +261,21 @@ class YoloPictures(BoxArchive):
         self._add_text(f"labels/{stem(name)}.txt", lines)
 
     def finish(self) -> None:
-        """Name the classes."""
+        """Write the class names."""
         names = ", ".join(_yaml(label) for label in self._labels)
         text = f"path: .\ntrain: images\nval: images\nnc: {len(self._labels)}\nnames: [{names}]\n"
         self._add_text("data.yaml", [text])
 
 
 class VocPictures(BoxArchive):
-    """Pictures below `JPEGImages/`, and a document for each below `Annotations/`, as Pascal VOC."""
+    """Images below `JPEGImages/`, and a Pascal VOC document for each below `Annotations/`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add a picture with its boxes, from 0 at the top left, as sides in pixels."""
+        """Add an image with its boxes: sides in pixels from 0 at the top left."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"JPEGImages/{name}", picture.content)
         width, height = _size(picture)
@@ -295,23 +295,23 @@ class VocPictures(BoxArchive):
         )
 
 
+# Archive classes by format.
 BOX_ARCHIVES: Mapping[str, type[BoxArchive]] = {
     ZIP: AnnotatedPictures,
     COCO: CocoPictures,
     YOLO: YoloPictures,
     VOC: VocPictures,
 }
-"""Archives of pictures with boxes, by format."""
 
 
 def _sides(box: Box) -> dict[str, float]:
-    """Return the sides of a box, whole numbers without a point."""
+    """Return the sides of a box; whole numbers have no decimal point."""
     sides = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
     return {name: int(side) if side == int(side) else side for name, side in sides.items()}
 
 
 def _size(picture: ExportedPicture) -> tuple[int, int]:
-    """Return width and height of a picture as displayed."""
+    """-"""
     facts = picture_facts(picture.content, MAX_DETECTION_IMAGE_BYTES)
     return facts.width, facts.height
 
@@ -321,7 +321,7 @@ def _json(value: object) -> str:
 
 
 def _yaml(text: str) -> str:
-    """Write a text as YAML in double quotes, whose escapes are JSON's for what does not show."""
+    """Return a text as YAML in double quotes, with JSON's escapes for control characters."""
     return "".join(
         character if character.isprintable() else f"\\u{ord(character):04x}"
         for character in _json(text)
@@ -329,7 +329,7 @@ def _yaml(text: str) -> str:
 
 
 def _taken(text: io.StringIO) -> str:
-    """Take out what was written."""
+    """Return and clear what was written."""
     found = text.getvalue()
     text.seek(0)
     text.truncate()

@@ -1,4 +1,4 @@
-"""Puts the boxes of a dataset together by picture, on disk: they come label by label."""
+"""Groups the boxes of a dataset by image, on disk, because they are listed by label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chalicelib.formats.exports.archives import ExportedBox
 
 @dataclass(frozen=True)
 class BoxGroup:
-    """A picture file under one name, with its boxes."""
+    """An image file under one name, with its boxes."""
 
     picture: str
     """Digest of the file, 32 hex digits."""
@@ -25,7 +25,7 @@ class BoxGroup:
 
 
 class BoxGroups:
-    """Boxes by picture, in the order of the pictures' first boxes; a context that cleans up."""
+    """Boxes by image, in the order of the images' first boxes; a context manager."""
 
     def __init__(self) -> None:
         self._file = tempfile.NamedTemporaryFile(suffix=".sqlite")  # noqa: SIM115 - closed below
@@ -45,7 +45,7 @@ class BoxGroups:
         self._file.close()
 
     def fill(self, boxes: Iterable[tuple[str, str, int, Box]]) -> None:
-        """Take picture, name, label and box of each example, in list order."""
+        """Add picture, name, label and box of each example, in list order."""
         rows = (
             (picture, name, label, box.x, box.y, box.width, box.height)
             for picture, name, label, box in boxes

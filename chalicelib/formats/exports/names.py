@@ -1,4 +1,4 @@
-"""Names that labels and files get in an archive, so that any program unpacks it and no two meet."""
+"""Makes label and file names safe and unique in an archive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Return a name that a folder or file of an archive may have; the name itself when it may.
+    """Return a name that is valid for a folder or file in an archive, unchanged if possible.
 
     Args:
-        name: label or file name as it is stored, not empty.
+        name: Label or file name as stored, not empty.
     """
     step = _DRIVE.sub("\N{MODIFIER LETTER COLON}", name.translate(_LOOK_ALIKES))
     if step.startswith("."):
@@ -29,21 +29,21 @@ def as_step(name: str) -> str:
 
 
 class FreeNames:
-    """Gives out file names, each once; one that is taken gets a number behind it."""
+    """Assigns unique file names; a name that is in use gets a number appended."""
 
     def __init__(self, *, by_stem: bool = False) -> None:
-        """Begin without any.
+        """Start without names.
 
         Args:
-            by_stem: whether `a.png` and `a.jpg` may not stand together, because a file of their
-                boxes is named by what stands before the point.
+            by_stem: Whether `a.png` and `a.jpg` exclude each other, because the file of their
+                boxes is named by what is before the dot.
         """
         self._by_stem = by_stem
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """Return a free name like this one; names that differ in case alone are the same."""
+        """Return an unused name similar to this one; names that differ in case only are equal."""
         first, extension = _split(name)
         chosen, number = name, self._last.get(self._key(name), 1)
         while self._key(chosen) in self._taken:
@@ -63,6 +63,6 @@ def stem(name: str) -> str:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Part a file name before its extension."""
+    """Split a file name before its extension."""
     extension = PurePosixPath(name).suffix
     return name.removesuffix(extension), extension

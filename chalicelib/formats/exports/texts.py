@@ -1,4 +1,4 @@
-"""Labelled texts as csv or JSON lines."""
+"""Writes labelled texts as CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ import json
 from collections.abc import Collection, Iterable
 from typing import BinaryIO
 
+# Possible names of the label column; the upload recognises all of them.
 LABEL_COLUMNS = ("label", "intent", "sentiment")
-"""Names of the column of labels; readers know all of them."""
 
 
 def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()) -> int:
-    """Write texts and labels, as they are: also those that a spreadsheet takes for a formula.
+    """Write texts and labels unchanged, even if a spreadsheet would read one as a formula.
 
     Args:
-        file: takes UTF-8; stays open.
-        rows: texts and labels.
-        labels: every label that may come.
+        file: Receives UTF-8; stays open.
+        rows: Texts and labels.
+        labels: All labels that can occur.
 
     Returns:
-        How many there were.
+        The number of rows.
     """
     count = 0
     text = io.TextIOWrapper(file, "utf-8", newline="")
     writer = csv.writer(text)
     folded = {label.casefold() for label in labels}
-    # Always, or an example may be taken for a header; and one that no row repeats.
+    # A header is always written, or an example could be taken for one; its name must not be a
+    # label.
     column = next((name for name in LABEL_COLUMNS if name not in folded), LABEL_COLUMNS[0])
     writer.writerow(("text", column))
     for row in rows:
@@ -41,7 +42,7 @@ def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collectio
 def write_jsonl(
     file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()
 ) -> int:
-    """Write an object of `text` and `label` a line; takes and returns what `write_csv` does."""
+    """Write an object of `text` and `label` per line; same arguments and result as `write_csv`."""
     del labels
     count = 0
     for text, label in rows:
@@ -52,5 +53,5 @@ def write_jsonl(
 
 
 def _as_read(text: str) -> str:
-    """Return what reading makes this text of: a carriage return at its end is taken off there."""
+    """Return a text as an upload reads it: without a carriage return at its end."""
     return f"{text}\r" if text.endswith("\r") else text

@@ -1,1 +1,1 @@
-"""PDF documents, read by a process of their own."""
+"""PDF documents, each read by a separate process."""

@@ -1,14 +1,14 @@
-"""The process that reads one PDF: opens it, draws its pages, hands out their text.
+"""The child process that reads one PDF: opens it, renders pages and returns their text.
 
-PDFium is not safe to use from two threads, a page cannot be stopped while it is drawn, and PDFs
-are hostile: so each document has a process of its own, with little memory and time, that may die.
-It imports the standard library and PDFium's bindings only. Started by pdf_process.py.
+PDFium is not thread-safe, rendering a page cannot be interrupted, and PDFs can be hostile. So each
+document gets a separate process with limited memory and time. It imports only the standard library
+and PDFium's bindings, and is started by process.py.
 
 Frames come in on standard input and go out on standard output: an unsigned 32-bit length
-(big-endian) and so many bytes. First a frame with the PDF, answered by {"pages": 3} or
+(big-endian) and that many bytes. First a frame with the PDF, answered by {"pages": 3} or
 {"error": "password"}; then for each page {"page": 0, "pixels": true}, answered by
 {"width": ..., "height": ..., "lines": [...] or null, "rules": [...], "drawn": true}, where
-"drawn" says that a frame of RGB follows.
+"drawn" means that a frame of RGB follows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DISPLAY = 0
 
 
 def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
-    """Answer frames until there are no more."""
+    """Answer frames until the input ends."""
     reader = PdfReader(pdfium)
     _send(target, b"ready")
     data = _receive(source)
@@ -48,7 +48,7 @@ def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
 
 
 def _receive(source: BinaryIO) -> bytes:
-    """Return the next frame; nothing when the other side is gone."""
+    """Return the next frame; empty if the other side is closed."""
     head = source.read(HEAD.size)
     return source.read(HEAD.unpack(head)[0]) if len(head) == HEAD.size else b""
 
@@ -60,7 +60,7 @@ def _send(target: BinaryIO, body: Any) -> None:
 
 
 class PdfReader:
-    """One document in PDFium."""
+    """One document, opened in PDFium."""
 
     def __init__(self, pdfium: Any) -> None:
         self._pdfium = pdfium
@@ -68,13 +68,13 @@ class PdfReader:
         self._forms: Any = None
         self._data = b""
         self._callbacks: Any = None
-        # An empty list of font folders: the same page looks the same on every machine.
+        # Without font folders the same page is rendered equally on every machine.
         self._folders = (ctypes.POINTER(ctypes.c_char) * 1)()
         config = pdfium.FPDF_LIBRARY_CONFIG(version=2, m_pUserFontPaths=self._folders)
         pdfium.FPDF_InitLibraryWithConfig(ctypes.byref(config))
 
     def open(self, data: bytes) -> dict[str, Any]:
-        """Open the document; the answer has its pages or the error."""
+        """Open the document; the answer contains its number of pages, or the error."""
         self._data = data
         self._document = self._pdfium.FPDF_LoadMemDocument64(data, len(data), None)
         if not self._document:
@@ -97,7 +97,7 @@ class PdfReader:
             self._pdfium.FPDF_ClosePage(page)
 
     def _read(self, page: Any, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
-        """Read a page that is loaded; see `page`."""
+        """Read a loaded page; see `page`."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         facts: dict[str, Any] = {"width": width, "height": height, "lines": None}
@@ -118,13 +118,13 @@ class PdfReader:
         return facts, None
 
     def _load(self, number: int) -> Any:
-        """Load a page; what annotations and filled fields show becomes part of its content."""
+        """Load a page, and make annotations and filled fields part of its content."""
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:
             return page
         if self._forms:
-            # Draws the fields that have a value and no appearance. No script runs: PDFium is
-            # built without, and nobody tells it that the document has been opened.
+            # Renders fields that have a value and no appearance. No script runs: PDFium is built
+            # without JavaScript, and the event for an opened document is not sent.
             self._pdfium.FORM_OnAfterLoadPage(page, self._forms)
         self._pdfium.FPDFPage_Flatten(page, _DISPLAY)
         if self._forms:
@@ -133,7 +133,7 @@ class PdfReader:
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
     def _view(self, page: Any, raster: Raster) -> PageView | None:
-        """Return how the page is displayed; None when PDFium does not say."""
+        """Return how the page is displayed; None if PDFium cannot report it."""
         box = self._pdfium.FS_RECTF()
         if not self._pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(box)):
             return None
@@ -141,7 +141,7 @@ class PdfReader:
         return PageView(box.left, box.bottom, box.right, box.top, turns, raster)
 
     def _draw(self, page: Any, raster: Raster) -> Any:
-        """Return the page as RGB; None when there is no memory for it."""
+        """Return the page as RGB; None if memory is insufficient."""
         row = 3 * raster.width
         pixels = ctypes.create_string_buffer(row * raster.height)
         bitmap = self._pdfium.FPDFBitmap_CreateEx(
@@ -158,7 +158,7 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Bound what this process may take; the system ends it when it takes more.
+    """Limit this process; the system ends it when it exceeds a limit.
 
     Args:
         memory: Bytes of address space.
@@ -175,15 +175,15 @@ def limit(memory: int, seconds: int) -> None:
     ):
         _, hard = resource.getrlimit(kind)
         bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        # A system that does not know a limit refuses it; Linux knows all of them.
+        # Other systems than Linux can reject a limit that they do not know.
         with suppress(ValueError):
             resource.setrlimit(kind, (bound, bound))
 
 
 def main() -> None:
     """Serve standard input and output; the arguments are the limits of memory and time."""
-    # Imported before the limits hold, which would keep the interpreter from storing what it has
-    # compiled: every later process starts faster for that.
+    # Imported before the limits apply: they would keep the interpreter from writing its bytecode
+    # cache, and later processes would start more slowly.
     pdfium = import_module("pypdfium2_raw")
     limit(int(sys.argv[1]), int(sys.argv[2]))
     serve(pdfium, sys.stdin.buffer, sys.stdout.buffer)

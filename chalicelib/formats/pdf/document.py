@@ -1,4 +1,4 @@
-"""A PDF, page by page, read in a process of its own; what that says is checked like any input."""
+"""A PDF, read page by page in a separate process whose answers are validated like any input."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REFUSALS = {
 
 
 def require_pages(count: int, most: int) -> None:
-    """Refuse a PDF without pages or with too many, before any is read.
+    """Raise if a PDF has no pages or too many, before any page is read.
 
     Raises:
         BadRequest: names the limit, the pages and the remedy.
@@ -56,14 +56,14 @@ def require_pages(count: int, most: int) -> None:
 
 
 def refused(error: str) -> BadRequest:
-    """Make the error of a PDF that PDFium refuses to open, from the child's word for it."""
+    """Return the error for a PDF that PDFium cannot open, by the child's error word."""
     if error in _REFUSALS:
         return BadRequest(*_REFUSALS[error])
     return broken("it is damaged or truncated")
 
 
 def broken(reason: str) -> BadRequest:
-    """Make the error of a PDF that cannot be read; `reason` ends the first sentence."""
+    """Return the error for a PDF that cannot be read; `reason` ends the first sentence."""
     return BadRequest(
         f"The PDF cannot be read: {reason}. Save it again as PDF and send that, "
         "or send its pages as PNG or JPEG.",
@@ -72,7 +72,7 @@ def broken(reason: str) -> BadRequest:
 
 
 def too_slow(what: str, seconds: float) -> BadRequest:
-    """Make the error of a PDF, or a page of it, that takes too long to read."""
+    """Return the error for a PDF, or a page of it, that takes too long to read."""
     return BadRequest(
         f"{what} could not be read within {seconds:g} seconds. "
         "Simplify it, or send it as PNG or JPEG.",
@@ -80,14 +80,14 @@ def too_slow(what: str, seconds: float) -> BadRequest:
     )
 
 
-# What the process that reads a PDF says, checked: it worked on a hostile file.
+# Answers of the process are validated because it worked on a possibly hostile file.
 
 
 class Opening(msgspec.Struct, forbid_unknown_fields=True):
-    """What is said of the document."""
+    """The child's answer about the document."""
 
     pages: int = 0
-    """How many there are."""
+    """Number of pages."""
     error: str = ""
     """Why it cannot be opened: `password`, `security` or `format`."""
 
@@ -100,33 +100,33 @@ class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     box: tuple[float, float, float, float]
     """Least x, least y, greatest x, greatest y."""
     quad: Quad | None
-    """Its corners when it is not upright."""
+    """Its corners if it is not upright."""
     places: tuple[float, ...]
-    """Middle of each character along the line."""
+    """Centre of each character along the line."""
 
 
 class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
-    """What is said of a page."""
+    """The child's answer about a page."""
 
     width: float = 0.0
     """Points from left to right as displayed."""
     height: float = 0.0
     """Points from top to bottom as displayed."""
     lines: list[Sides] | None = None
-    """The text layer, if it can be trusted."""
+    """The text layer, if it is trustworthy."""
     rules: list[tuple[float, float, float, float]] = []
     """Ruled lines of such a page: least x, least y, greatest x, greatest y."""
     drawn: bool = False
     """Whether a raster follows."""
     error: str = ""
-    """Why there is nothing: `page` (it cannot be loaded) or `memory`."""
+    """Why there is no page: `page` (it cannot be loaded) or `memory`."""
 
 
 def read_answer(body: bytes, type_: type[Answer]) -> Answer:
-    """Read what the process says of a document or of a page.
+    """Decode the process's answer about a document or page.
 
     Raises:
-        ProcessFailed: it is not what the process says when it is well.
+        ProcessFailed: the answer is invalid.
     """
     prepare(type_)
     try:
@@ -136,19 +136,19 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
 
 
 def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
-    """Make lines of the text layer, their boxes cut to the page.
+    """Convert lines of the text layer, and clip their boxes to the page.
 
     Raises:
-        ProcessFailed: a line is not what the process says when it is well.
+        ProcessFailed: a line is invalid.
     """
     return tuple(_line(one, raster) for one in said)
 
 
 def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
-    """Make ruled lines.
+    """Convert ruled lines.
 
     Raises:
-        ProcessFailed: they are not what the process says when it is well.
+        ProcessFailed: a ruled line is invalid.
     """
     if len(said) > MAX_RULES or not all(math.isfinite(side) for sides in said for side in sides):
         raise ProcessFailed("a ruled line is damaged")
@@ -156,7 +156,7 @@ def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...
 
 
 def _line(one: Sides, raster: Raster) -> TextLine:
-    """Check one line."""
+    """-"""
     if not one.text.strip() or not one.text.isprintable() or len(one.places) != len(one.text):
         raise ProcessFailed("a line is damaged")
     if not all(0 <= place <= 1 for place in one.places):
@@ -180,7 +180,7 @@ _REASONS = {"memory": "takes too much memory", "page": "is damaged"}
 
 
 class PdfDocument:
-    """A PDF that is open; `close` ends its process."""
+    """An open PDF; `close` ends its process."""
 
     is_picture = False
 
@@ -191,9 +191,9 @@ class PdfDocument:
 
         Args:
             data: The file.
-            max_pages: Most pages it may have.
-            page_seconds: Processor time that opening it, and each page of it, may take.
-            seconds_left: The time there is until it must be open.
+            max_pages: Page limit.
+            page_seconds: Processor time for opening it, and for each page, in seconds.
+            seconds_left: Time until it must be open.
 
         Raises:
             BadRequest: it cannot be read, needs a password, or has no or too many pages.
@@ -229,12 +229,12 @@ class PdfDocument:
 
         Args:
             number: From 1.
-            needs_pixels: Whether the page is drawn although its text layer is enough.
+            needs_pixels: Whether to render the page even if its text layer is enough.
 
         Raises:
-            BadRequest: the page cannot be read, or not in time; so is every page after it.
+            BadRequest: the page cannot be read in time; later pages raise the same error.
             MachineBusy: other work leaves no processor for it.
-            IndexError: there is no such page.
+            IndexError: the document has no such page.
         """
         if not 1 <= number <= self.page_count:
             raise IndexError(f"page {number} of {self.page_count}")
@@ -263,16 +263,16 @@ class PdfDocument:
         return make()
 
     def _deadline(self, latest: float = math.inf) -> ProcessorTime:
-        """Return the time that a page may take, or the opening."""
+        """Return the deadline of a page or of the opening."""
         return ProcessorTime(self._seconds, self._process.processor_seconds, latest)
 
     def _open(self, data: bytes, max_pages: int, end: float) -> int:
-        """Hand the document over and return its pages.
+        """Send the document to the process, and return its number of pages.
 
         Args:
             data: The file.
-            max_pages: Most pages it may have.
-            end: The `time.monotonic()` at which the caller's time is up.
+            max_pages: Page limit.
+            end: The `time.monotonic()` of the caller's deadline.
         """
         try:
             self._process.frames.receive(min(time.monotonic() + START_SECONDS, end))
@@ -296,7 +296,7 @@ class PdfDocument:
         return opening.pages
 
     def _page(self, number: int, needs_pixels: bool, deadline: ProcessorTime) -> Page:
-        """Ask for a page and check the answer."""
+        """Request a page and validate the answer."""
         asked = {"page": number - 1, "pixels": needs_pixels}
         self._process.frames.send(json.dumps(asked).encode(), deadline)
         facts = read_answer(self._process.frames.receive(deadline), PageFacts)

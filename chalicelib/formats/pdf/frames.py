@@ -1,7 +1,7 @@
-"""Frames between the process that reads a PDF and its parent, each end with a deadline.
+"""Frames between the process that reads a PDF and its parent, with a deadline for each.
 
-A frame is an unsigned 32-bit length (big-endian) and so many bytes. The parent does not trust what
-it reads: lengths are bounded before anything is kept.
+A frame is an unsigned 32-bit length (big-endian) and that many bytes. The parent does not trust the
+process: lengths are checked before memory is allocated.
 
 frames.send(b"...", time.monotonic() + 5)
 """
@@ -14,19 +14,19 @@ import struct
 import time
 from collections.abc import Callable
 
+# The length before each frame.
 HEAD = struct.Struct(">I")
-"""The length before each frame."""
+# Size limit of a frame of facts: 100,000 characters with their positions.
 MAX_FACTS_BYTES = 16 * 1024**2
-"""Longest frame of facts: 100,000 characters with their places."""
 
+# Limit of wall-clock time as a multiple of the processor time, for a busy machine.
 MAX_SLOWDOWN = 4.0
-"""Longest time on the clock, as a multiple of the processor time that there is."""
 _CHUNK_BYTES = 1 << 16
 _TICK_SECONDS = 0.05
 
 
 class ProcessFailed(Exception):
-    """The process has ended, or says what cannot be."""
+    """The process has ended, or its answer is invalid."""
 
 
 class OutOfTime(Exception):
@@ -34,42 +34,42 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline in processor time of the other process: a busy machine is no fault of a document.
+    """A deadline in processor time of the other process, so that a busy machine is not blamed.
 
-    A process that finds no processor has several times as long on the clock, and no longer.
+    A process that does not get a processor has MAX_SLOWDOWN times as long on the clock.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
-        """Begin now.
+        """Start the deadline.
 
         Args:
-            seconds: processor time that there is.
-            used: tells how much the process has used in its life, in seconds.
-            latest: the `time.monotonic()` at which it ends in any case.
+            seconds: Processor time in seconds.
+            used: Returns the processor time that the process has used so far, in seconds.
+            latest: The `time.monotonic()` at which it ends in any case.
         """
         self._used = used
         self._until = used() + seconds
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
 
     def left(self) -> float:
-        """Return how long to wait at most before asking again, in seconds."""
+        """Return how long to wait at most before the next check, in seconds."""
         return min(self._until - self._used(), self._latest - time.monotonic())
 
     @property
     def is_starved(self) -> bool:
-        """Tell whether there was no processor for what time there was."""
+        """Return whether the time ran out because the process did not get a processor."""
         return self._until - self._used() > _TICK_SECONDS
 
 
+# The latest `time.monotonic()`, or a budget of processor time.
 Deadline = float | ProcessorTime
-"""The latest `time.monotonic()`, or processor time."""
 
 
 class Frames:
-    """The parent's end of two pipes. Not safe to use from two threads."""
+    """The parent's end of two pipes. Not thread-safe."""
 
     def __init__(self, target: int, source: int) -> None:
-        """Take the file descriptors to write to and to read from."""
+        """Use file descriptors to write to and to read from."""
         self._target = target
         self._source = source
         os.set_blocking(target, False)
@@ -80,11 +80,11 @@ class Frames:
 
         Args:
             body: The frame.
-            deadline: By when it must be taken.
+            deadline: When it must be received.
 
         Raises:
             ProcessFailed: the process has ended.
-            OutOfTime: it does not read.
+            OutOfTime: it does not read in time.
         """
         for part in (HEAD.pack(len(body)), body):
             rest = memoryview(part)
@@ -101,11 +101,11 @@ class Frames:
         """Return the next frame of facts.
 
         Args:
-            deadline: When it must be there.
+            deadline: When it must have arrived.
 
         Raises:
             ProcessFailed: the process has ended, or the frame is too long.
-            OutOfTime: it does not answer.
+            OutOfTime: it does not answer in time.
         """
         length = self._length(deadline)
         if length > MAX_FACTS_BYTES:
@@ -115,11 +115,11 @@ class Frames:
         return bytes(body)
 
     def receive_into(self, target: memoryview, deadline: Deadline) -> None:
-        """Fill a buffer with the next frame, which must be exactly as long.
+        """Fill a buffer with the next frame, which must have the same length.
 
         Raises:
             ProcessFailed: the process has ended, or the frame has another length.
-            OutOfTime: it does not answer.
+            OutOfTime: it does not answer in time.
         """
         view = target.cast("B")
         if self._length(deadline) != len(view):
@@ -132,7 +132,7 @@ class Frames:
         return int(HEAD.unpack(head)[0])
 
     def _fill(self, target: bytearray | memoryview, deadline: Deadline) -> None:
-        """Read until the buffer is full."""
+        """-"""
         rest = memoryview(target)
         while rest:
             self._wait(self._source, select.POLLIN, deadline)

@@ -1,6 +1,6 @@
-"""From points of a PDF page, origin at the bottom left, to pixels of the page as displayed.
+"""Converts points of a PDF page, from the bottom left, to pixels of the page as displayed.
 
-Imports the standard library alone: the child process that reads PDFs needs it, and starts fast.
+Imports only the standard library because the child process that reads PDFs must start fast.
 
 raster_of(595, 842) -> Raster(width=1653, height=2339, per_point=2.78)
 """
@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+# Answers use pixels of the page at 200 dpi. Contract section 6.
 PIXELS_PER_POINT = 200 / 72
-"""Answers name pixels of the page at 200 dpi. Contract section 6."""
+# Limit of width times height of a page's raster: 36 MB of RGB.
 MAX_RASTER_PIXELS = 12_000_000
-"""Most pixels of a page's raster, width times height."""
+# Limit of the raster's longer side in pixels.
 MAX_RASTER_SIDE = 10_000
-"""Most pixels of the raster's longer side."""
+# Limit of a page's side in points: 3.5 km.
 MAX_PAGE_POINTS = 1e7
-"""Longest side of a page that is worked on: 3.5 km."""
 
 
 class Raster(NamedTuple):
@@ -32,19 +32,19 @@ class Raster(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Pixels of the answer for each pixel of the raster."""
+        """Return the pixels of the answer for each pixel of the raster."""
         return PIXELS_PER_POINT / self.per_point
 
 
 def raster_of(width: float, height: float) -> Raster:
-    """Return the raster of a page: 200 dpi, coarser where the page is too large for it.
+    """Return the raster of a page: 200 dpi, or less if the page is too large.
 
     Args:
         width: Points from left to right as displayed.
         height: Points from top to bottom as displayed.
 
     Raises:
-        ValueError: the page has no area, or a side that is no number or beyond all measure.
+        ValueError: the page has no area, or a side that is not a number or too long.
     """
     if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
         raise ValueError(f"the page is {width:g} x {height:g} points large")
@@ -55,13 +55,13 @@ def raster_of(width: float, height: float) -> Raster:
     )
     across, down = max(1, round(width * per_point)), max(1, round(height * per_point))
     if across * down > MAX_RASTER_PIXELS:
-        # Rounding up both sides may lead beyond the limit by a row.
+        # Rounding up both sides can exceed the limit by a row.
         down = max(1, MAX_RASTER_PIXELS // across)
     return Raster(across, down, per_point)
 
 
 class PageView(NamedTuple):
-    """How a page is displayed: its crop box, turned, on a raster."""
+    """How a page is displayed: its crop box, rotated, on a raster."""
 
     left: float
     """Left side of the crop box, in points of the page's own system."""
@@ -77,7 +77,7 @@ class PageView(NamedTuple):
     """The raster it is displayed on."""
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point of the page is displayed, in pixels from the top left."""
+        """Return the position of a point as displayed, in pixels from the top left."""
         across, down = (
             (x - self.left, self.top - y),
             (y - self.bottom, x - self.left),
@@ -87,5 +87,5 @@ class PageView(NamedTuple):
         return across * self.raster.per_point, down * self.raster.per_point
 
     def direction(self, x: float, y: float) -> tuple[float, float]:
-        """Return how a vector of the page is displayed: across and down, in points."""
+        """Return a vector of the page as displayed: across and down, in points."""
         return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

@@ -1,6 +1,6 @@
-"""The characters of a PDF page with their places, asked of PDFium one by one.
+"""Reads the characters of a PDF page and their positions from PDFium, one by one.
 
-Runs in the child process that reads PDFs (pdf_child.py); imports the standard library alone.
+Runs in the child process that reads PDFs (child.py); imports only the standard library.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from chalicelib.formats.pdf.geometry import PageView
 
+# Character limit for using a text layer; a newspaper page has 40,000.
 MAX_CHARACTERS = 100_000
-"""Characters of a page whose text layer is looked at; a newspaper page has 40,000."""
 
+# Directions of reading are rounded to this many degrees.
 ANGLE_STEP = 0.25
-"""Directions of reading are told apart in so many degrees."""
 
 _INVISIBLE_MODES = (3, 7)
 _SURROGATES = range(0xD800, 0xE000)
@@ -33,29 +33,30 @@ _LIGATURES = {
 
 
 class Glyph(NamedTuple):
-    """One drawn character, in pixels of the raster."""
+    """One rendered character, in pixels of the raster."""
 
     text: str
     """Its letters: one, or those of a ligature."""
     origin: tuple[float, float]
-    """Where its baseline begins."""
+    """Start of its baseline."""
     box: tuple[float, float, float, float]
     """Least x, least y, greatest x, greatest y of its ink."""
     angle: float
-    """Direction of reading in degrees, clockwise from left-to-right: a multiple of
-    ANGLE_STEP from 0 to below 360."""
+    """Direction of reading in degrees, clockwise from left-to-right: 0 to below 360, a multiple of
+    ANGLE_STEP.
+    """
     size: float
     """Height of its font."""
     run: int
-    """Number of the text object that draws it."""
+    """Number of the text object that contains it."""
     spaced: bool
-    """Whether white space stands before it."""
+    """Whether white space precedes it."""
     known: bool
-    """Whether the PDF says which character it is."""
+    """Whether the PDF defines which character it is."""
 
 
 class _TextRun(NamedTuple):
-    """What the characters of one text object share."""
+    """Properties of all characters of one text object."""
 
     number: int
     angle: float
@@ -67,9 +68,9 @@ class Letters(NamedTuple):
     """The characters of a page."""
 
     glyphs: list[Glyph]
-    """Those that are displayed, in the page's own order, without white space."""
+    """Displayed characters, in the page's own order, without white space."""
     hidden: int
-    """Characters that are there and not drawn, as under a scan."""
+    """Number of characters that are not rendered, as those under a scan."""
 
 
 class GlyphReader:
@@ -84,7 +85,7 @@ class GlyphReader:
         self._references = [ctypes.byref(side) for side in self._sides]
 
     def read(self) -> Letters | None:
-        """Return the characters of the page; None when there are too many."""
+        """Return the characters of the page; None if there are too many."""
         count = self._pdfium.FPDFText_CountChars(self._text)
         if count > MAX_CHARACTERS:
             return None
@@ -117,13 +118,14 @@ class GlyphReader:
         return code < 0x110000 and chr(code).isspace()
 
     def _letters(self, index: int, code: int) -> str:
-        """Return what a character is written as; empty for one that shows nothing."""
+        """Return the text of a character; empty if it has no visible form."""
         if code in _LIGATURES:
             return _LIGATURES[code]
         if code in _LINE_END_HYPHENS:
             return "-"
         if code == _SOFT_HYPHEN:
-            # Fonts name their hyphen so; one that has ink is displayed and read as a hyphen.
+            # Fonts name a soft hyphen like this; one that has ink is displayed and read as a
+            # hyphen.
             left, right, _, _ = self._box(index)
             return "-" if right > left else ""
         if code in _SURROGATES or code >= 0x110000:
@@ -137,7 +139,7 @@ class GlyphReader:
         return left.value, right.value, bottom.value, top.value
 
     def _run(self, index: int) -> _TextRun:
-        """Return what is known of a character's text object."""
+        """Return the properties of a character's text object."""
         address = self._pdfium.FPDFText_GetTextObject(self._text, index)
         key = ctypes.cast(address, ctypes.c_void_p).value or 0
         if key not in self._runs:
@@ -145,7 +147,7 @@ class GlyphReader:
         return self._runs[key]
 
     def _new_run(self, index: int, address: Any, key: int) -> _TextRun:
-        """Ask for direction, size and visibility of a text object."""
+        """Read direction, size and visibility of a text object."""
         matrix = self._pdfium.FS_MATRIX()
         self._pdfium.FPDFText_GetMatrix(self._text, index, ctypes.byref(matrix))
         font_size = self._pdfium.FPDFText_GetFontSize(self._text, index)
@@ -158,7 +160,7 @@ class GlyphReader:
         return _TextRun(len(self._runs), angle, size, mode not in _INVISIBLE_MODES)
 
     def _glyph(self, index: int, text: str, run: _TextRun, spaced: bool) -> Glyph | None:
-        """Return a character's place; None when it is off the displayed page or has none."""
+        """Return a character with its position; None if it is outside of the displayed page."""
         left, right, bottom, top = self._box(index)
         x, y = self._references[0], self._references[1]
         self._pdfium.FPDFText_GetCharOrigin(self._text, index, x, y)

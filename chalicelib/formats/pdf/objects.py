@@ -1,6 +1,6 @@
-"""The objects of a PDF page, those within forms too, and the ruled lines that are drawn.
+"""Walks through the objects of a PDF page, also within forms, and collects ruled lines.
 
-Runs in the child process that reads PDFs (child.py); imports the standard library alone.
+Runs in the child process that reads PDFs (child.py); imports only the standard library.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from typing import Any
 from chalicelib.formats.pdf.geometry import PageView
 
 _MAX_OBJECTS = 200_000
-_MAX_DEPTH = 8  # A form may draw a form; one that draws itself would never end.
+_MAX_DEPTH = 8  # A form can contain forms; one that contains itself would never end.
 _MAX_SEGMENTS = 200_000
+# Limit of ruled lines on a page; more are a pattern, and the page counts as one without lines.
 MAX_RULES = 4_000
-"""Ruled lines of a page at the most; one with more is a pattern, and counts as one without."""
 PATH, IMAGE, _FORM = 2, 3, 5
 _LINE, _MOVE = 0, 2
 _FILLED = 0
 _CORNERS = 3
 _WHITE = 250
+# Limit of stored coloured fills; they are needed because a white line is visible only on one.
 _MAX_FILLS = 300
-"""Coloured fills that are remembered: a white one upon them is seen, on paper it is not."""
+# Greatest width in pixels of a filled strip that counts as a line.
 _THIN = 4.0
-"""Pixels that a filled strip is wide at the most to be a line."""
+# Least length of a line in pixels; dashes and serifs are shorter.
 _SHORTEST = 12.0
-"""Pixels that a line is long at the least."""
+# Greatest slope of a line, as a fraction of its length.
 _LEAN = 0.02
-"""Share of its length by which a line may lean."""
 
 Matrix = tuple[float, float, float, float, float, float]
 PLAIN: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+# Least x, least y, greatest x, greatest y.
 Sides = tuple[float, float, float, float]
-"""Least x, least y, greatest x, greatest y."""
+# A point in pixels of the raster.
 Dot = tuple[float, float]
-"""A point in pixels of the raster."""
 
 
 class PageObjects:
-    """Walks through what is drawn on a page."""
+    """Walks through the objects of a page."""
 
     def __init__(self, pdfium: Any) -> None:
         self._pdfium = pdfium
         self._left = _MAX_OBJECTS
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield kind, object and the matrix that leads from it to the page."""
+        """Yield kind, object, and the matrix from its coordinates to the page's."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
 
     def _visit(self, thing: Any, matrix: Matrix, depth: int) -> Iterator[tuple[int, Any, Matrix]]:
-        # A page may nest forms so that it has billions of objects.
+        # Nested forms can contain billions of objects.
         self._left -= 1
         if self._left < 0:
             return
@@ -75,7 +75,7 @@ class PageObjects:
 
 
 class DrawnRules:
-    """Collects the level and upright lines that are drawn on a page."""
+    """Collects the horizontal and vertical lines that are drawn on a page."""
 
     def __init__(self, pdfium: Any, view: PageView) -> None:
         self._pdfium = pdfium
@@ -85,7 +85,7 @@ class DrawnRules:
         self._fills: list[Sides] = []
 
     def add(self, thing: Any, matrix: Matrix) -> None:
-        """Take the lines of a path; those that are dashed are none."""
+        """Add the lines of a path, unless they are dashed."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         mode = self._pdfium.FPDFPath_GetDrawMode
         if not mode(thing, ctypes.byref(fill), ctypes.byref(stroke)):
@@ -101,11 +101,11 @@ class DrawnRules:
                 self._fill(thing, _sides(dots))
 
     def rules(self) -> list[Sides]:
-        """Return the lines; none when there are too many."""
+        """Return the lines; empty if there are too many."""
         return self._found if len(self._found) <= MAX_RULES else []
 
     def _outlines(self, thing: Any, matrix: Matrix) -> Iterator[list[Dot]]:
-        """Yield the points of each stretch of straight lines of a path."""
+        """Yield the points of each polyline of a path."""
         dots: list[Dot] = []
         x, y = ctypes.c_float(), ctypes.c_float()
         for number in range(self._pdfium.FPDFPath_CountSegments(thing)):
@@ -128,7 +128,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Take a filled strip as a line, and the sides of a fill that is seen."""
+        """Add a filled strip as a line, or the edges of a visible fill."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -153,7 +153,7 @@ class DrawnRules:
         return bool(known) and all(channel.value >= _WHITE for channel in channels[:3])
 
     def _keep(self, sides: Sides, thickness: float) -> None:
-        """Keep a line that is straight, long enough and on the page."""
+        """Add a line that is straight, long enough and on the page."""
         if not all(map(math.isfinite, sides)) or len(self._found) > MAX_RULES:
             return
         raster = self._view.raster

@@ -1,4 +1,4 @@
-"""The process that reads one PDF, seen from its parent: started with little, ended for sure."""
+"""The process that reads one PDF, as its parent sees it: started cheaply, always ended."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from pathlib import Path
 
 from chalicelib.formats.pdf.frames import Frames
 
+# How long the process can take to start, which is not the document's fault.
 START_SECONDS = 20.0
-"""How long the process may take to start; that is no fault of the document."""
+# Limit of the process's address space in bytes.
 MAX_MEMORY_BYTES = 1024**3
-"""Address space that the process may take, in bytes."""
 
 _START = (
     "import sys; sys.path += sys.argv[3:5]; from chalicelib.formats.pdf.child import main; main()"
 )
+# Variables without which an interpreter may not start; no others are passed on.
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-"""Variables without which an interpreter may not start; no others are handed on."""
 
 
 class PdfProcess:
-    """A child process that takes and gives frames."""
+    """A child process that exchanges frames with this one."""
 
     def __init__(self, cpu_seconds: int) -> None:
         root = str(Path(__file__).resolve().parents[3])
         command = [sys.executable, "-I", "-S", "-c", _START]
         limits = [str(MAX_MEMORY_BYTES), str(cpu_seconds)]
-        # The command is this interpreter and our own code; the document goes through a pipe.
+        # The command is this interpreter and this project's code; the document goes through a pipe.
         self._process = subprocess.Popen(  # noqa: S603
             [*command, *limits, root, _bindings_folder()],
             stdin=subprocess.PIPE,
@@ -47,29 +47,29 @@ class PdfProcess:
         """Its pipes."""
 
     def processor_seconds(self) -> float:
-        """Return the processor time that it has used; where nobody tells, the time on the clock."""
+        """Return the processor time used so far; without /proc, the time on the clock."""
         try:
             facts = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
         except OSError:
             return time.monotonic()
-        # Behind the name in brackets, which may hold anything: state, and 11 figures before these.
+        # The name in brackets can contain anything, so count from behind it: state, then 11 fields.
         user, system = facts.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End the process, whatever it does; may be called twice and from any thread."""
+        """End the process in any state; can be called twice and from any thread."""
         self._process.kill()
         self._process.wait()
 
     def release(self) -> None:
-        """Close the pipes; nobody may wait on them any more."""
+        """Close the pipes; no thread may still wait for them."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
 
     @property
     def pid(self) -> int:
-        """Number of the process."""
+        """Return the process id."""
         return self._process.pid
 
 

@@ -1,6 +1,6 @@
-"""Whether a PDF page's own text can be trusted, and that text.
+"""Decides whether a PDF page's text layer is trustworthy, and returns it.
 
-Runs in the child process that reads PDFs (pdf_child.py); imports the standard library alone.
+Runs in the child process that reads PDFs (child.py); imports only the standard library.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from chalicelib.formats.pdf.glyphs import GlyphReader, Letters
 from chalicelib.formats.pdf.objects import IMAGE, DrawnRules, Matrix, PageObjects, Sides
 from chalicelib.formats.pdf.text_lines import Line, text_lines
 
+# A page with fewer characters is read from its pixels.
 MIN_CHARACTERS = 20
-"""A page of fewer is read from its picture."""
+# Least fraction of characters that must be printable and known.
 MIN_PRINTABLE = 0.95
-"""Share of characters that must be printable and known."""
+# Greatest fraction of hidden characters: more are the text that another OCR put under a scan.
 MAX_HIDDEN = 0.1
-"""Share of characters that may be there without being drawn: more is a scan's hidden text."""
+# Greatest fraction of the page under images: more is a scan.
 MAX_IMAGE_SHARE = 0.5
-"""Share of the page that images may cover: more is a scan."""
 
+# Cells per side of the grid on which the cover of images is counted.
 _GRID = 64
-"""Cells of the page in either direction in which the cover of images is counted."""
 
 
 def read_layer(pdfium: Any, page: Any, view: PageView) -> tuple[list[Line], list[Sides]] | None:
-    """Return lines of text and ruled lines of a page; None when its text cannot be trusted."""
+    """Return text lines and ruled lines of a page; None if its text is not trustworthy."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return None
@@ -37,7 +37,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> tuple[list[Line], list
         pdfium.FPDFText_ClosePage(text_page)
     if letters is None or not is_sane(letters):
         return None
-    # A page that is mostly image is a scan; its text is another OCR's guess.
+    # A page that is mostly image is a scan; its text is the output of another OCR.
     cover, rules = ImageCover(view), DrawnRules(pdfium, view)
     for kind, thing, matrix in PageObjects(pdfium).walk(page):
         if kind == IMAGE:
@@ -51,7 +51,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> tuple[list[Line], list
 
 
 def is_sane(letters: Letters) -> bool:
-    """Tell whether characters are enough, known and drawn."""
+    """Return whether there are enough characters that are known and rendered."""
     glyphs = letters.glyphs
     if len(glyphs) < MIN_CHARACTERS or letters.hidden > MAX_HIDDEN * len(glyphs):
         return False
@@ -62,7 +62,7 @@ def is_sane(letters: Letters) -> bool:
 
 
 class ImageCover:
-    """Counts how much of a page lies under images, on a grid of cells."""
+    """Measures the fraction of a page under images, on a grid of cells."""
 
     def __init__(self, view: PageView) -> None:
         self._view = view
@@ -70,7 +70,7 @@ class ImageCover:
 
     @property
     def share(self) -> float:
-        """Share of the page that images cover, 0 to 1."""
+        """Return the fraction of the page under images, 0 to 1."""
         return sum(row.bit_count() for row in self._rows) / _GRID**2
 
     def add(self, matrix: Matrix) -> None:

@@ -1,6 +1,6 @@
-"""Lines of text out of the characters of a PDF page.
+"""Groups the characters of a PDF page into lines of text.
 
-Runs in the child process that reads PDFs (pdf_child.py); imports the standard library alone.
+Runs in the child process that reads PDFs (child.py); imports only the standard library.
 Characters are grouped by direction, then by baseline, then split at wide gaps. All coordinates
 are pixels of the page's raster, origin at the top left. Every step is a sort or one pass.
 
@@ -18,35 +18,35 @@ from chalicelib.formats.pdf.glyphs import Glyph
 
 Point = tuple[float, float]
 
+# Height of a line above its baseline, in font sizes.
 ASCENT = 0.75
-"""Height of a line above its baseline, by the size of its font."""
+# Depth of a line below its baseline, in font sizes.
 DESCENT = 0.22
-"""Depth of a line below its baseline, by the size of its font."""
+# A wider gap ends a line, in font sizes.
 SPLIT_GAP = 1.0
-"""A wider gap ends a line, by the size of its font."""
 
+# Baselines that differ by less are the same, in font sizes.
 _BASELINE = 0.2
-"""Baselines that differ by less are one, by the size of the font."""
+# A wider gap separates words if the characters do not follow each other in the file.
 _WORD_GAP = 0.2
-"""A gap between characters that do not follow each other in the file parts words."""
+# The same for text objects that do follow each other, even if the PDF has no space there.
 _OPEN_GAP = 0.5
-"""So does a gap between text objects that do, even if the PDF has no space there."""
+# A wider gap ends a line even between letters of a word with wide letter spacing.
 _LETTER_GAP = 2.0
-"""A wider gap ends a line even between the letters of a word that is set wide."""
+# Equal characters of two text objects that are nearer than this were printed twice, for bold.
 _OVERPRINT = 0.12
-"""Equal characters of two text objects that are nearer than this are one, printed twice."""
+# Number of preceding characters that are compared to find an overprint.
 _LOOK_BACK = 4
-"""Characters of a line among which an overprint is looked for."""
+# A superscript or subscript is smaller than this fraction of its neighbour's size.
 _SMALL = 0.85
-"""A raised or lowered character is smaller than this, by the size of the one it belongs to."""
+# Greatest rise of a superscript, in font sizes of its neighbour.
 _INDEX_RISE = 0.6
-"""How far such a character is raised at most."""
+# Greatest drop of a subscript.
 _INDEX_FALL = 0.35
-"""How far it is lowered at most."""
+# Greatest gap to the neighbour.
 _INDEX_GAP = 0.35
-"""How far it stands from the other at most."""
+# Greatest overlap with the neighbour, as in formulas with one index above another.
 _INDEX_OVERLAP = 0.5
-"""How far it reaches over the other at most, as where a formula is set with one below another."""
 
 
 class Line(NamedTuple):
@@ -57,49 +57,49 @@ class Line(NamedTuple):
     box: tuple[float, float, float, float]
     """Least x, least y, greatest x, greatest y."""
     quad: tuple[Point, Point, Point, Point] | None
-    """Top left, top right, bottom right, bottom left as it is read; None for an upright line."""
+    """Top left, top right, bottom right, bottom left as read; None for an upright line."""
     places: tuple[float, ...]
-    """Middle of each character along the line, 0 to 1."""
+    """Centre of each character along the line, 0 to 1."""
 
 
 class _Letter(NamedTuple):
-    """A character in the frame of its direction."""
+    """A character in the coordinates of its direction."""
 
     base: float
     """Its baseline, across the direction of reading; grows downwards."""
     origin: float
-    """Where it begins, along the direction of reading."""
+    """Its start along the direction of reading."""
     order: int
-    """Its number among the characters of the page."""
+    """Its position among the characters of the page."""
     start: float
-    """Where its ink begins."""
+    """Start of its ink."""
     end: float
-    """Where its ink ends."""
+    """End of its ink."""
     size: float
     """Height of its font."""
     glyph: Glyph
-    """What it is."""
+    """The character itself."""
 
 
 class _Direction(NamedTuple):
     """A direction of reading as a system of coordinates."""
 
     along: Point
-    """Unit vector in which the text is read."""
+    """Unit vector of the direction of reading."""
 
     def flatten(self, x: float, y: float) -> Point:
-        """Return how far along and how far down a point lies."""
+        """Return how far along and how far down a point is."""
         across, down = self.along
         return x * across + y * down, y * across - x * down
 
     def restore(self, along: float, down: float) -> Point:
         across, below = self.along
-        # A thousandth of a pixel is enough, and keeps the answer of the process short.
+        # A thousandth of a pixel is enough, and keeps the process's answer short.
         return round(along * across - down * below, 3), round(along * below + down * across, 3)
 
 
 def text_lines(glyphs: list[Glyph]) -> list[Line]:
-    """Return the lines of a page, those of its commonest direction first, from top to bottom."""
+    """Return the lines of a page: the commonest direction first, from top to bottom."""
     sizes = _true_sizes(glyphs)
     groups: dict[float, list[int]] = defaultdict(list)
     for number, glyph in enumerate(glyphs):
@@ -120,7 +120,7 @@ def _unit(angle: float) -> Point:
 
 
 def _true_sizes(glyphs: list[Glyph]) -> dict[int, float]:
-    """Return the font size of each run; ink corrects what the file says where it is absurd."""
+    """Return the font size of each run, corrected by the ink if the file's size is absurd."""
     said: dict[int, float] = {}
     tallest: dict[int, float] = defaultdict(float)
     for glyph in glyphs:
@@ -145,7 +145,7 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """Set the ends of slanted characters from where the next one begins.
+    """Set the ends of slanted characters from the start of the next one.
 
     The upright box around a slanted character is wider than the character is long.
     """
@@ -194,7 +194,7 @@ def _rows(letters: list[_Letter]) -> Iterator[list[_Letter]]:
 
 
 def _pieces(row: list[_Letter]) -> Iterator[list[_Letter]]:
-    """Split a row at wide gaps; a character that is printed twice is kept once."""
+    """Split a row at wide gaps, and drop characters that are printed twice."""
     piece: list[_Letter] = []
     reach = 0.0
     for letter in sorted(row, key=lambda one: (one.origin, one.order)):
@@ -231,7 +231,7 @@ def _is_overprint(letter: _Letter, other: _Letter) -> bool:
 
 
 def _line(letters: list[_Letter], frame: _Direction, upright: bool) -> Line:
-    """Make a line of the characters of a piece."""
+    """-"""
     start = min(letter.start for letter in letters)
     end = max(max(letter.end for letter in letters), start + 1e-3)
     texts: list[str] = []
@@ -271,7 +271,7 @@ def _spread(letter: _Letter) -> list[float]:
 
 
 def _rising(places: Iterable[float]) -> tuple[float, ...]:
-    """Return places that never go back, between 0 and 1: slanted letters overlap."""
+    """Return positions that never decrease, between 0 and 1: slanted letters overlap."""
     found: list[float] = []
     last = 0.0
     for place in places:

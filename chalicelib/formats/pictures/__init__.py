@@ -1,1 +1,1 @@
-"""Pictures: PNG and JPEG, checked by their headers and decoded in bounds."""
+"""PNG and JPEG images, checked by their headers and decoded with limits."""

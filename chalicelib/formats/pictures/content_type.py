@@ -1,9 +1,9 @@
-"""What kind of file some bytes are, told by the bytes and never by a name or a header."""
+"""Recognises the type of a file by its first bytes, never by a name or header."""
 
 from __future__ import annotations
 
+# Enough bytes to recognise every supported type.
 HEAD_BYTES = 512
-"""So many first bytes tell every kind that is known here."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8\xff"
@@ -58,10 +58,10 @@ def sniff(head: bytes) -> str | None:
 
 
 def content_type(head: bytes) -> str:
-    """Return the media type to serve a picture with, from its first bytes.
+    """Return the media type of an image, from its first bytes.
 
     Raises:
-        ValueError: the bytes are neither PNG nor JPEG; callers check pictures before.
+        ValueError: the bytes are neither PNG nor JPEG; callers validate images before.
     """
     kind = sniff(head)
     if kind is None:
@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Say what the first bytes of a file are, with its article, such as "a GIF image"."""
+    """Return what a file is by its first bytes, with an article, such as "a GIF image"."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:
@@ -80,7 +80,7 @@ def explain_foreign(head: bytes) -> str:
 
 
 def _explain_container(head: bytes) -> str | None:
-    """Name the kinds that are told by more than their very first bytes."""
+    """Return the name of types that need more than their very first bytes."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "a WebP image"
     if head[4:8] == b"ftyp":
@@ -93,7 +93,7 @@ def _explain_container(head: bytes) -> str | None:
 
 
 def _explain_text(head: bytes) -> str | None:
-    """Name SVG, HTML and XML by their first tags, and other text as text."""
+    """Return the name of SVG, HTML and XML by their first tags, and of other text."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "a text file"
     if _TEXT_CONTROLS.intersection(head):
@@ -106,7 +106,7 @@ def _explain_text(head: bytes) -> str | None:
     if lower.startswith(b"<?xml"):
         return "an XML document"
     try:
-        # A cut may fall inside a character: that is no reason to call it no text.
+        # The cut can be inside a character, which does not make it binary data.
         head.decode("utf-8", "strict" if len(head) < HEAD_BYTES else "ignore")
     except UnicodeDecodeError:
         return None

@@ -1,7 +1,7 @@
-"""The segments of a JPEG file: its facts, and the few that a decoder needs.
+"""Reads the segments of a JPEG file: its facts, and those that a decoder needs.
 
-Nothing is decoded here. EXIF, colour profiles, thumbnails and further pictures behind the first
-stay out of what the decoder is given.
+Nothing is decoded here. The decoder does not get EXIF, colour profiles, thumbnails or further
+images in the file.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
 from chalicelib.formats.pictures.rules import MAX_PIXELS, broken, require_size
 
+# Limit of scans: each costs time however few bytes it has. Cameras write 1 to 10.
 MAX_SCANS = 64
-"""Most passes over the picture; each costs time however few bytes it has. Cameras write 1 to 10."""
+# Limit of segments before and between the scans.
 MAX_SEGMENTS = 5_000
-"""Most segments in front of and between the scans."""
 
+# A marker that is neither a stuffed byte nor padding nor a restart.
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]", re.DOTALL)
-"""A marker that is neither a stuffed byte nor filling nor a restart."""
 _SOI, _EOI, _SOS, _DQT, _DHT, _DRI = 0xD8, 0xD9, 0xDA, 0xDB, 0xC4, 0xDD
 _APP0, _APP1, _APP14 = 0xE0, 0xE1, 0xEE
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {_DHT, 0xC8, 0xCC}
@@ -30,7 +30,7 @@ _EXIF = b"Exif\0\0"
 
 @dataclass(frozen=True)
 class JpegFile:
-    """What the segments of a JPEG say, and the part of it that holds the picture."""
+    """Facts of a JPEG, and the part of the file that contains the image."""
 
     width: int
     """Pixels from left to right as stored."""
@@ -39,9 +39,9 @@ class JpegFile:
     orientation: int
     """Value of the EXIF tag, 1 to 8."""
     whole_bytes: int
-    """Bytes of coefficients that a decoder holds at once; 0 when it can go line by line."""
+    """Bytes of coefficients that a decoder holds at once; 0 if it can decode line by line."""
     essence: bytes
-    """A JPEG of the first picture alone, without the segments that a decoder does not need."""
+    """A JPEG of the first image alone, without segments that a decoder does not need."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class _FrameHeader:
 
 @dataclass
 class _Walk:
-    """What was met so far."""
+    """The segments that were read so far."""
 
     max_pixels: int
     frame: _FrameHeader | None = None
@@ -69,7 +69,7 @@ class _Walk:
 
 
 def read_jpeg(data: bytes, max_pixels: int = MAX_PIXELS) -> JpegFile:
-    """Read the segments of a JPEG up to the end of its first picture.
+    """Read the segments of a JPEG up to the end of its first image.
 
     Raises:
         BadRequest: truncated, malformed, of an unusual process, or over the limits of a picture.
@@ -99,7 +99,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Note one segment, and the scan behind it; return where the next search begins."""
+    """Record one segment and the scan after it; return where the next search begins."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -123,13 +123,13 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Note a scan, its header and its coded data; return where the coded data ends."""
+    """Record a scan, its header and its coded data; return where the coded data ends."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1
     if walk.scans > MAX_SCANS:
         raise broken(f"it has more than {MAX_SCANS} scans")
-    # A scan of single components makes the decoder hold the whole picture, as progressive ones do.
+    # For scans of single components the decoder holds the whole image, as for progressive ones.
     if walk.frame.progressive or (len(header) > 4 and header[4] != walk.frame.components):
         walk.whole = True
     following = _MARKER.search(data, end)
@@ -140,7 +140,7 @@ def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
 
 
 def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
-    """Read a frame header, its marker and length already taken off."""
+    """Parse a frame header without marker and length."""
     if marker not in _HUFFMAN_FRAMES:
         raise broken("its JPEG process is neither baseline nor progressive")
     if len(body) < 6 or len(body) < 6 + 3 * body[5]:
@@ -165,8 +165,8 @@ def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]])
     """Return the bytes of all coefficients: two for each, in whole blocks of 8 x 8.
 
     Args:
-        width: Width of the picture in pixels.
-        height: Height of the picture in pixels.
+        width: Width of the image in pixels.
+        height: Height of the image in pixels.
         factors: Horizontal and vertical sampling factor of each component.
     """
     widest = max(horizontal for horizontal, _ in factors)
@@ -177,7 +177,7 @@ def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]])
 
 
 def _finish(walk: _Walk) -> JpegFile:
-    """Make the result at the end of the first picture."""
+    """-"""
     if walk.frame is None or not walk.scans:
         raise broken("it holds no picture data")
     return JpegFile(

@@ -1,4 +1,4 @@
-"""Pixels of a JPEG, decoded by Pillow at the smallest scale that serves.
+"""Decodes a JPEG with Pillow at the smallest sufficient scale.
 
 Imported lazily, because it imports Pillow.
 """
@@ -21,27 +21,27 @@ from chalicelib.formats.pictures.rules import MAX_PIXELS, broken
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Limit of coefficient bytes of a JPEG that cannot be decoded line by line.
 MAX_WHOLE_BYTES = 280_000_000
-"""Most bytes of coefficients of a JPEG that cannot be decoded line by line."""
+# Limit of coefficients, Pillow's four bytes a pixel and the result's three together.
 MAX_DECODE_BYTES = 290_000_000
-"""Coefficients, Pillow's four bytes a pixel and the result's three stay below this together."""
 
 _BYTES_A_PIXEL = 7
 _SCALES = (1, 2, 4, 8)
 _STRIP_ROWS = 64
 _DECODER_ERRORS = (OSError, SyntaxError, ValueError, IndexError, TypeError, EOFError, struct.error)
 
-# Checked before every decode by picture_rules; Pillow's own limit stands behind it, set once.
+# rules.py checks the size before every decoding; Pillow's own limit is a second safeguard.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return by how much a JPEG is reduced while it is decoded: 1, 2, 4 or 8.
+    """Return the reduction of a JPEG while it is decoded: 1, 2, 4 or 8.
 
     Args:
-        jpeg: The picture's facts.
-        least_side: Pixels the shorter side must keep; None keeps all of them, unless the
-            whole picture does not fit into `MAX_DECODE_BYTES`.
+        jpeg: The image's facts.
+        least_side: Least pixels of the shorter side; None keeps all of them, unless the
+            image does not fit into `MAX_DECODE_BYTES`.
 
     Raises:
         BadRequest: its coefficients alone take too much memory.
@@ -64,7 +64,7 @@ def _decode_bytes(jpeg: JpegFile, scale: int) -> int:
 
 
 def verify_jpeg(jpeg: JpegFile) -> None:
-    """Decode a JPEG at an eighth of its size, to find out that it can be.
+    """Decode a JPEG at an eighth of its size, to verify that it is intact.
 
     Raises:
         BadRequest: it cannot be decoded.

@@ -1,6 +1,6 @@
-"""The turn that EXIF asks a viewer to make, read by hand: eight values of one tag.
+"""Reads the EXIF orientation without Pillow, whose EXIF reader fails at broken EXIF.
 
-Pillow's own EXIF reader is not used because it warns about, and fails at, broken EXIF.
+Only one tag with eight values is needed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# The orientation of an image that is displayed as stored.
 UPRIGHT = 1
-"""The orientation of a picture that is displayed as it is stored."""
 
 _ORIENTATION_TAG = 0x0112
-_MOST_ENTRIES = 1000  # The announced number may be a lie; cameras write a few dozen.
+_MOST_ENTRIES = 1000  # The declared number can be false; cameras write a few dozen.
 _FORMATS = {1: "B", 3: "H", 4: "I"}
 
 
 def read_orientation(exif: bytes) -> int:
     """Return the orientation, 1 to 8, of an EXIF block that begins with its TIFF header.
 
-    Anything that is not well-formed counts as upright: a viewer shows it that way too.
+    Malformed EXIF counts as upright, as in image viewers.
     """
     order = {b"II": "<", b"MM": ">"}.get(exif[:2])
     if order is None:
@@ -46,14 +46,14 @@ def _find_orientation(exif: bytes, order: str, start: int, count: int) -> int:
 
 
 def displayed_size(width: int, height: int, orientation: int) -> tuple[int, int]:
-    """Return width and height as displayed of a picture stored with this width and height."""
+    """Return width and height as displayed, from those stored."""
     return (height, width) if orientation >= 5 else (width, height)
 
 
 def as_stored(displayed: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
     """Return a view of displayed pixels in the order in which the file stores them.
 
-    Writing the stored rows into the view turns the picture without a second copy of it.
+    Writing the stored rows into the view rotates the image without a second copy.
 
     Args:
         displayed: Shape (height, width, 3) as displayed; origin top left.

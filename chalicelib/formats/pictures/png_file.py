@@ -1,6 +1,6 @@
-"""The chunks of a PNG file: its facts, and the few that hold the picture.
+"""Reads the chunks of a PNG file: its facts, and those that contain the image.
 
-Texts, profiles and the frames of an animation are stepped over and never inflated.
+Texts, profiles and animation frames are skipped and never inflated.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
 from chalicelib.formats.pictures.rules import MAX_PIXELS, broken, require_size
 
+# The format's colour types.
 GREY, COLOUR, PALETTE, GREY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
-"""The colour types of the format."""
 
 _CHANNELS = {GREY: 1, COLOUR: 3, PALETTE: 1, GREY_ALPHA: 2, COLOUR_ALPHA: 4}
 _DEPTHS = {
@@ -30,7 +30,7 @@ _KEPT = _CRITICAL | {b"tRNS", b"eXIf"}
 
 @dataclass
 class PngFile:
-    """What the chunks of a PNG say."""
+    """Facts of a PNG, and its compressed image."""
 
     width: int
     """Pixels from left to right as stored."""
@@ -49,11 +49,11 @@ class PngFile:
     transparency: bytes = b""
     """Alpha of the palette's entries, or the one transparent colour in 16-bit values."""
     coded: list[memoryview] = field(default_factory=list)
-    """The compressed picture, in parts."""
+    """The compressed image, in parts."""
 
     @property
     def channels(self) -> int:
-        """Values of one stored pixel."""
+        """Return the number of values per stored pixel."""
         return _CHANNELS[self.colour]
 
     def row_bytes(self, width: int) -> int:
@@ -82,14 +82,14 @@ def read_png(data: bytes, max_pixels: int = MAX_PIXELS) -> PngFile:
             png = _read_header(name, body, max_pixels)
         if name == b"IEND":
             return _finish(png)
-        # Lengths are stepped over, never inflated: a text chunk may unpack to gigabytes.
+        # Other chunks are skipped, never inflated: a text chunk can unpack to gigabytes.
         if name in _KEPT and _is_sound(name, body, view[end - 4 : end]):
             _take(png, name, body)
         position = end
 
 
 def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
-    """Tell whether a chunk's checksum is right; one that is not essential is passed over."""
+    """Return whether a chunk's checksum is right; ancillary chunks are skipped if it is not."""
     sound = zlib.crc32(body, zlib.crc32(name)) == int.from_bytes(checksum, "big")
     if not sound and name in _CRITICAL:
         raise broken("its data is damaged: a checksum is wrong")
@@ -101,7 +101,7 @@ def _read_header(name: bytes, body: memoryview, max_pixels: int) -> PngFile:
     if name != b"IHDR" or len(body) != 13:
         raise broken("it does not begin with a PNG header")
     width, height, depth, colour, *methods = struct.unpack(">II5B", body)
-    # What is interlaced can only be put together as a whole.
+    # An interlaced image can only be assembled as a whole.
     require_size(width, height, MAX_PIXELS if methods[2] else max_pixels)
     if depth not in _DEPTHS.get(colour, ()):
         raise broken(f"colour type {colour} with {depth} bits does not exist")
@@ -111,7 +111,7 @@ def _read_header(name: bytes, body: memoryview, max_pixels: int) -> PngFile:
 
 
 def _take(png: PngFile, name: bytes, body: memoryview) -> None:
-    """Note one chunk that holds a part of the picture."""
+    """Record one chunk that contains a part of the image."""
     if name == b"IDAT":
         png.coded.append(body)
     elif name == b"PLTE":

@@ -1,6 +1,6 @@
-"""Pixels of a PNG, a strip at a time: what is held is the result and a few strips.
+"""Decodes a PNG in strips, so that memory holds only the result and a few strips.
 
-Imported lazily, because it imports numpy and Pillow.
+Imported lazily because it imports numpy and Pillow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_FACTOR = 16
 
 
 class _Pass(NamedTuple):
-    """Which pixels of the picture one pass stores: from a first one on in equal steps."""
+    """The pixels that one interlace pass stores: from a first one, in equal steps."""
 
     left: int
     top: int
@@ -33,7 +33,7 @@ class _Pass(NamedTuple):
     step_y: int
 
     def size(self, png: PngFile) -> tuple[int, int]:
-        """Return width and height of the pass in pixels; either may be 0."""
+        """Return width and height of the pass in pixels; either can be 0."""
         return -(-(png.width - self.left) // self.step_x), -(
             -(png.height - self.top) // self.step_y
         )
@@ -57,7 +57,7 @@ def _passes(png: PngFile) -> list[tuple[_Pass, int, int]]:
 
 
 def verify_png(png: PngFile) -> None:
-    """Inflate a PNG to its last row, to find out that it is whole.
+    """Inflate a PNG to its last row, to verify that it is complete.
 
     Raises:
         BadRequest: it is damaged or incomplete.
@@ -71,8 +71,8 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
     """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
 
     Args:
-        png: The picture's chunks.
-        least_side: Pixels the shorter side must keep; None keeps all of them.
+        png: The image's chunks.
+        least_side: Least pixels of the shorter side; None keeps all of them.
 
     Raises:
         BadRequest: it is damaged or incomplete.
@@ -106,7 +106,7 @@ def _strip_rows(width: int, factor: int) -> int:
 def _strips(
     png: PngFile, inflater: Inflater, size: tuple[int, int], factor: int
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Yield the top row and the RGB of the strips of a picture or pass of this size."""
+    """Yield the top row and the RGB of the strips of an image or pass of this size."""
     width, height = size
     row_bytes = png.row_bytes(width)
     pixel_bytes = max(1, png.channels * png.depth // 8)
@@ -136,8 +136,8 @@ def _weave(png: PngFile, stored: NDArray[np.uint8]) -> None:
 
 _PIECE_BYTES = 65536
 _LAST_FILTER = 4
-# Modes of Pillow that give back every byte they are given; 16-bit colours take two readings,
-# of the first and of the second byte of each value.
+# Modes of Pillow that return every byte unchanged. 16-bit colours are read twice: once for the
+# first and once for the second byte of each value.
 _MODES = {
     1: (("L", "L"),),
     2: (("LA", "LA"),),
@@ -149,7 +149,7 @@ _MODES = {
 
 
 class Inflater:
-    """The uncompressed bytes of a picture, given out in the amounts that its header promises."""
+    """Returns the uncompressed bytes of an image in the amounts that its header requires."""
 
     def __init__(self, coded: list[memoryview]) -> None:
         self._pieces = _cut(coded)
@@ -196,7 +196,7 @@ def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
 
 
 def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
-    """Inflate rows without looking at more than their filters.
+    """Inflate rows, checking only their filter types.
 
     Raises:
         BadRequest: they are incomplete or name an unknown filter.
@@ -211,11 +211,11 @@ def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
 def unfilter(
     filtered: bytes, previous: NDArray[np.uint8] | None, row_bytes: int, pixel_bytes: int
 ) -> NDArray[np.uint8]:
-    """Undo the filters of some rows, with Pillow's decoder.
+    """Undo the filters of some rows with Pillow's decoder.
 
     Args:
         filtered: Rows of one filter byte and `row_bytes` bytes each.
-        previous: The row before them, unfiltered; None at the top of a picture or pass.
+        previous: The row before them, unfiltered; None at the top of an image or pass.
         row_bytes: Bytes of a row without its filter byte.
         pixel_bytes: Bytes from a value to the same value of the next pixel, at least 1.
 
@@ -225,7 +225,7 @@ def unfilter(
     Raises:
         BadRequest: a row names an unknown filter.
     """
-    # Rows are predicted from the one before: it leads the strip, itself without a filter.
+    # Filters refer to the previous row, so it comes first in the strip, without a filter.
     lead = b"" if previous is None else b"\0" + previous.tobytes()
     stream = zlib.compress(lead + filtered, 0)
     rows = (len(lead) + len(filtered)) // (row_bytes + 1)
@@ -276,7 +276,7 @@ def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
 
 
 def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
-    """Stretch values of `depth` bits to 0 to 255: 16 bits are divided by 257 and rounded."""
+    """Scale values of `depth` bits to 0 to 255: 16 bits are divided by 257 and rounded."""
     if depth == 16:
         return ((values.astype(np.uint32) + 128) // 257).astype(np.uint8)
     if depth == 8:
@@ -285,7 +285,7 @@ def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
 
 
 def _on_white(colours: NDArray[np.uint8], alpha: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Lay colours over white by their alpha; the last axis holds channels, of alpha one."""
+    """Blend colours with white by their alpha; the last axis contains channels, of alpha one."""
     if alpha.size and int(alpha.min()) == _WHITE:
         return colours
     share = alpha.astype(np.uint16)
@@ -304,7 +304,7 @@ def _drop_colour(
 
 
 def _palette(png: PngFile) -> NDArray[np.uint8]:
-    """Return the colour of each index on white, shape (256, 3); black behind the last entry."""
+    """Return the colour of each index on white, shape (256, 3); black after the last entry."""
     table = np.zeros((256, 3), np.uint8)
     entries = np.frombuffer(png.palette[: 256 * 3], np.uint8).reshape(-1, 3)
     table[: len(entries)] = entries

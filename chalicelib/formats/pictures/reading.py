@@ -1,8 +1,8 @@
-"""Pictures that callers send: PNG and JPEG, checked by their header and decoded in bounds.
+"""Reads uploaded PNG and JPEG images: checked by their header and decoded with limits.
 
-Files are hostile until read: bytes are counted before anything is opened, pixels before anything is
-decoded, and no picture takes more than 300 MB. Boxes of a detection refer to the picture as
-displayed, so pictures are turned as EXIF asks.
+Files can be hostile: bytes are counted before a file is opened, pixels before it is decoded, and no
+image takes more than 300 MB. Detection boxes refer to the image as displayed, so images are rotated
+by their EXIF orientation.
 
 read_picture(data, 5 * 1024**2, least_side=320) -> Picture(pixels, width, height)
 """
@@ -22,7 +22,7 @@ from chalicelib.formats.pictures.rules import (
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
-    """Tell kind and displayed size of a picture by its header; its pixels may still be broken.
+    """Return type and displayed size of an image by its header; its pixels can still be broken.
 
     Raises:
         TooLarge: more than `max_bytes` bytes.
@@ -34,7 +34,7 @@ def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
 
 
 def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Tell kind and displayed size of a picture that is known to be whole afterwards.
+    """Return type and displayed size of an image, and verify that it is complete.
 
     Raises:
         TooLarge: more than `max_bytes` bytes.
@@ -54,14 +54,14 @@ def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
 
 
 def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> Picture:
-    """Decode a picture to RGB as displayed, transparent parts on white.
+    """Decode an image to RGB as displayed, with transparent parts on white.
 
     Args:
         data: The file.
-        max_bytes: Most bytes it may have.
-        least_side: Pixels that the shorter side needs at least, unless the picture has fewer:
-            with it the result may be reduced, which saves time and memory. None asks for all
-            pixels; a JPEG of more than about 41,000,000 is halved all the same.
+        max_bytes: Size limit in bytes.
+        least_side: Least pixels of the shorter side, unless the image has fewer. The result can
+            then be reduced, which saves time and memory. None returns all pixels, except that a JPEG of
+            more than about 41,000,000 is halved.
 
     Raises:
         TooLarge: more than `max_bytes` bytes.
@@ -82,13 +82,13 @@ def _decode(file: PngFile | JpegFile, least_side: int | None) -> Picture:
 
 
 def measure_large_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Tell kind and displayed size as `picture_facts`, of up to 200,000,000 pixels."""
+    """Return type and displayed size like `picture_facts`, for up to 200,000,000 pixels."""
     file = _open(data, max_bytes, MAX_LARGE_PIXELS)
     return PictureFacts("png" if isinstance(file, PngFile) else "jpeg", *_displayed_size(file))
 
 
 def read_large_picture(data: bytes, max_bytes: int, least_side: int) -> Picture:
-    """Decode a picture as `read_picture`, of up to 200,000,000 pixels."""
+    """Decode an image like `read_picture`, with up to 200,000,000 pixels."""
     return _decode(_open(data, max_bytes, MAX_LARGE_PIXELS), least_side)
 
 

@@ -1,4 +1,4 @@
-"""The limits of a picture and the errors that name them."""
+"""Limits of an image, and the errors that name them."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import dataclass
 from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
 from chalicelib.formats.pictures.content_type import HEAD_BYTES, explain_foreign, sniff
 
+# Limit of width times height; decoding must fit into the memory of the function.
 MAX_PIXELS = 50_000_000
-"""Most pixels of a picture, width times height."""
+# Limit of pixels for an image that is only read to be scaled down.
 MAX_LARGE_PIXELS = 200_000_000
-"""Most pixels of a picture that is only read to be scaled down."""
+# Limit of the longer side divided by the shorter side.
 MAX_ASPECT = 100
-"""Longer side over shorter side, at most."""
 
 
 @dataclass(frozen=True)
 class PictureFacts:
-    """What the header of a readable picture says."""
+    """Facts in the header of a readable image."""
 
     kind: str
     """`png` or `jpeg`."""
     width: int
-    """Pixels from left to right as displayed, that is turned as EXIF asks."""
+    """Pixels from left to right as displayed, after the rotation by EXIF."""
     height: int
     """Pixels from top to bottom as displayed."""
 
 
 def require_kind(data: bytes, max_bytes: int) -> str:
-    """Return "png" or "jpeg" for bytes of a picture that are not too many.
+    """Return "png" or "jpeg" for the bytes of an image within the size limit.
 
     Raises:
         TooLarge: more than `max_bytes` bytes.
-        BadRequest: no bytes at all.
+        BadRequest: it has 0 bytes.
         UnsupportedType: the bytes are neither PNG nor JPEG.
     """
     if len(data) > max_bytes:
@@ -49,7 +49,7 @@ def require_kind(data: bytes, max_bytes: int) -> str:
 
 
 def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
-    """Make the error of a picture file that has too many bytes."""
+    """Return the error for an image file that has too many bytes."""
     return TooLarge(
         f"The image has {size_bytes} bytes; at most {max_bytes} "
         f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller image.",
@@ -58,7 +58,7 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Refuse a picture that is too large, too narrow or without pixels, before it is decoded.
+    """Raise if an image is too large, too narrow or without pixels, before it is decoded.
 
     Raises:
         BadRequest: names the size, the limit and the remedy.
@@ -81,7 +81,7 @@ def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
 
 
 def broken(reason: str) -> BadRequest:
-    """Make the error of a picture that cannot be read; `reason` ends the first sentence."""
+    """Return the error for an image that cannot be read; `reason` ends the first sentence."""
     return BadRequest(
         f"The image cannot be read: {reason}. Save it again as PNG or JPEG and send that.",
         "broken_image",

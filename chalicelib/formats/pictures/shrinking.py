@@ -1,4 +1,4 @@
-"""Pictures over the limits of a dataset, scaled down until they keep them."""
+"""Scales images down to the limits of a dataset."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from chalicelib.formats.pictures.rules import MAX_PIXELS, PictureFacts
 if TYPE_CHECKING:
     from PIL import Image
 
+# Size limit of an image file that is scaled down.
 MAX_SHRUNK_BYTES = 32 * 1024 * 1024
-"""Largest picture file that is scaled down."""
 _PIXELS_A_BYTE = 4
+# Limit of pixels of the result; no engine uses more.
 _MAX_SHRUNK_PIXELS = 12_000_000
-"""Most pixels of the result; no engine looks at more."""
 _QUALITY = 90
 _SMALLER = 0.95
 
 
 def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
-    """Scale a picture down until it has few enough bytes and pixels.
+    """Scale an image down until it is within the limits of bytes and pixels.
 
     Args:
         content: the file, at most `MAX_SHRUNK_BYTES`.
         max_bytes: most bytes of the result.
 
     Returns:
-        A JPEG as displayed, transparent parts on white, and what was sent; or the file itself and
-        None where it is within the limits.
+        A JPEG as displayed, with transparent parts on white, and the facts of the sent image; or
+        the file itself and None if it is within the limits.
 
     Raises:
         UnsupportedType: neither PNG nor JPEG, by its content.
@@ -45,7 +45,7 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
 
 def _encode(content: bytes, facts: PictureFacts, scale: float, max_bytes: int) -> bytes:
-    """Write a picture as JPEG at this scale, or at the largest smaller one that fits."""
+    """Return the image as JPEG at this scale, or at the largest smaller one that fits."""
     from PIL import Image
 
     least_side = max(1, math.floor(scale * min(facts.width, facts.height)))
@@ -62,7 +62,7 @@ def _scaled(facts: PictureFacts, scale: float) -> tuple[int, int]:
 
 
 def _written(whole: Image.Image, size: tuple[int, int]) -> bytes:
-    """Write a picture in this size."""
+    """-"""
     from PIL import Image
 
     small = whole if whole.size == size else whole.resize(size, Image.Resampling.LANCZOS)

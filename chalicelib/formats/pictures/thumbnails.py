@@ -1,4 +1,4 @@
-"""Small copies of pictures for lists: at most 256 pixels a side, as displayed."""
+"""Makes small copies of images for lists: at most 256 pixels a side, as displayed."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from chalicelib.formats.pictures.reading import read_picture
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
 
+# Limit of the longer side in pixels.
 THUMBNAIL_SIDE = 256
-"""Most pixels of the longer side."""
 _QUALITY = 80
 _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored picture as far as a thumbnail needs it.
+    """Decode a stored image as far as a thumbnail needs it.
 
     Raises:
         BadRequest: it is broken.
-        TooLarge: it has more bytes than datasets take.
+        TooLarge: it has more bytes than datasets accept.
         UnsupportedType: it is neither PNG nor JPEG.
     """
     return read_picture(content, MAX_DETECTION_IMAGE_BYTES, THUMBNAIL_SIDE)
 
 
 def suffices(picture: Picture) -> bool:
-    """Tell whether a picture has as many pixels as a thumbnail shall have, or all that it has."""
+    """Return whether an image has enough pixels for a thumbnail, or all that the file has."""
     longer, whole = max(picture.pixels.shape[:2]), max(picture.width, picture.height)
     return bool(longer >= min(THUMBNAIL_SIDE, whole) * _ENOUGH)
 
 
 def draw_thumbnail(picture: Picture) -> bytes:
-    """Write a picture as a small JPEG, turned as EXIF asks; a smaller one keeps its size.
+    """Return an image as a small JPEG, rotated by EXIF; a smaller one keeps its size.
 
     Args:
         picture: decoded, possibly reduced.

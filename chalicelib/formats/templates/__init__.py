@@ -1,1 +1,1 @@
-"""Form templates, as callers send them and as they ship."""
+"""Form templates: those that callers send, and those that ship with the service."""

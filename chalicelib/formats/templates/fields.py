@@ -1,4 +1,4 @@
-"""A form template as a JSON object, and typed access to the members of its objects."""
+"""Reads a form template as JSON, with typed access to the members of its objects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chalicelib.errors import InvalidParameter
 from chalicelib.formats.texts.encoding import HEAD_BYTES, name_foreign_type
 from chalicelib.formats.texts.json_limits import MAX_DEPTH, is_too_deep
 
+# Size limit of a form template in bytes.
 MAX_TEMPLATE_BYTES = 1_000_000
-"""Largest form template."""
 
 PARAMETER = "formTemplate"
 _SHOWN_CHARACTERS = 60
-# Python's int() of very many digits takes time that grows with their square.
+# Python's int() of a long digit string takes time that grows with the square of its length.
 _LONGEST_INTEGER = 20
 _SHAPE = (
     'Send {"version": "1.0", "keys": [{"key": {"entity": "…", "keyVariations": ["…"], '
@@ -26,10 +26,10 @@ _TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and 
 
 
 def refuse(reason: str) -> NoReturn:
-    """Raise the error that says what is wrong with the template.
+    """Raise the error that describes what is wrong with the template.
 
     Args:
-        reason: place, what is wrong, the value and the remedy.
+        reason: Place, what is wrong, the value and the remedy.
 
     Raises:
         InvalidParameter: always.
@@ -38,10 +38,10 @@ def refuse(reason: str) -> NoReturn:
 
 
 def show(value: object) -> str:
-    """Return a value of the template as an error names it.
+    """Return a value of the template as it is shown in errors.
 
     Args:
-        value: anything that JSON may hold.
+        value: Any JSON value.
 
     Returns:
         A text in quotes, cut after 60 characters; a number or name as JSON writes it; only the
@@ -60,17 +60,17 @@ def show(value: object) -> str:
 
 
 def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
-    """Read the object that a template is.
+    """Return the JSON object of a template.
 
     Args:
-        source: a file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
+        source: A file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
             JSON text; or the object of a JSON body.
 
     Returns:
-        The object; its members are not looked at yet.
+        The object; its members are not validated yet.
 
     Raises:
-        InvalidParameter: it is too large, in no known encoding, no JSON, or no object.
+        InvalidParameter: it is too large, has an unknown encoding, is not JSON, or not an object.
     """
     if isinstance(source, Mapping):
         _measure(source)
@@ -105,7 +105,7 @@ def _measure(source: Mapping[str, object]) -> None:
 
 
 def _decode(data: bytes) -> str:
-    """Return the text of a file."""
+    """-"""
     if not data.strip():
         refuse(f"the file is empty. {_SHAPE}")
     foreign = name_foreign_type(data[:HEAD_BYTES])
@@ -122,7 +122,7 @@ def _decode(data: bytes) -> str:
 
 
 def _parse(text: str) -> object:
-    """Return the JSON value of a text."""
+    """-"""
     stripped = text.removeprefix("\ufeff").strip()
     if not stripped:
         refuse(f"it is empty. {_SHAPE}")
@@ -144,7 +144,7 @@ def _parse(text: str) -> object:
 
 
 def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object, and refuse one that names a member twice: which one counts is unclear."""
+    """Return an object, or raise if it repeats a member: it is unclear which one counts."""
     members: dict[str, object] = {}
     for name, value in pairs:
         if name in members:
@@ -161,8 +161,8 @@ def _read_integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
+# Length limit of an entity name, variation, header text or table name.
 MAX_TEXT_CHARACTERS = 500
-"""Longest entity name, variation, header text or table name."""
 
 _FLAGS = {"true": True, "false": False}
 
@@ -172,17 +172,17 @@ def _plain(name: object) -> str:
 
 
 class TemplateFields:
-    """The members of an object that the format knows, under their proper names."""
+    """The known members of an object, under their canonical names."""
 
     def __init__(
         self, place: str, members: Mapping[str, object], names: Mapping[str, Sequence[str]]
     ) -> None:
-        """Find the members.
+        """Find the known members.
 
         Args:
-            place: where the object is, `keys[3].key`; empty for the template itself.
-            members: its members as they were sent.
-            names: for each proper name, what it may be called once _plain was applied.
+            place: Path of the object, such as `keys[3].key`; empty for the template itself.
+            members: Its members as sent.
+            names: For each canonical name, its accepted names in the form of _plain.
 
         Raises:
             InvalidParameter: a member is given under two names.
@@ -207,16 +207,16 @@ class TemplateFields:
     def unwrap(
         cls, place: str, item: object, wrappers: Sequence[str], names: Mapping[str, Sequence[str]]
     ) -> TemplateFields:
-        """Return the members of an element, which may be an object within an object.
+        """Return the members of an element, which can be an object within an object.
 
         Args:
-            place: where the element is, `keys[3]`.
-            item: the element.
-            wrappers: plain names of the one member that holds the object.
-            names: as for the class.
+            place: Path of the element, such as `keys[3]`.
+            item: The element.
+            wrappers: Plain names of the single member that contains the object.
+            names: As for the class.
 
         Raises:
-            InvalidParameter: it is no object.
+            InvalidParameter: it is not an object.
         """
         members = _read_object(place, item)
         for member, value in members.items():
@@ -226,15 +226,15 @@ class TemplateFields:
         return cls(place, members, names)
 
     def has(self, name: str) -> bool:
-        """Return whether the member is there and not null."""
+        """Return whether the member exists and is not null."""
         return name in self._values
 
     def get(self, name: str) -> object:
-        """Return the member's value, None when it is not there."""
+        """Return the member's value, or None if it is missing."""
         return self._values.get(name)
 
     def flag(self, name: str) -> bool:
-        """Return a member that is true or false.
+        """Return a boolean member.
 
         Raises:
             InvalidParameter: it is something else.
@@ -247,10 +247,10 @@ class TemplateFields:
         return value
 
     def items(self, name: str, limit: int, remedy: str) -> list[tuple[str, object]]:
-        """Return the elements of an array with the place of each.
+        """Return the elements of an array and the path of each.
 
         Raises:
-            InvalidParameter: it is no array, or has more elements than the limit.
+            InvalidParameter: it is not an array, or has more elements than the limit.
         """
         value = self._values.get(name, ())
         place = self._at(name)
@@ -261,10 +261,10 @@ class TemplateFields:
         return [(f"{place}[{number}]", item) for number, item in enumerate(value)]
 
     def texts(self, name: str, limit: int) -> tuple[str, ...]:
-        """Return the texts of an array, each once; a text alone counts as an array of one.
+        """Return the distinct texts of an array; a single text counts as an array of one.
 
         Raises:
-            InvalidParameter: an element is no text, is empty or too long, or there are too many.
+            InvalidParameter: an element is not a text, is empty or too long, or there are too many.
         """
         value = self._values.get(name)
         if isinstance(value, str):
@@ -273,10 +273,10 @@ class TemplateFields:
         return tuple(dict.fromkeys(_read_text(place, item) for place, item in items))
 
     def name(self, name: str) -> str:
-        """Return a text that must be there, exactly as it was sent.
+        """Return a required text, exactly as sent.
 
         Raises:
-            InvalidParameter: it is missing, no text, empty or too long.
+            InvalidParameter: it is missing, not a text, empty or too long.
         """
         if name not in self._values:
             refuse(f"{self._at(name)} is missing. Write a text that is unique in the template.")
@@ -285,10 +285,10 @@ class TemplateFields:
         return str(value)
 
     def optional_text(self, name: str) -> str | None:
-        """Return a text, or None when it is not there.
+        """Return a text, or None if it is missing.
 
         Raises:
-            InvalidParameter: it is no text, empty or too long.
+            InvalidParameter: it is not a text, empty or too long.
         """
         if name not in self._values:
             return None
@@ -299,14 +299,14 @@ class TemplateFields:
 
 
 def _read_object(place: str, value: object) -> Mapping[str, object]:
-    """Return the members of an object, and refuse what is none."""
+    """Return the members of an object, or raise if it is not one."""
     if not isinstance(value, Mapping):
         refuse(f'{place} is {show(value)}. Write an object: {{"entity": "…", …}}.')
     return value
 
 
 def _read_text(place: str, value: object) -> str:
-    """Return a text with single spaces, and refuse what cannot stand on a page."""
+    """Return a text with single spaces, or raise if a page cannot contain it."""
     if not isinstance(value, str):
         refuse(f"{place} is {show(value)}. Write a text in quotes.")
     if len(value) > MAX_TEXT_CHARACTERS:

@@ -1,6 +1,6 @@
-"""Form templates, as callers send them and as they ship with the service.
+"""Form templates: those that callers send, and those that ship with the service.
 
-Member names may be written in camelCase or snake_case; contract section 6 lists the other names.
+Member names can be camelCase or snake_case; contract section 6 lists the other names.
 Spec: Form template.
 """
 
@@ -21,12 +21,12 @@ from chalicelib.domain.documents.form_template import (
 from chalicelib.errors import InvalidParameter
 from chalicelib.formats.templates.fields import TemplateFields, load_template, refuse, show
 
+# Limit of keys in a template.
 MAX_KEYS = 500
-"""Most keys of a template."""
+# Limit of header cells in a template.
 MAX_HEADER_CELLS = 500
-"""Most header cells of a template."""
+# Limit of variations of one key or header cell.
 MAX_VARIATIONS = 50
-"""Most variations of one key or header cell."""
 
 _TEMPLATE = {
     "keys": ("keys",),
@@ -56,8 +56,8 @@ _NO_KEYS = "Name at least one key; for tables alone, use task table, which needs
 def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     """Read a form template.
 
-    `keys` must hold at least one key, also when tables are asked for; `version` and
-    `tableRecognition` must be there, under any of their names; unknown members are ignored.
+    `keys` must contain at least one key, even if only tables are wanted. `version` and
+    `tableRecognition` are required, under any of their names. Unknown members are ignored.
 
     Args:
         source: a file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
@@ -86,7 +86,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
 
 
 def _read_version(fields: TemplateFields) -> str:
-    """Return one of the known versions, however it is written."""
+    """Return a supported version, in its canonical spelling."""
     value = fields.get("version")
     number = _as_number(value)
     known = {float(version): version for version in VERSIONS}
@@ -96,7 +96,7 @@ def _read_version(fields: TemplateFields) -> str:
 
 
 def _as_number(value: object) -> float:
-    """Return a number or the number that a text says, -1 for anything else."""
+    """Return a number, or the number in a text; -1 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return -1.0
     try:
@@ -106,7 +106,7 @@ def _as_number(value: object) -> float:
 
 
 def _read_keys(fields: TemplateFields) -> tuple[TemplateKey, ...]:
-    """Return the keys, each entity once."""
+    """Return the keys; each entity can occur once."""
     items = fields.items("keys", MAX_KEYS, "Divide them among several templates.")
     if not items:
         refuse(f"keys is {'empty' if fields.has('keys') else 'missing'}. {_NO_KEYS}")
@@ -126,7 +126,7 @@ def _read_keys(fields: TemplateFields) -> tuple[TemplateKey, ...]:
 
 
 def _read_key(fields: TemplateFields) -> TemplateKey:
-    """Return one key."""
+    """-"""
     variations = fields.texts("keyVariations", MAX_VARIATIONS)
     if not variations:
         refuse(
@@ -166,13 +166,13 @@ _SHOWN_CHARACTERS = 40
 
 
 def standard_template(form_type: str) -> FormTemplate:
-    """Return the template of a form.
+    """Return the template of a form that ships with the service.
 
     Args:
-        form_type: one of FORM_TYPES.
+        form_type: One of FORM_TYPES.
 
     Raises:
-        InvalidParameter: there is no such form; the text names those that there are.
+        InvalidParameter: the form does not exist; the text lists those that do.
     """
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()

@@ -1,1 +1,1 @@
-"""Uploads of texts: encodings, csv, tsv, JSON."""
+"""Readers of text uploads: encodings, CSV, TSV, Excel and JSON."""

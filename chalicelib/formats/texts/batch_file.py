@@ -1,4 +1,4 @@
-"""Reads the lines of a batch from csv, tsv, xlsx or JSON lines, in bounded memory."""
+"""Reads the lines of a batch from CSV, TSV, Excel or JSON lines, with limited memory."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _EMPTY = "The file is empty (0 bytes). Send a file with one text a row."
 def read_lines(
     file: BinaryIO, text_column: str, check: Callable[[], None] = lambda: None
 ) -> Iterator[BatchLine]:
-    """Read the lines of a file; what is wrong with one of them is said in its place.
+    """Yield the lines of a file; a line that cannot be used contains its error.
 
     Args:
         file: seekable, read from its start.
         text_column: name of the column or member of the texts, or its position from 1 in a file
             without header; empty for `text`.
-        check: called now and then; raises to stop.
+        check: Called regularly; raises to stop.
 
     Raises:
         InvalidUpload: the file cannot be read, has no such column, no line, or too many.
@@ -70,7 +70,7 @@ def read_lines(
 
 
 def check_sent(content: bytes) -> None:
-    """Refuse a file sent in a call that is empty, too large, or surely no text.
+    """Raise if a file sent in a call is empty, too large, or certainly not text.
 
     Raises:
         InvalidUpload: it is empty.
@@ -92,7 +92,7 @@ def check_sent(content: bytes) -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Make the line of a text, or say what the single call would say of it."""
+    """Return the line of a text, with the error that a single call would return for it."""
     known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))
@@ -103,14 +103,14 @@ def asked_line(row: int, line_id: object, text: object) -> BatchLine:
 
 
 def shown_id(line_id: object) -> str | None:
-    """Return an id that may stand in a result; None for any other."""
+    """Return an id if a result can contain it, else None."""
     if not isinstance(line_id, str) or not 0 < len(line_id) <= MAX_ID_CHARACTERS:
         return None
     return None if SURROGATE.search(line_id) else line_id
 
 
 def _lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
-    """Read JSON or separated text, whichever it is."""
+    """Yield the lines of JSON or separated text, whichever it is."""
     head = stream.read(HEAD_BYTES)
     stream.seek(0)
     if looks_like_json(head):
@@ -119,7 +119,7 @@ def _lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
 
 
 def _json_lines(stream: TextIO, member: str) -> Iterator[BatchLine]:
-    """Read objects, or texts of an array."""
+    """Yield the objects, or texts of an array."""
     for number, value in enumerate(read_values(stream), 1):
         if not isinstance(value, dict):
             yield asked_line(number, None, value)
@@ -135,7 +135,7 @@ def _json_lines(stream: TextIO, member: str) -> Iterator[BatchLine]:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where the cells of a row stand."""
+    """Positions of the columns in a row."""
 
     delimiter: str
     text_at: int
@@ -145,7 +145,7 @@ class _Columns:
 
 
 def _delimited_lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
-    """Read rows of cells; blank ones are none."""
+    """Yield the rows of cells, skipping blank ones."""
     columns = _find_columns(stream, text_column)
     stream.seek(0)
     for number, cells, fault in read_records(stream, columns.delimiter):
@@ -163,7 +163,7 @@ def _cell(cells: list[str], at: int | None) -> str | None:
 
 
 def _find_columns(stream: TextIO, text_column: str) -> _Columns:
-    """Find the columns by the names in the first row, or by a position."""
+    """Find the columns by the names in the first row, or by position."""
     named = named_delimiter(stream)
     header_row = 2 if named else 1
     headers: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What the columns of separated text hold, counted over its first rows."""
+"""Counts what the columns of separated text contain in its first rows."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+# Rows that are counted; more do not change the decision.
 MAX_ROWS = 100_000
-"""Rows that are counted; more of them tell nothing new."""
 _MIN_ROWS_WITHOUT_NAMES = 10
 _MIN_SWAPPED_ROWS = 3
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
+# Greatest length of a text column's name, as a fraction of the texts' mean length.
 _LONGEST_SHARE = 2 / 3
-"""How long the name of a column of texts may be, as a share of the texts' mean length."""
 
 
 @dataclass
 class ColumnFacts:
-    """Values of one column below its first row."""
+    """Statistics of one column below its first row."""
 
     first: str = ""
     """The cell of the first row, trimmed."""
     rows: int = 0
-    """Rows below it."""
+    """Number of rows below it."""
     characters: int = 0
-    """Characters below it."""
+    """Number of characters below it."""
     repeats: int = 0
-    """Rows that are the first row again."""
+    """Number of rows that repeat the first row."""
     counts: Counter[int] = field(default_factory=Counter)
-    """How often each value stands there, by its hash."""
+    """Frequency of each value, by its hash."""
     own_words: set[str] = field(default_factory=set)
-    """Words of the first row's cell that stand in no other."""
+    """Words of the first row's cell that occur in no other."""
 
     def begin(self, cell: str) -> None:
-        """Take the cell of the first row."""
+        """Set the cell of the first row."""
         self.first = cell.strip()
         self.own_words = set(self.first.casefold().split())
 
@@ -49,22 +49,22 @@ class ColumnFacts:
 
     @property
     def distinct(self) -> int:
-        """Different values."""
+        """Return the number of different values."""
         return len(self.counts)
 
     @property
     def first_is_unlike(self) -> bool:
-        """True when no row below has the first row's cell."""
+        """Return whether no row below has the first row's cell."""
         return bool(self.first) and hash(self.first) not in self.counts
 
     @property
     def all_repeat(self) -> bool:
-        """True when there are several values and each stands there more than once."""
+        """Return whether there are several values and each occurs more than once."""
         return len(self.counts) > 1 and min(self.counts.values()) > 1
 
     @property
     def looks_like_a_name(self) -> bool:
-        """True when the first row's cell could be the name of a column."""
+        """Return whether the first row's cell could be the name of a column."""
         return (
             0 < len(self.first) <= _LONGEST_NAME
             and len(self.first.split()) <= _MOST_WORDS
@@ -74,7 +74,7 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Count two columns; the first row is kept apart, and rows without both are left out.
+    """Count two columns; the first row is separate, and rows without both cells are skipped.
 
     Returns:
         Facts of texts and labels.
@@ -98,10 +98,11 @@ def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) ->
 def has_unnamed_header(
     texts: ColumnFacts, labels: ColumnFacts, least_rows: int = _MIN_ROWS_WITHOUT_NAMES
 ) -> bool:
-    """Tell a header of unknown names: its cells occur once while every other label repeats.
+    """Return whether the first row is a header with unknown names.
 
-    A first row that could as well be an example is none: it would be lost. So each of its names
-    has a word that stands nowhere below, and that of the texts is shorter than these.
+    Its cells occur once while every other label repeats. A first row that could be an example is
+    not treated as a header because it would be lost. So each name must have a word that occurs
+    nowhere below, and the name of the text column must be shorter than the texts.
     """
     return (
         texts.rows >= least_rows
@@ -118,15 +119,15 @@ def has_unnamed_header(
 
 
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
-    """Tell columns that stand the other way round, beyond doubt.
+    """Return whether the two columns are certainly in reverse order.
 
-    What should be the texts are few short names that repeat, and what should be the labels are
-    longer and nearly all different.
+    Then the "texts" are a few short names that repeat, and the "labels" are longer and nearly all
+        different.
 
     Args:
-        texts: facts of the column that is taken for the texts.
-        labels: facts of the other one.
-        has_header: the first row is no example.
+        texts: Facts of the assumed text column.
+        labels: Facts of the other column.
+        has_header: Whether the first row is a header.
     """
     names = texts.counts.copy()
     if not has_header:

@@ -1,4 +1,4 @@
-"""Which columns of a header hold text and label, by their names."""
+"""Finds the columns of text and label by their names in a header."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _words(text: str) -> frozenset[str]:
 
 _OLD_TEXT = _words("text document utterance")
 _OLD_LABEL = _words("label intent sentiment")
-# The words that exports of help desks, surveys and annotation tools use, in the ten languages.
+# Words in exports of help desks, surveys and annotation tools, in the ten languages.
 _TEXT = _OLD_TEXT | _words(
     """message messages subject body content comment comments review sentence query question
     description title headline tweet phrase input prompt email ticket request feedback post
@@ -41,31 +41,31 @@ class Columns(NamedTuple):
     """Positions of the two columns, from 0."""
 
     text: int
-    """Of the texts."""
+    """Of the text."""
     label: int
-    """Of the labels."""
+    """Of the label."""
 
 
 class NamedColumns(NamedTuple):
-    """The columns that may hold text or label, by their names."""
+    """The columns that can be text or label, by their names."""
 
     texts: list[int]
-    """Positions whose name says text, of the surest kind of name only."""
+    """Positions of possible text columns, only those with the most certain kind of name."""
     labels: list[int]
-    """The same of labels."""
+    """The same for labels."""
     is_sure: bool = False
-    """True when both are whole names that are known, not words in longer ones."""
+    """Whether both names are known as a whole, not only a word in them."""
 
     @property
     def columns(self) -> Columns | None:
-        """The two columns, when the names leave no choice."""
+        """Return the two columns if the names are unambiguous."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None
 
 
 def find_documented_columns(cells: Sequence[str]) -> Columns | None:
-    """Read the two names that the interface documents, in either order; empty cells may follow.
+    """Find the two documented names, in either order; empty cells can follow.
 
     Returns:
         Their positions; None for any other row.
@@ -80,7 +80,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Say which names of a header mean text, and which label."""
+    """Return which names of a header mean text, and which label."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, _TEXT, _LABEL)
     labels = _surest(folded, _OLD_LABEL, _LABEL, _TEXT)
@@ -91,7 +91,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Complete two columns of which one has a name that is known whole; None for any other row."""
+    """Complete two columns of which one has a known whole name; None for any other row."""
     is_text, is_label = ([fold_name(name) in known for name in names] for known in (_TEXT, _LABEL))
     if len(names) != 2 or sum(is_text) + sum(is_label) != 1:
         return None
@@ -100,12 +100,12 @@ def find_other_column(names: Sequence[str]) -> Columns | None:
 
 
 def fold_name(name: str) -> str:
-    """Return a column's name as it is compared: small letters, single spaces between words."""
+    """Return a column's name in its form for comparison: lower case, single spaces."""
     return " ".join(_BETWEEN.split(unicodedata.normalize("NFKC", name).casefold())).strip()
 
 
 def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Find the column that a caller names, or gives the position of; None when there is none."""
+    """Find the column that a caller names or gives by position; None if there is none."""
     if wanted in names:
         return list(names).index(wanted)
     folded = [fold_name(name) for name in names]
@@ -117,7 +117,7 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, else of known ones, else of names that hold one."""
+    """Return the positions of documented names, else of known ones, else of those with one."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -126,7 +126,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Tells "customer message" from "message id"; the last word weighs most: "ticket category"."""
+    """Distinguishes "customer message" from "message id"; the last word has the most weight."""
 
     known: frozenset[str]
     other: frozenset[str]

@@ -1,4 +1,4 @@
-"""Records of comma- or tab-separated text, with a broken quote costing one row and no more."""
+"""Reads records of separated text, so that a broken quote affects only one row."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from typing import NamedTuple, TextIO
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.column_names import find_documented_columns
 
+# Length limit of a record, including line ends; a quote still open then was never closed.
 MAX_RECORD_CHARACTERS = 200_000
-"""Longest record, its line ends included; a quote that is still open then was never closed."""
 
 _MAX_REREAD_RECORDS = 20
 _SAMPLE_RECORDS = 500
 _NAMED_DELIMITER = re.compile(r"\ufeff?(\"?)sep=([,;|\t])\1\s*", re.IGNORECASE)
 
-# The csv module has one limit for the process; ours is counted here and must come first.
+# The csv module has one limit for the process; the limit above must apply first.
 csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
 
 
 class Record(NamedTuple):
-    """One record of the file, read or unreadable."""
+    """One record of the file, readable or not."""
 
     number: int
-    """From 1, as a spreadsheet counts: the header and blank rows too."""
+    """From 1, as a spreadsheet counts: includes the header and blank rows."""
     cells: list[str]
     """Cells without their quotes; empty for a blank row."""
     fault: str
-    """Why the record cannot be read; empty when it can."""
+    """Why the record cannot be read; empty if it can."""
 
 
 class _TooLong(Exception):
-    """The record that is being read has outgrown the limit."""
+    """The record exceeds the length limit."""
 
 
 class _Lines:
-    """Lines for the csv reader; remembers those of the record being read, to read them again."""
+    """Lines for the csv reader; stores those of the current record, to read them again."""
 
     def __init__(self, stream: TextIO, max_characters: int) -> None:
         self._readline = stream.readline
@@ -70,7 +70,7 @@ class _Lines:
         self._taken_characters = 0
 
     def give_back(self, number: int) -> None:
-        """Let all lines of this record but the first be read again, each on its own.
+        """Queue all lines of this record but the first to be read again, each separately.
 
         Args:
             number: the record's number, for the message.
@@ -94,11 +94,11 @@ def read_records(
 ) -> Iterator[Record]:
     """Read records one by one, in file order.
 
-    A record whose quoting is broken is reported with a fault and ends with its first line, so that
-    a quote that was never closed swallows no further row.
+    A record with broken quoting is reported with a fault and ends with its first line, so that an
+        unclosed quote does not consume further rows.
 
     Args:
-        stream: as text_encoding.open_text gives it.
+        stream: As returned by encoding.open_text.
         separator: "," or tab.
         max_characters: longest record, its line ends included.
 
@@ -126,7 +126,7 @@ def read_records(
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Make a record of the first line alone, and let the reader go on behind it."""
+    """Return a record of the first line alone, and let the reader continue after it."""
     first = lines.taken[0]
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):
@@ -135,7 +135,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
     lines.give_back(number)
     cells = first.rstrip("\r\n").split(separator)
     if separator == "\t" and len(cells) == 2:
-        # Many tab-separated files know no quoting; a quote is then a character like any other.
+        # Many tab-separated files do not use quoting; a quote is then an ordinary character.
         return Record(number, cells, "")
     return Record(
         number,
@@ -146,7 +146,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:
-    """Drop empty cells behind the second, as spreadsheets add them.
+    """Drop empty cells after the second, which spreadsheets add.
 
     Args:
         cells: cells of one record; shortened in place.
@@ -160,33 +160,33 @@ def drop_empty_end(cells: list[str]) -> list[str]:
 
 
 def named_delimiter(stream: TextIO) -> str:
-    """Return the delimiter that the first line names as spreadsheets do: "sep=;"; or nothing."""
+    """Return the delimiter that the first line declares, as in "sep=;"; or nothing."""
     found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
     return found[2] if found else ""
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator explains the beginning of a file; the higher, the better."""
+    """How well a separator fits the beginning of a file; higher is better."""
 
     header: bool
     """The first row is a header."""
     sure_count: int
-    """Rows of two cells that do not hold the other separator at all."""
+    """Rows of two cells that do not contain the other separator."""
     likely_count: int
-    """Rows of two cells whose label looks whole."""
+    """Rows of two cells whose label looks complete."""
     pair_count: int
     """Rows of two cells."""
 
 
 def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
-    """Try a separator on the first 500 records.
+    """Score a separator on the first 500 records.
 
     Args:
         stream: at the start of the file.
         separator: "," or tab.
 
     Returns:
-        What the records look like with it.
+        The counts, ordered by importance.
     """
     other = "\t" if separator == "," else ","
     header = False
@@ -199,8 +199,9 @@ def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
             text, label = cells
             pair_count += 1
             sure_count += other not in text and other not in label
-            # A comma with a space behind it is more often one of a sentence than a separator.
+            # A comma with a space after it is more likely part of a sentence than a separator.
             likely_count += other not in label and not (other in text and label.startswith(" "))
     except InvalidUpload:
-        pass  # Quotes that are broken with this separator speak against it, not against the file.
+        # Quotes that are broken with this separator are evidence against it, not against the file.
+        pass
     return SeparatorScore(header, sure_count, likely_count, pair_count)

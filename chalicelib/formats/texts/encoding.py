@@ -1,6 +1,6 @@
-"""Which encoding a text upload has, and reading it as such.
+"""Finds the encoding of a text upload, and reads the file with it.
 
-Nothing but the bytes decides.
+Only the bytes decide, not a name or header.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import BinaryIO, TextIO
 from chalicelib.errors import InvalidUpload
 
 _CHUNK_BYTES = 1 << 18
+# First bytes of a file that are examined for its type.
 HEAD_BYTES = 4096
-"""First bytes of a file, which tell what it is."""
 _REMEDY = "Send csv, tsv or json text, saved as UTF-8, or an .xlsx workbook without a password."
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -43,9 +43,10 @@ _MARKUP: tuple[tuple[bytes, str], ...] = (
     (b"<svg", "an SVG image"),
     (b"<?xml", "an XML document"),
 )
-# Bytes that no text has: all controls but backspace … carriage return and escape.
+# Bytes that no text contains: all control characters except backspace to carriage return, and
+# escape.
 _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
-_SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control or two would decide.
+_SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control character or two would decide.
 _HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
 _RUN = re.compile(rb"[\x80-\xff]{3,}")
@@ -55,13 +56,13 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 
 
 def name_foreign_type(head: bytes) -> str:
-    """Name what a file is when its first bytes say that it is no text upload.
+    """Return what a file is if its first bytes show that it is not a text upload.
 
     Args:
-        head: the first bytes of the file, 4,096 are plenty.
+        head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        For example "a PNG image"; empty when it may be text.
+        For example "a PNG image"; empty if it can be text.
     """
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
@@ -74,20 +75,20 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes) -> str:
-    """Say what a file is in place of text, and what to send.
+    """Return what a file is instead of text, and what to send.
 
     Args:
-        head: the first bytes of the file, 4,096 are plenty.
+        head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence for the caller; empty when it may be text.
+        A sentence for the caller; empty if it can be text.
     """
     foreign = name_foreign_type(head)
     return f"The file is no text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
 
 
 def _name_unlikely_bytes(head: bytes) -> str:
-    """Tell UTF-16 without its mark, and binary data, by the share of zeros and controls."""
+    """Detect UTF-16 without byte order mark, and binary data, by zeros and control characters."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ""
     if head.count(0) * 10 > len(head) * 3:
@@ -99,10 +100,10 @@ def _name_unlikely_bytes(head: bytes) -> str:
 
 
 def find_encoding(file: BinaryIO, language: str = "") -> str:
-    """Decide the encoding from the bytes of the whole file, in one pass over it.
+    """Detect the encoding from the bytes of the whole file, in one pass.
 
-    UTF-16 needs its byte order mark. All other files are UTF-8, unless a single byte anywhere says
-    that they cannot be: then it is guessed.
+    UTF-16 needs its byte order mark. Every other file is UTF-8 if it is valid UTF-8;
+        otherwise the encoding is guessed.
 
     Args:
         file: seekable; read from its start, 256 KiB at a time.
@@ -112,7 +113,7 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
         A codec name for open_text.
 
     Raises:
-        InvalidUpload: the file is empty, is no text, or ends within a UTF-16 character.
+        InvalidUpload: the file is empty, is not text, or ends inside a UTF-16 character.
     """
     file.seek(0)
     head = file.read(HEAD_BYTES)
@@ -129,17 +130,17 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 
 def _guess(file: BinaryIO, language: str) -> str:
-    """Guess an encoding of single bytes, or an Asian one, from the lines that are no ASCII."""
+    """Guess a single-byte or Asian encoding from the lines that are not ASCII."""
     sample = _sample(file)
     high = len(sample) - len(sample.translate(None, _HIGH))
     in_runs = sum(map(len, _RUN.findall(sample)))
     hinted = _BY_LANGUAGE.get(language, ())
-    # Accents stand alone between ASCII letters; letters of other alphabets stand together.
+    # Accented letters are usually single among ASCII letters; letters of other alphabets form runs.
     if in_runs * 5 > high * 2 or hinted:
         for encoding in hinted:
             if _decodes_as(file, encoding, "strict"):
                 return encoding
-        # Only what is dense in such bytes is worth the time that the library takes to load.
+        # The library takes long to load, so it is only used for text that is dense in such bytes.
         from charset_normalizer import from_bytes
 
         best = from_bytes(sample[:_JUDGED_BYTES], cp_isolation=list(_DENSE)).best()
@@ -150,7 +151,7 @@ def _guess(file: BinaryIO, language: str) -> str:
 
 
 def _sample(file: BinaryIO) -> bytes:
-    """Return the first lines that hold more than ASCII."""
+    """Return the first lines with characters beyond ASCII."""
     file.seek(0)
     sample = b""
     for line in file:
@@ -162,7 +163,7 @@ def _sample(file: BinaryIO) -> bytes:
 
 
 def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") -> bool:
-    """Tell whether the whole file is valid; lone surrogates pass, their rows are refused later."""
+    """Return whether the whole file is valid; rows with lone surrogates are rejected later."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     file.seek(0)
     try:
@@ -176,11 +177,11 @@ def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") ->
 
 @contextmanager
 def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
-    """Read a binary file from its start as text; line ends stay as they are.
+    """Open a binary file from its start as text; line ends stay as they are.
 
     Args:
         file: seekable; stays open afterwards.
-        encoding: as find_encoding gave it.
+        encoding: As returned by find_encoding.
 
     Yields:
         A text stream that knows LF, CRLF and CR as line ends.
@@ -192,6 +193,6 @@ def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
         yield stream
     finally:
         # A wrapper that is garbage collected would close the caller's file. The caller may have
-        # closed it already, where a reading that was left half-way is only now collected.
+        # closed it already if an unfinished reading is collected only now.
         if not file.closed:
             stream.detach()

@@ -1,4 +1,4 @@
-"""JSON arrays and JSON lines as a stream of values, in bounded memory."""
+"""Reads JSON arrays and JSON lines as a stream of values, with limited memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TextIO
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.json_limits import MAX_DEPTH, is_too_deep
 
+# Length limit of a single value; a longer one cannot be an example.
 MAX_VALUE_CHARACTERS = 1_000_000
-"""Longest single value; what is longer is no example, and would only fill the memory."""
 
 _TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and objects"
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -23,19 +23,19 @@ _JSON_START = re.compile(
     )""",
     re.VERBOSE,
 )
-# Numbers keep their spelling: a label 007 or 1e3 in quotes and without are the same label,
-# and an integer of a million digits costs nothing. Raw line ends inside texts are let through.
+# Numbers stay text: a label 007 or 1e3 is the same with and without quotes, and an integer of a
+# million digits costs nothing. Raw line ends inside texts are accepted.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 def looks_like_json(head: str) -> bool:
-    """Tell JSON from separated text whose first text begins with a bracket.
+    """Return whether a file is JSON, not separated text whose first text begins with a bracket.
 
     Args:
         head: the first characters of the file.
 
     Returns:
-        True when no other format is meant.
+        True if it cannot be separated text.
     """
     return _JSON_START.match(head) is not None
 
@@ -63,7 +63,7 @@ class _Window:
         self._at += 1
 
     def read_value(self) -> object:
-        """Read the value that begins here."""
+        """Read the value at the current position."""
         self._fill()
         start = self._at
         try:
@@ -72,7 +72,7 @@ class _Window:
             raise self._explain(error) from error
         except RecursionError as error:
             raise self.error(_TOO_DEEP, start) from error
-        # Newer interpreters parse deeper; what is accepted must not depend on them.
+        # Newer interpreters parse deeper nesting; what is accepted must not depend on that.
         if is_too_deep(self._text[start : self._at]):
             raise self.error(_TOO_DEEP, start)
         return value
@@ -95,7 +95,7 @@ class _Window:
         return self.error(reason, error.pos)
 
     def _fill(self) -> None:
-        """Have at least one longest value ahead, or the rest of the file."""
+        """Buffer at least one value of the greatest length, or the rest of the file."""
         if self._is_last or len(self._text) - self._at >= MAX_VALUE_CHARACTERS:
             return
         passed = self._text[: self._at]
@@ -109,16 +109,16 @@ class _Window:
 
 
 def read_values(stream: TextIO) -> Iterator[object]:
-    """Read the elements of an array, or values one after the other.
+    """Yield the elements of an array, or consecutive values.
 
     Args:
-        stream: as text_encoding.open_text gives it.
+        stream: As returned by encoding.open_text.
 
     Yields:
-        Decoded values; numbers as the text they are written with.
+        Decoded values; numbers as written, as text.
 
     Raises:
-        InvalidUpload: naming line and column, the file is no JSON.
+        InvalidUpload: the file is not JSON; names line and column.
     """
     window = _Window(stream)
     if window.peek() == "[":
@@ -134,7 +134,7 @@ def read_values(stream: TextIO) -> Iterator[object]:
 
 
 def _read_elements(window: _Window) -> Iterator[object]:
-    """Read up to the closing bracket, and over it."""
+    """Yield the elements up to the closing bracket, and skip it."""
     if window.peek() == "]":
         window.skip()
         return

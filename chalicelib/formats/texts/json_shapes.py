@@ -1,4 +1,4 @@
-"""Which members of an object hold text and label, in the exports of other tools too."""
+"""Finds text and label in a JSON object, also in exports of other tools."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ TEXT_KEYS = ("text", "document", "utterance")
 LABEL_KEYS = ("label", "intent", "sentiment")
 _REMEDY = 'Send an array, or one object a line, of {"text": "…", "label": "…"}.'
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
-# Ends of prompts and beginnings of completions in files for the tuning of language models.
+# Ends of prompts and starts of completions in files for fine-tuning language models.
 _PROMPT_ENDS = ("\n\n###\n\n", "\n\n->", " ->")
 
 
 class ObjectFault(ValueError):
-    """An object is no example; the text says why."""
+    """An object is not an example; the text says why."""
 
 
+# Text and label of an object.
 Pair = tuple[str, str]
-"""Text and label of an object."""
 
 
 @dataclass(frozen=True)
 class ObjectShape:
-    """Where objects hold text and label."""
+    """Where objects contain text and label."""
 
     kind: str = JSON
     """json, or labelStudio."""
     text_keys: tuple[str, ...] = TEXT_KEYS
-    """Members that may hold the text; the first that is there counts."""
+    """Members that can contain the text; the first that exists counts."""
     label_keys: tuple[str, ...] = LABEL_KEYS
-    """The same of the label."""
+    """The same for the label."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
         shape, value
     )
-    """Takes text and label out of an object."""
+    """Extracts text and label from an object."""
 
     def pair(self, value: object) -> Pair:
         """Return text and label of an object.
 
         Raises:
-            ObjectFault: it is no example.
+            ObjectFault: it is not an example.
         """
         if not isinstance(value, Mapping):
             raise ObjectFault(f"{name_kind(value)} stands where an object is expected.")
@@ -53,10 +53,10 @@ class ObjectShape:
 
 
 def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
-    """Decide from the first object how all are read.
+    """Decide from the first object how all objects are read.
 
     Raises:
-        InvalidUpload: it is no object, or nothing in it says which member is the text.
+        InvalidUpload: it is not an object, or its text cannot be found.
     """
     if not isinstance(value, Mapping):
         raise InvalidUpload(f"The JSON has the wrong shape: {name_kind(value)} first. {_REMEDY}")
@@ -73,7 +73,7 @@ def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
 
 
 def name_kind(value: object) -> str:
-    """Name what a value of JSON is; numbers come as the text they are written with."""
+    """Return the name of a JSON value's type; numbers are read as text."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -83,7 +83,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
-    """Find the members by their names; the documented ones may change from object to object."""
+    """Find the members by their names; documented ones can differ between objects."""
     names = list(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
@@ -113,7 +113,7 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:
-    """Take the members that the caller names."""
+    """Return the shape with the members that the caller names."""
     names = list(value)
     shape = ObjectShape()
     keys = {"textColumn": shape.text_keys, "labelColumn": shape.label_keys}
@@ -163,7 +163,7 @@ def _text(cell: object, key: str) -> str:
 
 
 def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read a task of Label Studio: the choice on which all its annotations agree."""
+    """Read a Label Studio task: the choice on which all annotations agree."""
     data = value.get("data")
     texts = {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
     found = find_named_columns(list(texts)).texts
@@ -184,7 +184,7 @@ def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _choices(result: object) -> list[str]:
-    """List the choices of one annotation."""
+    """Return the choices of one annotation."""
     found: list[str] = []
     for item in result if isinstance(result, list) else ():
         value = item.get("value") if isinstance(item, dict) else None
@@ -194,7 +194,7 @@ def _choices(result: object) -> list[str]:
 
 
 def _read_messages(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read a conversation for the tuning of a language model: one question, one answer."""
+    """Read a conversation for fine-tuning a language model: one question, one answer."""
     said: dict[str, list[object]] = {"user": [], "assistant": []}
     for message in value.get("messages") or ():
         if isinstance(message, dict) and message.get("role") in said:
@@ -208,7 +208,7 @@ def _read_messages(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _read_prodigy(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read an annotation of Prodigy; only what was accepted tells a label."""
+    """Read a Prodigy annotation; only an accepted one has a label."""
     if value.get("answer") != "accept":
         raise ObjectFault(f'"answer" is {str(value.get("answer"))[:40]!r}; only "accept" counts.')
     text = _text(value.get("text"), "text")

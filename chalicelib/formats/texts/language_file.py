@@ -1,4 +1,4 @@
-"""Rows of a text upload: csv, tsv, a JSON array or JSON lines, told apart by their bytes.
+"""Reads the rows of a text upload: CSV, TSV, a JSON array or JSON lines.
 
 Spec: Limits; contract section 5.
 """
@@ -39,9 +39,10 @@ class TextRow:
     """A row that can become an example."""
 
     number: int
-    """From 1, as a spreadsheet counts: header and blank rows too; in JSON the object's place."""
+    """From 1, as a spreadsheet counts, with header and blank rows; in JSON the object's position.
+    """
     text: str
-    """As it was sent, 1 to 20,000 characters, not only white space."""
+    """As sent: 1 to 20,000 characters, not only white space."""
     label: str
     """Trimmed, cut to 180 characters; in lower case for sentiments."""
     full_label: str
@@ -65,10 +66,10 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
         number: as in Row.
         text: as it was sent.
         label: as it was sent; trimmed here.
-        sentiment: only the three sentiments are labels.
+        sentiment: Whether only the three sentiments are valid labels.
 
     Returns:
-        The row, or why it is refused.
+        The row, or why it is rejected.
     """
     text = text.removesuffix("\r")
     full_label = normal_form(label)
@@ -86,7 +87,7 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
 
 
 def _find_text_fault(text: str) -> str:
-    """Say what is wrong with a text; nothing when it is fine."""
+    """Return what is wrong with a text; empty if it is valid."""
     if not text or text.isspace():
         return "the text is missing; give each row a text and a label."
     if len(text) > MAX_TEXT_CHARACTERS:
@@ -104,7 +105,7 @@ def _find_text_fault(text: str) -> str:
 
 
 def _find_label_fault(label: str) -> str:
-    """Say what is wrong with a trimmed label; nothing when it is fine."""
+    """Return what is wrong with a trimmed label; empty if it is valid."""
     if not label:
         return "the label is missing; give each row a text and a label."
     control = _CONTROL.search(label)
@@ -124,7 +125,7 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds labels that become one by cutting.
+    """Finds labels that become equal when cut.
 
     The ingest adds every row of its first pass, and asks for every row of its second.
     """
@@ -134,19 +135,19 @@ class LabelMerges:
         self._merged: set[str] = set()
 
     def add(self, row: TextRow) -> None:
-        """Note the label of a row; costs memory once for each distinct label."""
+        """Record the label of a row; uses memory once for each distinct label."""
         known = self._full_labels.setdefault(row.label, row.full_label)
         if known != row.full_label:
             self._merged.add(row.label)
 
     def find_rejection(self, row: TextRow) -> RejectedRow | None:
-        """Refuse a row whose label cannot be told from another one once it is cut.
+        """Return a rejection if the row's label equals another one after cutting.
 
         Args:
-            row: any row that was added.
+            row: Any added row.
 
         Returns:
-            The rejection; None when the row is fine.
+            The rejection; None if the row is valid.
         """
         if row.label not in self._merged:
             return None
@@ -165,17 +166,17 @@ def read_rows(
     layout: TextLayout | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[TextRow | RejectedRow]:
-    """Read an upload row by row, in file order.
+    """Yield the rows of an upload in file order.
 
-    Blank rows are skipped; every other row is either a Row or a Rejection. Memory is bounded: one
-    row of separated text, 3 million characters of JSON. Spec: Upload formats.
+    Blank rows are skipped; every other row is a TextRow or a RejectedRow. Memory is limited to one
+    row of separated text, or 3 million characters of JSON. Spec: Upload formats.
 
     Args:
         file: seekable; read from its start and left open, so that it can be read again after the
-            last row. Two readings at the same time disturb each other.
+            last row. Only one reading at a time is possible.
         sentiment: the labels are positive, negative and neutral.
-        layout: how the file is read, as `recognise` tells; it is recognised when absent.
-        check: called now and then, also within blank rows; raises to stop.
+        layout: How to read the file, from `recognise`; detected if absent.
+        check: Called regularly, also within blank rows; raises to stop.
 
     Yields:
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
@@ -204,7 +205,7 @@ def read_rows(
 def _read_delimited(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Read separated text; blank rows, and those that are no examples, are skipped."""
+    """Yield the rows of separated text, skipping blank rows and those that are not examples."""
     last = max(layout.text_at, layout.label_at)
     for record in read_records(stream, layout.delimiter):
         if record.number % _CHECK_ROWS == 0:
@@ -225,7 +226,7 @@ def _read_delimited(
 
 
 def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
-    """Say why the cells of a row cannot be told apart; nothing when they can."""
+    """Return why the cells of a row are ambiguous; empty if they are not."""
     count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
     if layout.kind == XLSX and count < 2:
         return (
@@ -245,7 +246,7 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
 def _read_json(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Read objects as the first one tells."""
+    """Yield the rows of objects, read like the first one."""
     for number, value in enumerate(read_values(stream), start=1):
         if number % _CHECK_ROWS == 0:
             check()

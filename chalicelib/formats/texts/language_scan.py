@@ -1,7 +1,7 @@
-"""Decides what happens to every row of a text upload before anything is written.
+"""Decides what happens to every row of a text upload before anything is stored.
 
-The ingest scans a file once to decide and reads it again to write; both times the same rows are
-kept. Spec: numOfDuplicates, Limits; contract section 5.
+The ingest scans a file once to decide and reads it again to store; both passes accept the same
+rows. Spec: numOfDuplicates, Limits; contract section 5.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
 @dataclass(frozen=True)
 class ScanRules:
-    """What a file is read against."""
+    """The dataset that a file is checked against."""
 
     language: str
     """Language of the dataset, for the word count."""
     is_sentiment: bool
-    """Only the three sentiments are labels."""
+    """Whether only the three sentiments are valid labels."""
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
-    """Labels that the dataset has, with the digests of their texts."""
+    """Labels of the dataset, with the digests of their texts."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present names of labels by names that they had before."""
+    """Current names of labels by their former names."""
     examples: int = 0
-    """Examples that the dataset has."""
+    """Number of examples in the dataset."""
     bytes: int = 0
-    """Bytes of the texts that the dataset has."""
+    """Bytes of the texts in the dataset."""
     options: ReadingOptions = RECOGNISED
-    """What the caller says about the file."""
+    """How the caller wants the file to be read."""
 
 
 @dataclass
@@ -61,9 +61,9 @@ class TextScan(UploadScan):
     layout: TextLayout = field(default_factory=TextLayout)
     """How its rows are read."""
     rows_file: BinaryIO | None = None
-    """Where its rows are read; None where that is the file itself."""
+    """The file that contains the rows; None if that is the upload itself."""
     other_sheets: str = ""
-    """What to know of further sheets of a workbook; empty where there is nothing to know."""
+    """Message about further sheets of a workbook; empty if there is none."""
     merges: LabelMerges | None = None
     """Labels that cutting would merge; None while no label is long enough."""
 
@@ -79,8 +79,9 @@ def scan(
     Args:
         file: seekable, read from its start.
         rules: the dataset that it is read into.
-        begin: takes the decision before the first row, to know how far a scan came that raised.
-        check: called now and then; raises to stop.
+        begin: Called with the decision before the first row, so that the caller knows how
+            far a failed scan came.
+        check: Called regularly; raises to stop.
 
     Returns:
         The decision.
@@ -116,11 +117,11 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _LongLabel(Exception):
-    """A label must be cut, so those that would become equal have to be known first."""
+    """A label must be cut, so labels that would become equal have to be collected first."""
 
 
 class _Texts:
-    """Texts of a file by digest, with the labels that they stand with."""
+    """Texts of a file by digest, with their labels."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -129,7 +130,7 @@ class _Texts:
         self.places: list[str] = []
 
     def add(self, digest: bytes, row: TextRow) -> bool:
-        """Note a text; False when it was there with the same label."""
+        """Record a text; return False if it was already there with the same label."""
         label = self._numbers.setdefault(row.label, len(self._numbers))
         known = self._labels.get(digest)
         if known is None:
@@ -148,7 +149,7 @@ class _Texts:
 def _recognise(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> None:
-    """Find out how the file is read; a sheet of a workbook is turned into text before."""
+    """Detect how the file is read, and convert a workbook's sheet to text first."""
     has_sheets = is_workbook(file)
     if has_sheets:
         result.rows_file, result.other_sheets = convert_sheet(file, rules.options.sheet, check)
@@ -165,7 +166,7 @@ def _recognise(
 def _merges(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> LabelMerges:
-    """Find the labels that cutting would merge."""
+    """Return the labels that cutting would merge."""
     merges = LabelMerges()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):
@@ -176,7 +177,7 @@ def _merges(
 def _count_all(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> _Texts:
-    """Add every row to the decision."""
+    """-"""
     texts = _Texts()
     for outcome in _outcomes(file, rules, result, texts, check):
         _count(result, outcome, rules)
@@ -186,7 +187,7 @@ def _count_all(
 def _rows(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Read the rows, checking now and then."""
+    """Yield the rows, calling the check regularly."""
     check()
     return read_rows(
         decision.rows_file or file,
@@ -203,7 +204,7 @@ def _outcomes(
     texts: _Texts,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[TextRow | RejectedRow | None]:
-    """Yield each row that is kept, its rejection, or None for a duplicate."""
+    """Yield each accepted row, its rejection, or None for a duplicate."""
     nothing: frozenset[bytes] = frozenset()
     merges = decision.merges
     for row in _rows(file, rules, decision, check):
@@ -224,7 +225,7 @@ def _outcomes(
 
 
 def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
-    """Add one outcome to the decision."""
+    """-"""
     if outcome is None:
         result.duplicates += 1
     elif isinstance(outcome, RejectedRow):
@@ -241,7 +242,7 @@ def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanR
 
 
 def _check(result: TextScan, rules: ScanRules) -> None:
-    """Refuse a file that is of no use, or that breaks a limit of the dataset."""
+    """Raise if a file has no usable row, or exceeds a limit of the dataset."""
     if result.kept + result.duplicates == 0:
         first = result.rejections[0]
         raise InvalidUpload(
@@ -255,7 +256,7 @@ def _check(result: TextScan, rules: ScanRules) -> None:
 
 
 def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
-    """Tell what looks odd."""
+    """Add warnings for suspicious data."""
     counts = {label: len(digests) for label, digests in rules.known.items()}
     for label, kept in result.kept_by_label.items():
         counts[label] = counts.get(label, 0) + kept

@@ -1,4 +1,4 @@
-"""How the rows of a text file are read: what `recognition` decides once, and every pass uses."""
+"""How the rows of a text file are read: decided once by `recognition`, used by every pass."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from chalicelib.domain.datasets.upload_format import (
 )
 from chalicelib.formats.texts.json_shapes import ObjectShape
 
+# Names of the delimiters in the API.
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-"""Words for what stands between cells."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class TextLayout:
     encoding: str = "utf-8-sig"
     """Name of the encoding, as Python knows it."""
     delimiter: str = ","
-    """What stands between cells."""
+    """The character between cells."""
     skipped: frozenset[int] = frozenset()
-    """Numbers of the records that are no examples: the header, and a line that names the
-    delimiter."""
+    """Numbers of records that are not examples: the header, and a line that declares the delimiter.
+    """
     header: tuple[str, ...] = ()
     """Names of the columns; empty without a header."""
     text_at: int = 0
@@ -41,22 +41,22 @@ class TextLayout:
     width: int = 2
     """Cells of a whole row."""
     shape: ObjectShape = field(default_factory=ObjectShape)
-    """Where objects of JSON hold text and label."""
+    """Where JSON objects contain text and label."""
     warnings: tuple[UploadWarning, ...] = field(default=())
-    """What was guessed."""
+    """What had to be guessed."""
 
     @property
     def is_json(self) -> bool:
-        """True when the file holds objects."""
+        """Return whether the file contains objects."""
         return self.kind in (JSON, JSONL, LABEL_STUDIO)
 
     def with_warning(self, code: str, message: str, *places: str) -> TextLayout:
-        """Return the same layout with a guess more."""
+        """Return the same layout with another warning."""
         warning = UploadWarning(code, message, 1, places)
         return replace(self, warnings=(*self.warnings, warning))
 
     def described(self) -> FileFormat:
-        """Tell a caller how the file is read."""
+        """Return the description of the format for the caller."""
         encoding = {"utf-8-sig": "utf-8"}.get(self.encoding, self.encoding)
         if self.is_json:
             return FileFormat(self.kind, encoding)

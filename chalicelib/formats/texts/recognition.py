@@ -1,8 +1,7 @@
 """Decides once how a text file is read: kind, encoding, delimiter, header and columns.
 
-What is beyond doubt is recognised without a word. What is guessed is told as a warning; a file
-that has two readings, and was never accepted in one of them, is refused with both and with the
-field that decides.
+Whatever had to be guessed is reported as a warning. An ambiguous file that earlier versions did not
+accept is refused; the error names both readings and the field that decides.
 """
 
 from __future__ import annotations
@@ -70,12 +69,12 @@ def recognise(
 
     Args:
         file: seekable; read from its start.
-        options: what the caller says about it.
+        options: How the caller wants it to be read.
         language: language of the dataset, a hint for the encoding.
-        is_workbook: the file is a sheet that was turned into comma-separated text.
+        is_workbook: Whether the file is a sheet converted to comma-separated text.
 
     Raises:
-        InvalidUpload: it cannot be read as what the caller says, or has two readings.
+        InvalidUpload: it cannot be read as requested, or is ambiguous.
     """
     encoding = find_encoding(file, language)
     layout = TextLayout(kind=XLSX if is_workbook else CSV, encoding=encoding)
@@ -99,7 +98,7 @@ def recognise(
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Is the file JSON?"""
+    """Return whether the file is JSON."""
     if asked:
         return asked in (JSON, JSONL, LABEL_STUDIO)
     with open_text(file, encoding) as stream:
@@ -107,7 +106,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
-    """Refuse lines as fastText writes them: a comma in their text would make its rest a label.
+    """Raise if lines are in fastText's format: a comma would make the rest a label.
 
     Raises:
         InvalidUpload: all of the first lines begin with a label.
@@ -123,7 +122,7 @@ def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
 
 
 def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> TextLayout:
-    """Which members hold text and label?"""
+    """Find the members that contain text and label."""
     with open_text(file, layout.encoding) as stream:
         kind = JSON if stream.read(_HEAD_CHARACTERS).lstrip().startswith("[") else JSONL
     with open_text(file, layout.encoding) as stream:
@@ -141,15 +140,15 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
 
 @dataclass(frozen=True)
 class _Survey:
-    """What a delimiter makes of the first records."""
+    """How a delimiter splits the first records."""
 
     delimiter: str
     rows: int
-    """Records that are not blank."""
+    """Number of records that are not blank."""
     width: int
-    """Cells of most of them that have more than one."""
+    """Most frequent number of cells above one."""
     share: float
-    """How many have that width, of 1."""
+    """Fraction of the records that have this width."""
     labels: list[str]
     """Second cells of the rows of two."""
     is_named: bool
@@ -157,16 +156,16 @@ class _Survey:
 
     @property
     def is_whole(self) -> bool:
-        """True when nearly every row has the same number of cells, and more than one."""
+        """Return whether nearly every row has the same number of cells, and more than one."""
         return self.width > 1 and self.share >= 0.95
 
     def holding(self, delimiter: str) -> float:
-        """Share of the labels that hold another delimiter."""
+        """Return the fraction of labels that contain another delimiter."""
         return sum(delimiter in label for label in self.labels) / max(1, len(self.labels))
 
 
 class _Delimited:
-    """Recognises separated text, one question after the other."""
+    """Recognises separated text step by step."""
 
     def __init__(self, file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> None:
         self._file = file
@@ -176,7 +175,7 @@ class _Delimited:
         self._counted: dict[Columns, list[ColumnFacts]] = {}
 
     def recognise(self) -> TextLayout:
-        """Answer every question."""
+        """Decide delimiter, header and columns."""
         self._layout = self._find_delimiter()
         first = next(self._rows(), None)
         if first is None:
@@ -194,7 +193,7 @@ class _Delimited:
         return self._layout
 
     def _find_titles(self) -> frozenset[int]:
-        """Find rows of one cell above the names of columns, as reports begin with."""
+        """Find rows of one cell above the column names, as reports begin with."""
         titles: list[int] = []
         if self._options.header is False:
             return frozenset()
@@ -210,7 +209,7 @@ class _Delimited:
         return frozenset()
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Read the first records, but for those that are skipped."""
+        """Yield the first records that are not skipped."""
         layout = self._layout
         with open_text(self._file, layout.encoding) as stream:
             for record in islice(read_records(stream, layout.delimiter), most):
@@ -218,7 +217,7 @@ class _Delimited:
                     yield record
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Read numbers and cells of the rows that are neither blank, broken nor skipped."""
+        """Yield numbers and cells of the rows that are neither blank, broken nor skipped."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
             if not record.fault and any(map(str.strip, cells)):
@@ -248,7 +247,7 @@ class _Delimited:
         )
 
     def _find_delimiter(self) -> TextLayout:
-        """Which character stands between the cells?"""
+        """Find the character between the cells."""
         with open_text(self._file, self._layout.encoding) as stream:
             named = named_delimiter(stream)
         if named:
@@ -273,7 +272,7 @@ class _Delimited:
         return replace(self._layout, kind=TSV if delimiter == "\t" else CSV, delimiter=delimiter)
 
     def _documented_delimiter(self) -> str:
-        """Choose between the two that the interface documents."""
+        """Choose between the two documented delimiters."""
         scores = {}
         for delimiter in ("\t", ","):
             with open_text(self._file, self._layout.encoding) as stream:
@@ -282,7 +281,7 @@ class _Delimited:
         return best if scores[best].pair_count else ","
 
     def _first_reading(self, old: str, surveys: list[_Survey]) -> TextLayout:
-        """Choose for a file of which the documented delimiters make no example."""
+        """Choose the delimiter of a file that the documented ones do not split into examples."""
         fitting = [survey for survey in surveys if survey.is_whole]
         named = [survey for survey in fitting if survey.is_named]
         pairs = [survey for survey in fitting if survey.width == 2]
@@ -299,9 +298,9 @@ class _Delimited:
         return self._with_delimiter(likely.delimiter if likely.share >= _MOST else old)
 
     def _second_reading(self, old: _Survey, new: _Survey) -> TextLayout:
-        """Choose for a file of which a documented delimiter makes examples, and another one too.
+        """Choose the delimiter if a documented and another one both split the file into examples.
 
-        What stands behind the wrong delimiter, its label, holds the right one.
+        With the wrong delimiter, the labels contain the right one.
         """
         holding = old.holding(new.delimiter)
         if holding <= _FEW and not new.is_named:
@@ -317,7 +316,7 @@ class _Delimited:
         )
 
     def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
-        """Which columns hold text and label, and is the first row their header?"""
+        """Find the columns of text and label, and decide whether the first row is a header."""
         options, layout = self._options, self._layout
         named = NamedColumns([], []) if options.header is False else find_named_columns(names)
         asked = self._asked_columns(names, named)
@@ -359,9 +358,9 @@ class _Delimited:
         )
 
     def _width(self, names: list[str], *, is_wide: bool) -> int:
-        """How many cells has a whole row?"""
+        """Return the number of cells of a complete row."""
         survey = self._survey(self._layout.delimiter)
-        # Rows of two cells were always read; only columns that are named make them part of more.
+        # Rows of two cells were always accepted; only named columns make them part of wider rows.
         if not is_wide:
             return 2 if survey.labels else max(survey.width, 2)
         return max(survey.width, len(names), 2)
@@ -398,7 +397,7 @@ class _Delimited:
         return at
 
     def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
-        """Is the first row a header?"""
+        """Return whether the first row is a header."""
         asked = (self._options.text_column, self._options.label_column)
         if any(wanted and (wanted in names or not wanted.isdecimal()) for wanted in asked):
             return True
@@ -422,7 +421,7 @@ class _Delimited:
         return self._counted[columns]
 
     def _find_swap(self, *, has_header: bool) -> None:
-        """Do the columns stand the other way round?"""
+        """Detect whether the columns are in reverse order."""
         if are_swapped(*self._facts(Columns(0, 1)), has_header=has_header):
             self._layout = replace(self._layout, text_at=1, label_at=0).with_warning(
                 COLUMNS_SWAPPED,
@@ -433,7 +432,7 @@ class _Delimited:
 
 
 def _no_columns(names: list[str], named: NamedColumns, width: int) -> InvalidUpload:
-    """Make the refusal of a file whose columns nobody can tell."""
+    """Return the error for a file whose columns cannot be determined."""
     for found, what, parameter in (
         (named.texts, "text", "textColumn"),
         (named.labels, "label", "labelColumn"),
@@ -456,6 +455,6 @@ def _only(found: list[int]) -> int | None:
 
 
 def _shown(names: list[str]) -> str:
-    """List the cells of a row, shortened."""
+    """Return the cells of a row as a shortened list."""
     shown = ", ".join(f"'{name.strip()[:40]}'" for name in names[:10])
     return shown + (", …" if len(names) > 10 else "")

@@ -1,8 +1,8 @@
-"""Turns a sheet of an .xlsx workbook into comma-separated text, a row for each row.
+"""Converts a sheet of an .xlsx workbook to comma-separated text, row by row.
 
-A workbook is a zip archive, and a small one may unpack to gigabytes or claim a cell at the far
-corner of the sheet. So its parts are unpacked within limits and looked at first; the library gets
-an archive that holds nothing but those.
+A workbook is a zip archive, and a small one can unpack to gigabytes or declare a cell at the far
+corner of the sheet. So its parts are unpacked with limits and checked first; the library reads an
+archive of only these parts.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from chalicelib.formats.archives.zip_archive import (
 )
 from chalicelib.formats.archives.zip_directory import InvalidZip
 
+# Limit of the unpacked bytes of all parts that are read.
 MAX_UNPACKED_BYTES = 100 * 1024 * 1024
-"""Most bytes of all parts that are read, unpacked."""
+# Limit of a sheet's cells: rows times columns, up to the last that is not empty.
 MAX_CELLS = 5_000_000
-"""Most cells of a sheet: rows times columns, up to the last that is not empty."""
+# Limit of a sheet's text bytes; each text counts as often as a cell refers to it.
 MAX_STRING_BYTES = 50 * 1024 * 1024
-"""Most bytes of the texts of a sheet, each counted as often as a cell refers to it."""
 _PARTS = re.compile(r"\[Content_Types\]\.xml|xl/(?:_rels/)?[^/]+\.(?:xml|rels)|xl/worksheets/.+")
 _STRINGS = "xl/sharedStrings.xml"
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-# A cell with content; an empty one that is only formatted ends itself.
+# A cell with content; an empty, only formatted one is a self-closing tag.
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*[^>/])?>")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _SHARED_CELL = re.compile(rb"""\bt\s*=\s*["']s["']""")
@@ -52,12 +52,12 @@ _REMEDY = "Save the sheet as csv in UTF-8, and send that."
 
 
 def may_be_workbook(head: bytes) -> bool:
-    """Tell from the first bytes of a file whether it may be a workbook: by its first entry."""
+    """Return whether a file can be a workbook, by its first entry."""
     return looks_like_zip(head) and head[30:].startswith(_FIRST_ENTRIES)
 
 
 def is_workbook(file: BinaryIO) -> bool:
-    """Tell whether a file is a zip archive with the parts of a workbook."""
+    """Return whether a file is a zip archive with the parts of a workbook."""
     file.seek(0)
     if not looks_like_zip(file.read(4)):
         return False
@@ -71,18 +71,18 @@ class ReadSheet(NamedTuple):
     """A sheet of a workbook."""
 
     rows: BinaryIO
-    """Comma-separated UTF-8, whose row numbers are those of the sheet."""
+    """Comma-separated UTF-8, with the row numbers of the sheet."""
     others: str
-    """What to know of further sheets with cells where nobody named the one that was read."""
+    """Message about further sheets with cells, if the caller did not name a sheet."""
 
 
 def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> ReadSheet:
-    """Write a sheet as text.
+    """Convert a sheet to text.
 
     Args:
         file: the workbook, seekable.
         wanted: name or position from 1 of the sheet; empty for the first one that is shown.
-        check: called now and then; raises to stop.
+        check: Called regularly; raises to stop.
 
     Raises:
         InvalidUpload: the workbook is broken, too large, has a password, or no such sheet, or the
@@ -107,7 +107,7 @@ def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> Rea
 
 
 def _sheet_name(workbook: Any, wanted: str) -> str:
-    """Find the sheet that is meant."""
+    """Return the name of the wanted sheet."""
     names: list[str] = workbook.sheet_names
     if not names:
         raise InvalidUpload(f"The workbook has no sheet. {_REMEDY}")
@@ -123,7 +123,7 @@ def _sheet_name(workbook: Any, wanted: str) -> str:
 
 
 def _shown_sheets(workbook: Any) -> list[str]:
-    """List the sheets of cells that a person sees."""
+    """Return the visible sheets that have cells."""
     import python_calamine
 
     return [
@@ -146,10 +146,10 @@ def _listed(names: list[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the parts that are read into an archive of their own, and look at the sheets.
+    """Copy the parts that are read into a new archive, and check the sheets.
 
     Returns:
-        How many sheets have cells.
+        The number of sheets with cells.
     """
     left = MAX_UNPACKED_BYTES
     sizes: list[int] = []
@@ -157,7 +157,7 @@ def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
     try:
         archive = open_archive(file)
         members = [found for found in archive.members() if _PARTS.fullmatch(found.path)]
-        # What cells refer to is needed before they are looked at.
+        # The table of texts must be read before the cells that refer to it.
         members.sort(key=lambda member: member.path != _STRINGS)
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as copy:
             for member in members:
@@ -177,7 +177,7 @@ def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
 
 
 def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
-    """Unpack one part, within what is left of the limit."""
+    """Unpack one part, within the rest of the limit."""
     if member.size > left:
         raise InvalidUpload(
             f"The workbook unpacks to more than {MAX_UNPACKED_BYTES:,} bytes. {_REMEDY}"
@@ -192,7 +192,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Refuse a sheet whose last cell is so far away that the rectangle up to it is too large.
+    """Raise if the last cell of a sheet is so far away that the area up to it is too large.
 
     Returns:
         Whether it has a cell.
@@ -206,7 +206,7 @@ def _check_cells(sheet: bytes) -> bool:
         columns = max(columns, _column_number(place[1]))
         rows = max(rows, int(place[2]))
     if unplaced:
-        # Cells without a place follow each other; no more than these can stand in one row.
+        # Cells without a position follow each other, and a row has at most this many.
         rows = max(rows, sheet.count(b"<row"), sheet.count(b":row"))
         columns = max(columns, min(unplaced, 16_384))
     if rows * columns > MAX_CELLS:
@@ -219,13 +219,13 @@ def _check_cells(sheet: bytes) -> bool:
 
 
 def _string_sizes(strings: bytes) -> list[int]:
-    """Return how long the shared texts are, with their marks."""
+    """Return the lengths of the shared texts, including markup."""
     starts = [found.start() for found in _ITEM.finditer(strings)]
     return [end - start for start, end in zip(starts, [*starts[1:], len(strings)], strict=True)]
 
 
 def _check_strings(sheet: bytes, sizes: list[int]) -> None:
-    """Refuse a sheet whose cells repeat long texts until they fill the memory."""
+    """Raise if the cells of a sheet repeat long texts until they exceed the memory limit."""
     numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
     total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
     if len(_SHARED_CELL.findall(sheet)) > numbers.total():
@@ -245,7 +245,7 @@ def _column_number(letters: bytes) -> int:
 
 
 def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
-    """Write the rows."""
+    """Write the rows of a sheet to a temporary file."""
     raw = io.BytesIO()
     text = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogatepass", newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -265,7 +265,7 @@ def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
-    """Read rows as texts; a cell that was merged downwards counts for each of its rows."""
+    """Yield rows as texts; a vertically merged cell counts for each of its rows."""
     merged = _Merged(sheet)
     for number, row in enumerate(sheet.iter_rows()):
         cells = [_text(cell) for cell in row]
@@ -274,7 +274,7 @@ def _rows(sheet: Any) -> Iterator[list[str]]:
 
 
 class _Merged:
-    """Cells that were merged with those below them."""
+    """Cells that are merged with those below them."""
 
     def __init__(self, sheet: Any) -> None:
         first_column = sheet.start[1] if sheet.start else 0
@@ -285,7 +285,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Repeat what stands in the cell above, in a row that must come after the one above it."""
+        """Copy merged cells from above into a row; rows must come in order."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]
@@ -297,7 +297,7 @@ class _Merged:
 
 
 def _text(cell: object) -> str:
-    """Write a cell as a spreadsheet shows it."""
+    """Return a cell's text as a spreadsheet shows it."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, bool):

@@ -1,7 +1,7 @@
-"""Signed assertions of clients: JWTs of RS256, read strictly. Contract section 2.
+"""Reads signed assertions of clients: JWTs with RS256, parsed strictly. Contract section 2.
 
-Reading and verifying are two steps, because the subject says whose key verifies: what
-`read_assertion` returns is only a claim until `is_signed_by` says yes. Headers that name a key or
+Reading and verifying are two steps because the subject determines the key: the result of
+`read_assertion` is unverified until `is_signed_by` returns True. Headers that name a key or
 an address (`kid`, `jwk`, `jku`, `x5u`) are ignored.
 """
 
@@ -19,44 +19,44 @@ from urllib.parse import urlsplit
 from chalicelib.formats.texts.json_limits import is_too_deep
 
 ALGORITHM = "RS256"
+# Length limit of an assertion.
 MAX_CHARACTERS = 16_000
-"""Longest assertion that is read."""
+# How far a client's clock can be ahead of the service's.
 LEEWAY_SECONDS = 60
-"""How far a client's clock may be ahead of ours."""
 TOKEN_PATHS = ("/v1/oauth2/token", "/v2/oauth2/token")
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 class InvalidAssertion(ValueError):
-    """The text is no assertion that could be accepted, whoever signed it."""
+    """The text is not an acceptable assertion, whatever its signature."""
 
 
 @dataclass(frozen=True)
 class Assertion:
-    """What an assertion claims."""
+    """The claims of an assertion."""
 
     text: str
-    """The assertion as it came."""
+    """The assertion as received."""
     subject: str
     """E-mail address or account id."""
     audiences: tuple[str, ...]
-    """Whom it is meant for."""
+    """Hosts and addresses for which it was issued."""
     expires_at: float
-    """End of its life, seconds since 1970."""
+    """End of validity, in seconds since 1970."""
     not_before: float
-    """Latest of its starting times, seconds since 1970."""
+    """Start of validity, the latest of its claims, in seconds since 1970."""
 
     def is_current(self, now: float) -> bool:
-        """Tell whether the moment, in seconds since 1970, lies in its life."""
+        """Return whether it is valid at a time, in seconds since 1970."""
         return self.not_before <= now + LEEWAY_SECONDS and now < self.expires_at
 
     def is_meant_for(self, hosts: Collection[str]) -> bool:
-        """Tell whether it is meant for a token endpoint at one of the hosts."""
+        """Return whether its audience is a token endpoint at one of the hosts."""
         return any(_is_token_endpoint(audience, hosts) for audience in self.audiences)
 
 
 def read_assertion(text: str) -> Assertion:
-    """Read an assertion without verifying its signature.
+    """Parse an assertion without verifying its signature.
 
     Raises:
         InvalidAssertion: it is malformed, of another algorithm, or lacks a claim.
@@ -65,7 +65,8 @@ def read_assertion(text: str) -> Assertion:
         raise InvalidAssertion
     header, body, _ = text.split(".")
     head = _object(header)
-    # An algorithm of the sender's choice (none, HS256 with the public key) would pass as signed.
+    # If the sender could choose the algorithm, `none` or HS256 with the public key would pass as
+    # signed.
     if head.get("alg") != ALGORITHM or "crit" in head:
         raise InvalidAssertion
     claims = _object(body)
@@ -79,8 +80,8 @@ def read_assertion(text: str) -> Assertion:
 
 
 def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
-    """Tell whether the key's owner signed the assertion."""
-    import jwt  # loads cryptography, which no other request needs
+    """Return whether the key's owner signed the assertion."""
+    import jwt  # Imported late: it loads cryptography, which no other request needs.
 
     try:
         jwt.PyJWS(algorithms=[ALGORITHM]).decode(assertion.text, public_pem, algorithms=[ALGORITHM])
@@ -104,7 +105,7 @@ def _object(segment: str) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object, refusing repeated members: readers differ in which one they take."""
+    """Return an object, or raise if a member repeats: parsers differ in which one they use."""
     value = dict(pairs)
     if len(value) != len(pairs):
         raise InvalidAssertion
@@ -127,7 +128,7 @@ def _audiences(value: object) -> tuple[str, ...]:
 
 
 def _moment(value: object) -> float:
-    """Take a time in seconds since 1970, whole or not; never negative, infinite or a text."""
+    """Return a time in seconds since 1970; raise if it is negative, infinite or a text."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidAssertion
     if value < 0 or (isinstance(value, float) and not math.isfinite(value)):

@@ -1,22 +1,22 @@
-"""RSA keys of accounts as PEM texts; `cryptography` is loaded when a key is made or checked."""
+"""RSA keys of accounts in PEM form; `cryptography` is loaded on first use."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 
+# Least length of an account's RSA key. Contract section 2.
 MIN_BITS = 2048
-"""Shortest RSA key that an account may have. Contract section 2."""
 
 
 class InvalidKey(ValueError):
-    """The text is no RSA key that an account may have; says why."""
+    """The text is not an RSA key that an account can have; the message says why."""
 
 
 def new_private_pem() -> str:
-    """Make a private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
+    """Create a private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
 
-    The old service gave this form, and some clients strip exactly its first and last line.
+    The previous service returned this form, and some clients strip its first and last line.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
@@ -30,10 +30,10 @@ def new_private_pem() -> str:
 
 
 def public_pem_of(private_pem: str) -> str:
-    """Give the public half of a private key.
+    """Return the public half of a private key.
 
     Raises:
-        InvalidKey: the text is no unencrypted RSA private key of `MIN_BITS` bits or more.
+        InvalidKey: the text is not an unencrypted RSA private key of `MIN_BITS` bits or more.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -46,12 +46,12 @@ def public_pem_of(private_pem: str) -> str:
 
 
 def checked_public_pem(public_pem: str) -> str:
-    """Check a public key, or a certificate's, and give it in the one form that is stored.
+    """Validate a public key or certificate, and return the key in its stored form.
 
-    Of a certificate nothing but the key counts, its expiry neither.
+    Everything in a certificate except the key is ignored, including its expiry.
 
     Raises:
-        InvalidKey: the text is no RSA public key of `MIN_BITS` bits or more.
+        InvalidKey: the text is not an RSA public key of `MIN_BITS` bits or more.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -80,7 +80,7 @@ def fingerprint(public_pem: str) -> str:
 
 
 def _dump_public(public: object) -> str:
-    """Write a public key as SubjectPublicKeyInfo PEM."""
+    """Return a public key as SubjectPublicKeyInfo PEM."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 

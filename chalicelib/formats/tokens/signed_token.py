@@ -1,7 +1,7 @@
-"""The service's own tokens: JWTs signed with HS256, written and read here and nowhere else.
+"""The service's own tokens: JWTs signed with HS256, created and verified only here.
 
-The algorithm is pinned, and the header names the kind, so that no token passes for the other kind.
-RFC 8725 sections 3.1, 3.11 and 3.12.
+The algorithm is pinned, and the header contains the kind, so that an access token cannot pass as a
+refresh token. RFC 8725 sections 3.1, 3.11 and 3.12.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from typing import Any
 
 ACCESS = "at+jwt"
 REFRESH = "refresh+jwt"
+# The service's tokens are shorter; a longer one is refused without parsing. A header this short
+# cannot be nested so deeply that the JSON parsers of different interpreters disagree.
 MAX_CHARACTERS = 2_000
-"""No token of ours is this long; a longer one is refused unread. So short a header cannot be
-nested so deeply that one interpreter reads it and another does not: neither gets as far as to
-trust it."""
 _ALGORITHM = "HS256"
+# Number of verified tokens in a process's cache; they use at most a megabyte.
 _REMEMBERED = 512
-"""Tokens of callers that a process has verified; at most a megabyte of them."""
 
 
 class NotOurToken(ValueError):
-    """The text is no token of this kind that this service signed."""
+    """The text is not a token of this kind that this service signed."""
 
 
 class TokenSigner:
@@ -30,7 +29,7 @@ class TokenSigner:
     def __init__(self, key: bytes, issuer: str) -> None:
         self._key = key
         self._issuer = issuer
-        # A caller sends one token with each call, and its signature stays as good as it was.
+        # A caller sends the same token with each call, and its signature remains valid.
         self._verified = lru_cache(_REMEMBERED)(self._verify)
 
     def sign(self, kind: str, claims: dict[str, Any]) -> str:
@@ -38,15 +37,16 @@ class TokenSigner:
 
         Args:
             kind: ACCESS or REFRESH.
-            claims: members beside issuer and audience.
+            claims: Members in addition to issuer and audience.
         """
-        import jwt  # loads cryptography, which takes longer than the rest of the start
+        # Imported late: it loads cryptography, which takes longer than the rest of the start.
+        import jwt
 
         named = {"iss": self._issuer, "aud": self._issuer, **claims}
         return jwt.encode(named, self._key, _ALGORITHM, headers={"typ": kind})
 
     def read(self, kind: str, token: str) -> dict[str, Any]:
-        """Verify a token and give its claims; whether it is expired is the caller's question.
+        """Verify a token and return its claims; the caller checks the expiry.
 
         Raises:
             NotOurToken: it is of another kind, of another service, or not signed with the key.
@@ -56,7 +56,7 @@ class TokenSigner:
         return dict(self._verified(kind, token))
 
     def _verify(self, kind: str, token: str) -> dict[str, Any]:
-        """Do what `read` says of a token of a fitting length; errors are not remembered."""
+        """Verify a token of a permitted length; errors are not cached."""
         import jwt
 
         try:
