@@ -52,4 +52,4 @@ def scan_upload(
     try:
         return scan_pictures(file, pictures, Sink(lambda *_: None, check, begin))
     except InvalidZip as problem:
-        raise InvalidUpload(f"The file is no usable zip archive: {problem.cause}") from problem
+        raise InvalidUpload(f"The file is not a usable zip archive: {problem.cause}") from problem

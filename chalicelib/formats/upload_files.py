@@ -102,7 +102,7 @@ def _check_archive(content: bytes) -> None:
     explanation = explain_foreign(head)
     if not explanation and not looks_like_zip(head) and _ZIP_END not in content[-_ZIP_END_BYTES:]:
         explanation = (
-            "The file is no zip archive: it neither begins nor ends like one. "
+            "The file is not a zip archive: it neither begins nor ends like one. "
             "Send a .zip archive of PNG and JPEG pictures."
         )
     if explanation:

@@ -87,7 +87,7 @@ def test_training_is_queued(call, world, url):
         ({"withGlobalDatasetId": True}, "expected a whole number, got true."),
         ({"profile": "best"}, "'best' is none of"),
         ("[1]", "expected a JSON object."),
-        ("{", "it is no valid JSON text."),
+        ("{", "it is not valid JSON text."),
         ([1], "got a list."),
         ("[" * 100_000, "the JSON text is nested too deeply."),
     ],

@@ -146,13 +146,13 @@ COCO_FILES = [
         "coco",
         rejected=10,
     ),
-    _no("COCO that is cut off", {**_IMAGES, "instances.json": coco_file()[:-9]}, "no valid JSON"),
+    _no("COCO that is cut off", {**_IMAGES, "instances.json": coco_file()[:-9]}, "not valid JSON"),
     _no(
         "COCO of two images with one id",
         _changed(images=[{**image, "id": 1} for image in coco()["images"]]),
         "two images have the id 1",
     ),
-    _no("COCO without categories", _changed(categories=7), "no COCO document"),
+    _no("COCO without categories", _changed(categories=7), "not a COCO document"),
     _no(
         "COCO in shares",
         _changed(annotations=[{**a, "bbox": [0.1, 0.1, 0.3, 0.3]} for a in coco()["annotations"]]),
@@ -161,7 +161,7 @@ COCO_FILES = [
     _no(
         "JSON for each picture",
         {**_IMAGES, **{f"{name}.json": b'{"shapes": []}' for name in BOXES}},
-        "is no COCO",
+        "is not COCO",
     ),
     _no(
         "a bomb of a document",
@@ -256,7 +256,7 @@ YOLO_FILES = [
     _no(
         "YOLO in pixels",
         {**_IMAGES, **_YAML, **dict.fromkeys(yolo_texts(), b"0 30 30 40 40\n")},
-        "30 is no share",
+        "30 is not a fraction",
     ),
     _no(
         "YOLO whose lists differ",
@@ -271,7 +271,7 @@ YOLO_FILES = [
     _no(
         "YOLO whose list is no YAML",
         {**_IMAGES, **yolo_texts(), "data.yaml": b"names: [circle"},
-        "no valid YAML",
+        "not valid YAML",
     ),
 ]
 _ENTITIES = (
@@ -327,12 +327,12 @@ VOC_FILES = [
     _no(
         "VOC that is cut off",
         {"images/a.jpg": draw(), "Annotations/a.xml": b"<annotation><object>"},
-        "no valid XML",
+        "not valid XML",
     ),
     _no(
         "VOC with entities beside the pictures",
         {"p/a.jpg": draw(), "p/a.xml": _ENTITIES},
-        "p/a.xml is no Pascal VOC: the document declares entities",
+        "p/a.xml is not Pascal VOC: the document declares entities",
     ),
     _no("XML of another tool", {"a.jpg": draw(), "a.xml": b"<annotations/>"}, "no annotations.csv"),
 ]
@@ -469,10 +469,10 @@ FOLDERS = [
         "use the type image-detection", type="image", options=ReadingOptions(strict=True)),
     _no("a format of boxes for folders", _PETS, "does not fit the type image", type="image",
         options=ReadingOptions(format="coco")),
-    _no("pictures without folders", pictures(), "lies in no folder", type="image"),
+    _no("pictures without folders", pictures(), "not in a folder", type="image"),
     _no("a bomb of a picture", {"cat/1.png": b"\0" * (4 << 20)}, "the limit is 1,048,576",
         type="image"),
     _no("encrypted", _ENCRYPTED, "encrypted", type="image"),
-    _no("no archive", draw(), "no zip archive: it looks like a PNG", type="image"),
+    _no("no archive", draw(), "not a zip archive: it looks like a PNG", type="image"),
 ]  # fmt: skip
 PICTURES = [*COCO_FILES, *YOLO_FILES, *VOC_FILES, *BOX_FILES, *FOLDERS]

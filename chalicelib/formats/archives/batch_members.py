@@ -69,6 +69,6 @@ def _line(
     try:
         return BatchLine(row, line_id, content=archive.read(member, limit))
     except MemberProblem as problem:
-        told = str(problem)
-        error = LineError("invalid_file", f"{told[0].upper()}{told[1:]}")
+        reason = str(problem)
+        error = LineError("invalid_file", f"{reason[0].upper()}{reason[1:]}")
         return BatchLine(row, line_id, "", error)

@@ -113,7 +113,7 @@ def _read_object(cell: str) -> dict[str, object]:
     try:
         value = json.loads(cell)
     except ValueError:
-        raise CellFault(f"the cell is no JSON. {_REMEDY}") from None
+        raise CellFault(f"the cell is not JSON. {_REMEDY}") from None
     if not isinstance(value, dict):
         raise CellFault(f"the cell is JSON, but no object. {_REMEDY}")
     return value
@@ -126,16 +126,16 @@ def _read_number(value: dict[str, object], side: str) -> float:
         raise CellFault(f'"{side}" is missing. {_REMEDY}')
     try:
         if isinstance(written, bool) or not isinstance(written, int | float | str):
-            raise CellFault(f'"{side}" is no number. {_REMEDY}')
+            raise CellFault(f'"{side}" is not a number. {_REMEDY}')
         number = float(written)
     except OverflowError:
         number = math.inf
     except ValueError as fault:
         if isinstance(fault, CellFault):
             raise
-        raise CellFault(f'"{side}" is no number. {_REMEDY}') from None
+        raise CellFault(f'"{side}" is not a number. {_REMEDY}') from None
     if not math.isfinite(number):
-        raise CellFault(f'"{side}" is no finite number; write a distance in pixels.')
+        raise CellFault(f'"{side}" is not a finite number; write a distance in pixels.')
     return number
 
 

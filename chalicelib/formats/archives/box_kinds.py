@@ -103,10 +103,12 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
 def _kinds(files: BoxFiles, wanted: str) -> list[str]:
     """Return the formats that match; those that the caller's choice rules out are not examined."""
     signs = files.signs
-    is_told = bool(wanted or signs.tables)
+    is_decided = bool(wanted or signs.tables)
     found = {
         ANNOTATIONS: bool(signs.tables),
-        COCO: bool(signs.instances if is_told and wanted != COCO else coco.find_documents(files)),
+        COCO: bool(
+            signs.instances if is_decided and wanted != COCO else coco.find_documents(files)
+        ),
         YOLO: yolo.has_label_texts(files) and bool(signs.class_lists),
         VOC: voc.has_annotations(files),
     }
@@ -169,11 +171,11 @@ def _missing(files: BoxFiles) -> InvalidUpload:
     hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
     if signs.documents:
         hint += (
-            f" {show_path(signs.documents[0].path)} is no COCO: it has not all of images, "
+            f" {show_path(signs.documents[0].path)} is not COCO: it needs all of images, "
             "annotations and categories."
         )
     if signs.markup:
-        hint += f" {shown_name(signs.markup[0])} is no Pascal VOC: {voc.fault_of(files)}"
+        hint += f" {shown_name(signs.markup[0])} is not Pascal VOC: {voc.fault_of(files)}"
     return InvalidUpload(
         f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each picture: its file "
         "name, then a cell for each box, a JSON object of label, x, y, width and height."

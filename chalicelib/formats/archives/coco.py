@@ -160,9 +160,9 @@ class _CocoReader:
         except RecursionError:
             raise self._refusal("its values are nested too deeply") from None
         except msgspec.ValidationError as problem:
-            raise self._refusal(f"it is no COCO document: {problem}") from None
+            raise self._refusal(f"it is not a COCO document: {problem}") from None
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-            raise self._refusal(f"it is no valid JSON in UTF-8: {problem}") from None
+            raise self._refusal(f"it is not valid JSON in UTF-8: {problem}") from None
         check_limits(self._name, len(self._result) + len(annotations), len(labels))
         for at, raw in enumerate(annotations, 1):
             if at % _CHECK_ANNOTATIONS == 0:
@@ -231,7 +231,9 @@ class _CocoReader:
         except (CellFault, msgspec.DecodeError, RecursionError) as fault:
             if isinstance(picture.found, int):
                 self._result.spoil(picture.found)
-            cause = str(fault) if isinstance(fault, CellFault) else "it is no object with a bbox."
+            cause = (
+                str(fault) if isinstance(fault, CellFault) else "it is not an object with a bbox."
+            )
             self._files.reject(rejected(PLACE, (at, self._name), picture.name, cause))
         else:
             self._result.add(index, (at, self._number), label, box)
@@ -262,13 +264,13 @@ def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
         CellFault: one of them is missing or invalid.
     """
     if found.iscrowd not in (None, 0, False, "0"):
-        raise CellFault("it is a crowd (iscrowd), which is no single object; draw single boxes.")
+        raise CellFault("it is a crowd (iscrowd), which is not a single object; draw single boxes.")
     label = labels.get(_as_id(found.category_id) or "")
     if label is None:
         raise CellFault("its category_id is that of no category; correct it.")
     sides = found.bbox
     if not isinstance(sides, list) or len(sides) != 4 or not all(map(_is_number, sides)):
-        raise CellFault("its bbox is no list of x, y, width and height in pixels; add one.")
+        raise CellFault("its bbox is not a list of x, y, width and height in pixels; add one.")
     box, attributes = checked_sides(*sides), found.attributes
     if isinstance(attributes, dict):
         box = turned_box(box, attributes.get("rotation"))

@@ -340,7 +340,7 @@ def _checked_label(member: ZipMember, book: LabelBook) -> str:
     folder = _folder_of(member)
     if "/" not in member.path:
         raise MemberProblem(
-            "the file lies in no folder, so it has no label; put it into a folder named by its "
+            "the file is not in a folder, so it has no label; put it into a folder named by its "
             "label."
         )
     label = cut_label(folder)
@@ -408,7 +408,7 @@ class FeedbackRules:
         """
         if label not in self._labels:
             raise CellFault(
-                f"'{show_path(label)}' is no label of the dataset; use one of its labels."
+                f"'{show_path(label)}' is not a label of the dataset; use one of its labels."
             )
 
     def add(self, name: str) -> None:

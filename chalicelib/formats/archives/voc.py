@@ -104,7 +104,7 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
             "the document declares entities, which are not read; write it without a DOCTYPE."
         ) from None
     except (ParseError, ValueError, LookupError, RecursionError) as problem:
-        raise DocumentFault(f"the document is no valid XML: {problem}") from None
+        raise DocumentFault(f"the document is not valid XML: {problem}") from None
     if root.tag != "annotation":
         raise DocumentFault(
             f"the document begins with <{root.tag[:40]}>; one of Pascal VOC begins with "
@@ -177,7 +177,7 @@ def _read_box(found: Element) -> Box:
     try:
         left, top, right, bottom = map(float, written)
     except ValueError:
-        raise CellFault("a side of its bndbox is no number; write pixels.") from None
+        raise CellFault("a side of its bndbox is not a number; write pixels.") from None
     box = checked_sides(left, top, round(right - left, _DIGITS), round(bottom - top, _DIGITS))
     attributes = {
         each.findtext("name"): each.findtext("value")

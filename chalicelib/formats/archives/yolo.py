@@ -172,14 +172,14 @@ def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
     import yaml
 
     refusal = InvalidUpload(
-        f"{name} cannot be read: its 'names' is no list of texts, and no mapping of class numbers "
-        "to texts. Write names: [cat, dog]."
+        f"{name} cannot be read: its 'names' is neither a list of texts nor a mapping of class "
+        "numbers to texts. Write names: [cat, dog]."
     )
     try:
         # BaseLoader returns text only: a class `no` stays text, and no alias or object is expanded.
         content = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - makes nothing but texts
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
-        raise InvalidUpload(f"{name} is no valid YAML: {str(problem)[:200]}") from None
+        raise InvalidUpload(f"{name} is not valid YAML: {str(problem)[:200]}") from None
     names = content.get("names") if isinstance(content, dict) else None
     if isinstance(names, list):
         names = {str(at): each for at, each in enumerate(names)}
@@ -239,14 +239,14 @@ def _read_box(words: list[str], *, has_keypoints: bool) -> Box:
     try:
         shares = [float(word) for word in words]
     except ValueError:
-        raise CellFault(f"it has a word that is no number. {_REMEDY}") from None
+        raise CellFault(f"it has a word that is not a number. {_REMEDY}") from None
     if has_keypoints:
         shares = shares[:_BOX_NUMBERS]
     if len(shares) != _BOX_NUMBERS and (len(shares) < 6 or len(shares) % 2):
         raise CellFault(f"it has {len(shares)} numbers behind the class. {_REMEDY}")
     bad = next((share for share in shares if not 0 <= share <= _LARGEST_SHARE), None)
     if bad is not None:
-        raise CellFault(f"{bad:g} is no share of the picture. {_REMEDY}")
+        raise CellFault(f"{bad:g} is not a fraction of the picture. {_REMEDY}")
     if len(shares) == _BOX_NUMBERS:
         x, y, width, height = shares
         left, top = x - width / 2, y - height / 2

@@ -93,8 +93,8 @@ def explain_foreign(head: bytes) -> str:
     if not known or "binary data" in known:
         return ""
     return (
-        f"The file is no zip archive: it looks like {known}. Send a .zip archive of PNG and JPEG "
-        "pictures."
+        f"The file is not a zip archive: it looks like {known}. Send a .zip archive of PNG and "
+        "JPEG pictures."
     )
 
 

@@ -151,7 +151,7 @@ class InvalidZip(InvalidUpload):
     code = "invalid_zip"
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"The file is no usable zip archive: {cause}")
+        super().__init__(f"The file is not a usable zip archive: {cause}")
         self.cause = cause
 
 

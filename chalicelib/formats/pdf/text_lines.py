@@ -174,9 +174,9 @@ def _level(letters: list[_Letter]) -> list[_Letter]:
 def _leaning(letter: _Letter, other: _Letter) -> _Letter:
     gap = max(letter.start - other.end, other.start - letter.end)
     shift = letter.base - other.base
-    is_beside = -_INDEX_OVERLAP * other.size < gap < _INDEX_GAP * other.size
+    is_adjacent = -_INDEX_OVERLAP * other.size < gap < _INDEX_GAP * other.size
     is_near = -_INDEX_RISE * other.size < shift < _INDEX_FALL * other.size
-    if letter.size < _SMALL * other.size and is_beside and is_near:
+    if letter.size < _SMALL * other.size and is_adjacent and is_near:
         return letter._replace(base=other.base, size=other.size)
     return letter
 

@@ -60,8 +60,8 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
         data: The file.
         max_bytes: Size limit in bytes.
         least_side: Least pixels of the shorter side, unless the image has fewer. The result can
-            then be reduced, which saves time and memory. None returns all pixels, except that a JPEG of
-            more than about 41,000,000 is halved.
+            then be reduced, which saves time and memory. None returns all pixels,
+            except that a JPEG of more than about 41,000,000 is halved.
 
     Raises:
         TooLarge: more than `max_bytes` bytes.

@@ -138,7 +138,7 @@ def _parse(text: str) -> object:
     except json.JSONDecodeError as error:
         reason = error.msg[:1].lower() + error.msg[1:]
         refuse(
-            f"it is no JSON: {reason} at line {error.lineno}, column {error.colno}, before "
+            f"it is not JSON: {reason} at line {error.lineno}, column {error.colno}, before "
             f"{show(stripped[error.pos : error.pos + 20])}. {_SHAPE}"
         )
 
@@ -154,7 +154,7 @@ def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    refuse(f"{name} is no JSON value. Take it out.")
+    refuse(f"{name} is not a JSON value. Take it out.")
 
 
 def _read_integer(digits: str) -> int | float:

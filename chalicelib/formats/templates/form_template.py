@@ -118,7 +118,7 @@ def _read_keys(fields: TemplateFields) -> tuple[TemplateKey, ...]:
         if key.entity in places:
             refuse(
                 f"{inner.place}.entity is {show(key.entity)}, which {places[key.entity]}.entity "
-                "has already. Give each key a name of its own."
+                "has already. Give each key a different name."
             )
         places[key.entity] = inner.place
         keys.append(key)

@@ -62,7 +62,7 @@ def read_lines(
             if count > MAX_BATCH_LINES:
                 raise InvalidUpload(
                     f"The file has more than {MAX_BATCH_LINES:,} lines, the most of a batch. "
-                    "Split it, and send each part as a batch of its own."
+                    "Split it, and send each part as a separate batch."
                 )
             yield line
     if not count:
@@ -152,8 +152,8 @@ def _delimited_lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
         if number < columns.first_row or not (fault or any(cell.strip() for cell in cells)):
             continue
         if fault:
-            told = f"{fault[0].upper()}{fault[1:]}"
-            yield BatchLine(number, None, "", LineError("invalid_row", told))
+            reason = f"{fault[0].upper()}{fault[1:]}"
+            yield BatchLine(number, None, "", LineError("invalid_row", reason))
             continue
         yield asked_line(number, _cell(cells, columns.id_at), _cell(cells, columns.text_at) or "")
 

@@ -140,7 +140,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
     return Record(
         number,
         [],
-        "a quoted cell is not closed, or goes on behind its closing quote. "
+        "a quoted cell is not closed, or has text after its closing quote. "
         'Put the whole text in quotes and write a quote inside it twice: "say ""hi""".',
     )
 

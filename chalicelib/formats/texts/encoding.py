@@ -84,7 +84,7 @@ def explain_foreign_type(head: bytes) -> str:
         A sentence for the caller; empty if it can be text.
     """
     foreign = name_foreign_type(head)
-    return f"The file is no text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
+    return f"The file is not a text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
 
 
 def _name_unlikely_bytes(head: bytes) -> str:

@@ -154,7 +154,7 @@ def _recognise(
     if has_sheets:
         result.rows_file, result.other_sheets = convert_sheet(file, rules.options.sheet, check)
     elif rules.options.sheet:
-        raise InvalidUpload("'sheet' names a sheet, and the file is no workbook. Leave it out.")
+        raise InvalidUpload("'sheet' names a sheet, and the file is not a workbook. Leave it out.")
     result.layout = recognise(
         result.rows_file or file, rules.options, rules.language, is_workbook=has_sheets
     )

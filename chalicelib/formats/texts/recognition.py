@@ -81,7 +81,7 @@ def recognise(
     if encoding not in ("utf-8-sig", "utf-16"):
         layout = layout.with_warning(
             ENCODING_GUESSED,
-            f"The file is no UTF-8; it was read as {encoding}. Look at a text with accents or "
+            f"The file is not UTF-8; it was read as {encoding}. Look at a text with accents or "
             "other letters, and save the file as UTF-8 when it is wrong.",
             encoding,
         )
@@ -132,7 +132,7 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
     shape = find_shape(first, options)
     if options.format == LABEL_STUDIO and shape.kind != LABEL_STUDIO:
         raise InvalidUpload(
-            "'format' is labelStudio, and the first object is no task with 'data' and "
+            "'format' is labelStudio, and the first object is not a task with 'data' and "
             "'annotations'. Leave 'format' out, or export the tasks as JSON."
         )
     return replace(layout, kind=kind if shape.kind == JSON else shape.kind, shape=shape)
@@ -440,7 +440,7 @@ def _no_columns(names: list[str], named: NamedColumns, width: int) -> InvalidUpl
         if len(found) > 1:
             shown = " or ".join(f"{at + 1}, '{names[at][:40]}'," for at in found).rstrip(",")
             return InvalidUpload(
-                f"The {what} may stand in the columns {shown}. Say which one with the field "
+                f"The {what} can be in the columns {shown}. Say which one with the field "
                 f"'{parameter}', by position or name."
             )
     return InvalidUpload(

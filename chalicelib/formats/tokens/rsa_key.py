@@ -41,7 +41,7 @@ def public_pem_of(private_pem: str) -> str:
     try:
         private = load_pem_private_key(private_pem.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise InvalidKey("it is no unencrypted private key in PEM form") from error
+        raise InvalidKey("it is not an unencrypted private key in PEM form") from error
     return _dump_public(private.public_key())
 
 
@@ -70,7 +70,7 @@ def checked_public_pem(public_pem: str) -> str:
     except (ValueError, UnsupportedAlgorithm) as error:
         if isinstance(error, InvalidKey):
             raise
-        raise InvalidKey("it is no public key or certificate in PEM form") from error
+        raise InvalidKey("it is not a public key or certificate in PEM form") from error
 
 
 def fingerprint(public_pem: str) -> str:
@@ -85,7 +85,7 @@ def _dump_public(public: object) -> str:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
     if not isinstance(public, RSAPublicKey):
-        raise InvalidKey("it is no RSA key")
+        raise InvalidKey("it is not an RSA key")
     if public.key_size < MIN_BITS:
         raise InvalidKey(f"it has {public.key_size} bits and needs {MIN_BITS} or more")
     return public.public_bytes(

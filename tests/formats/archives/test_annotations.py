@@ -94,7 +94,7 @@ def test_rejected_boxes_name_row_box_and_file() -> None:
     found, rejected = _read(annotations([("a.jpg", [CAT, "{oops", a_box("x", 1, 1, 0, 1)])]))
 
     assert [(item.row, item.file) for item in rejected] == [(2, "a.jpg"), (2, "a.jpg")]
-    assert rejected[0].reason.startswith("Row 2, box1 of a.jpg: the cell is no JSON. Write {")
+    assert rejected[0].reason.startswith("Row 2, box1 of a.jpg: the cell is not JSON. Write {")
     assert "Row 2, box2 of a.jpg: the box is 0 × 1 pixels" in rejected[1].reason
     assert _labels(found) == ["cat"]
     assert (found.is_spoilt(0), found.is_spoilt(1)) == (True, False)

@@ -33,17 +33,17 @@ def test_cells_that_mean_the_same(cell: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"x": float("nan")}, '"x" is no finite number'),
-        ({"y": float("inf")}, '"y" is no finite number'),
-        ({"x": "NaN"}, '"x" is no finite number'),
-        ({"x": 10**400}, '"x" is no finite number'),
+        ({"x": float("nan")}, '"x" is not a finite number'),
+        ({"y": float("inf")}, '"y" is not a finite number'),
+        ({"x": "NaN"}, '"x" is not a finite number'),
+        ({"x": 10**400}, '"x" is not a finite number'),
         ({"x": -1e300}, r'"x" is -1e\+300; at most 1,000,000'),
         ({"width": 1e7}, '"width" is 1e'),
         ({"width": 0}, "0 × 4 pixels; width and height must be above 0"),
         ({"height": -4}, "3 × -4 pixels"),
-        ({"x": "one"}, '"x" is no number'),
-        ({"x": True}, '"x" is no number'),
-        ({"x": [1]}, '"x" is no number'),
+        ({"x": "one"}, '"x" is not a number'),
+        ({"x": True}, '"x" is not a number'),
+        ({"x": [1]}, '"x" is not a number'),
         ({"x": None}, '"x" is missing'),
         ({"label": None}, '"label" is missing or no text'),
         ({"label": 7}, '"label" is missing or no text'),
@@ -73,7 +73,7 @@ def test_cells_that_are_no_box(change: dict[str, object], words: str) -> None:
 )
 def test_broken_json(cell: str) -> None:
     """Broken, foreign or deeply nested JSON is one rejected box."""
-    with pytest.raises(CellFault, match=r"no JSON|no object|nested"):
+    with pytest.raises(CellFault, match=r"not JSON|no object|nested"):
         parse_cell(cell)
 
 

@@ -120,7 +120,7 @@ def test_turned_boxes_are_read_by_their_bounds(
         (
             {**CLASSES, **yolo_texts(), "labels/scene-2.txt": b"1 .5 nan .2 .2\n"},
             1,
-            "nan is no share of the picture",
+            "nan is not a fraction of the picture",
         ),
         (
             {**CLASSES, **yolo_texts(), "other/labels/scene-2.txt": b"1 .5 .5 .2 .2\n"},
@@ -184,7 +184,7 @@ def test_class_list_that_is_none(content: bytes) -> None:
     ("annotations_", "words"),
     [
         (b"{}," * 3_000_001 + b"{}", "more than 3,000,000 objects"),
-        (b"0," * 9_000_000 + b"0", "no COCO document: Expected `object`"),
+        (b"0," * 9_000_000 + b"0", "not a COCO document: Expected `object`"),
         (b'{"bbox":[' + b"0," * 9_000_000 + b"0]}", "None of the 7 boxes"),
     ],
     ids=["objects", "numbers", "sides"],

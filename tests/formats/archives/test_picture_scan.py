@@ -154,7 +154,7 @@ def test_long_names_are_cut() -> None:
 @pytest.mark.parametrize(
     ("path", "content", "words"),
     [
-        ("root.png", ONE, "lies in no folder"),
+        ("root.png", ONE, "not in a folder"),
         (" /1.png", ONE, "label is empty"),
         ("../cat/1.png", ONE, "leads out"),
         ("/cat/1.png", ONE, "absolute"),
@@ -299,7 +299,7 @@ def test_box_reaching_out_is_clipped() -> None:
     [
         ({}, "image", "holds no pictures. Send PNG and JPEG files in a folder for each label"),
         ({"cat/": b"", "a/.DS_Store": b"x"}, "image", "holds no pictures"),
-        ({"a.png": ONE}, "image", "None of the 1 files can be used. a.png: the file lies in no"),
+        ({"a.png": ONE}, "image", "None of the 1 files can be used. a.png: the file is not in a"),
         ({"a.png": ONE}, "image-detection", "has no annotations.csv. Add one"),
         ({"a.png": ONE, "Annotations.CSV": b"x"}, "image-detection", "Rename Annotations.CSV"),
         (

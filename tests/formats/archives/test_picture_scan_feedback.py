@@ -15,7 +15,7 @@ def test_labels_are_those_of_the_dataset() -> None:
 
     rules.check_label("can")
     for label in ("Can", "can ", ""):
-        with pytest.raises(CellFault, match=f"'{label}' is no label of the dataset; use one"):
+        with pytest.raises(CellFault, match=f"'{label}' is not a label of the dataset; use one"):
             rules.check_label(label)
 
 

@@ -321,7 +321,7 @@ def test_first_bytes() -> None:
     }
     for head, name in named.items():
         assert explain_foreign(head) == (
-            f"The file is no zip archive: it looks like {name}. Send a .zip archive of PNG and "
+            f"The file is not a zip archive: it looks like {name}. Send a .zip archive of PNG and "
             "JPEG pictures."
         )
 

@@ -64,7 +64,7 @@ def test_certificates_key_is_taken_whatever_its_age(private_pem):
     assert checked_public_pem(exported) == public_pem_of(private_pem)
     with pytest.raises(InvalidKey, match="1024 bits"):
         checked_public_pem(certificate(rsa.generate_private_key(65537, SHORT_BITS)))
-    with pytest.raises(InvalidKey, match="no public key or certificate"):
+    with pytest.raises(InvalidKey, match="not a public key or certificate"):
         checked_public_pem("-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----")
 
 
@@ -90,7 +90,7 @@ def test_other_spelling_is_stored_in_one_form(private_pem):
     ("private", "reason"),
     [
         (rsa.generate_private_key(65537, SHORT_BITS), "1024 bits and needs 2048"),
-        (ec.generate_private_key(ec.SECP256R1()), "no RSA key"),
+        (ec.generate_private_key(ec.SECP256R1()), "not an RSA key"),
     ],
     ids=["short", "elliptic"],
 )
