@@ -1,4 +1,4 @@
-"""Batches of texts: what they cost beside the encoder, memory, and single calls meanwhile.
+"""Batches of texts: what they cost compared with the encoder, memory, and single calls meanwhile.
 
 Sections of bench/bench_batches.py.
 """
@@ -31,7 +31,7 @@ from tests.flows.world import World, csv_file
 from tests.local_stack import LocalStack
 
 ROOT = Path(__file__).parents[1]
-LEARNT, CALLERS, COMPARED, WAIT_SECONDS = 1_500, 8, 100, 7_200
+TRAINED_ON, CALLERS, COMPARED, WAIT_SECONDS = 1_500, 8, 100, 7_200
 CONSTANT = "bench.constant_app:app"
 USAGE = "/v2/apiusage"
 _ENCODE = """
@@ -62,7 +62,7 @@ def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack,
 
 def model_of(client: Client, asked: argparse.Namespace) -> str:
     """Train a model of the fast profile on queries of 150 labels."""
-    rows = short_texts(asked.data, 10**9)[:: max(1, 150_000 // LEARNT)]
+    rows = short_texts(asked.data, 10**9)[:: max(1, 150_000 // TRAINED_ON)]
     fields = {"trainParams": json.dumps({"profile": "fast"})}
     dataset_id = int(client.upload(csv_file(rows))["id"])
     client.wait_dataset(dataset_id, WAIT_SECONDS)
@@ -88,7 +88,7 @@ def begin(client: Client, model: str, content: bytes, call: str = "batches", **m
 
 
 def _sent_before(client: Client, name: str, content: bytes) -> str:
-    """Send a file by a form of its own, as one must that is too large for a call; its path."""
+    """Send a file by a separate form, as files too large for a call need; return its path."""
     issued = client.json("POST", "/v2/uploads", {"name": name}).ok
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name
@@ -106,7 +106,7 @@ def end(client: Client, path: str) -> dict[str, Any]:
 
 
 def bench_speed(report: Report, asked: argparse.Namespace) -> None:
-    """Processor seconds and rate of a batch, beside `encode` alone and callers of single texts."""
+    """Compare seconds and rate of a batch with `encode` alone and with callers of single texts."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (stack, client, _):
         model = model_of(client, asked)
@@ -155,7 +155,7 @@ def bench_memory(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_latency(report: Report, asked: argparse.Namespace) -> None:
-    """Single calls while nothing else goes on, and while a batch does."""
+    """Single calls while nothing else runs, and while a batch does."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (_, client, _):
         model = model_of(client, asked)
@@ -173,8 +173,8 @@ def bench_latency(report: Report, asked: argparse.Namespace) -> None:
         busy = _p99(client, model, texts, lambda: over.is_set() and 1)
         waiting.join()
     report.add("single call, idle: p99", 1_000 * idle, "ms")
-    report.add("single call beside a batch: p99", 1_000 * busy, "ms")
-    report.add("p99 beside a batch over idle", busy / idle, "", ceiling(2))
+    report.add("single call during a batch: p99", 1_000 * busy, "ms")
+    report.add("p99 during a batch over idle", busy / idle, "", ceiling(2))
 
 
 def bench_quota(report: Report, asked: argparse.Namespace) -> None:
@@ -261,7 +261,7 @@ def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any, calls: 
 
 
 def _text(number: int) -> str:
-    """Say what stands in a line."""
+    """Describe the content of a line."""
     return f"{'abcdefgh'[number % 8] * 40} {number}"
 
 

@@ -3,7 +3,7 @@
 Run: python -m bench.bench_backup [--texts N --models N]. It starts two local stacks of its
 own, fills the first
 over HTTP, and moves everything to the second by the command of infra/backup.py. Every row and
-every object is compared byte for byte. A last dump is made while callers go on writing.
+every object is compared byte for byte. A last dump is made while callers keep writing.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def fill(caller: Client, texts: int, models: int) -> int:
         ended = caller.wait_model(model_id, MODEL_SECONDS)
         assert ended["status"] == "SUCCEEDED", ended
     caller.vision().dataset(folders_zip(count=PICTURES), file_name="pictures.zip")
-    # Last, so that nothing waits for the embedding of so many texts.
+    # Last, so that nothing waits for the embedding of these texts.
     big = caller.wait_dataset(int(caller.upload(big_file(texts), name="big")["id"]), 300)
     assert big["totalExamples"] == texts, big
     say(f"filled in {time.perf_counter() - started:.0f} s")

@@ -1,4 +1,4 @@
-"""Batches beside single calls: equal answers, cost, memory, and what single calls wait meanwhile.
+"""Batches compared with single calls: equal answers, cost, memory, and waits of single calls.
 
 Run: python -m bench.bench_batches [--only SECTION …] [--pictures 1000] [--documents 100]
 [--texts 20000] [--lines 1000000] [--data FOLDER]; the smallest run is --only files --pictures 2
@@ -76,7 +76,7 @@ def main() -> int:
     parser.add_argument("--texts", type=int, default=20_000, help="of speed, latency and quota")
     parser.add_argument("--lines", type=int, default=1_000_000, help="of memory; a tenth for real")
     asked = parser.parse_args()
-    report = Report("Batches beside single calls")
+    report = Report("Batches and single calls")
     for name in asked.only or SECTIONS:
         SECTIONS[name](report, asked)
     return report.finish(ROOT / "build" / "bench" / "batches.json")

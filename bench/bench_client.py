@@ -1,7 +1,7 @@
 """What the client costs: its import, its size, a call, and a file of 500 MB.
 
 Run: python -m bench.bench_client [--only import|size|call|upload]. Each figure is measured
-beside its peer in the same run: httpx's import, a bare call of httpx.
+next to its peer in the same run: httpx's import, a bare call of httpx.
 """
 
 from __future__ import annotations

@@ -344,7 +344,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_cold", description=__doc__)
     parser.add_argument("--package", type=Path, default=ROOT / "build" / "package" / "x86_64")
-    parser.add_argument("--former", type=Path, help="zip of an earlier build, whose price is told")
+    parser.add_argument(
+        "--former", type=Path, help="zip of an earlier build, whose price is printed"
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help="fresh processes of each kind")
     options = parser.parse_args(arguments)
     report = Report(f"cold starts, fresh processes of {own_runtime().name}")

@@ -1,7 +1,7 @@
 """The whole service over HTTP: latency, throughput, exact counting, trainings and big files.
 
 Run: python -m bench.bench_http [--data FOLDER] [--only SECTION]. It starts a local stack of
-its own. `GET /v2/health`, a route that does nothing, is measured beside every latency as peer.
+its own. `GET /v2/health`, a route that does nothing, is measured with every latency as peer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.folder_models import UNCOUNTED, ask
 from bench.http_browsing import bench_browse
-from bench.http_mending import bench_mending
+from bench.http_corrections import bench_corrections
 from bench.report import Bar, Report, ceiling, say
 from chalicelib.container import Container
 from chalicelib.domain.accounts.rates import RATES, RECORDS, Rate
@@ -330,12 +330,12 @@ class Watch:
 
 @contextmanager
 def watched(bench: Bench) -> Iterator[Watch]:
-    """Look at health and memory again and again while something goes on."""
+    """Sample health and memory while something runs."""
     watch, is_over = Watch([], []), threading.Event()
     worker = bench.stack.processes["ingest"]
 
     def look() -> None:
-        """Look until told to stop."""
+        """Sample until stopped."""
         with bench.caller.clone() as client:
             while not is_over.wait(HEALTH_PAUSE):
                 watch.durations.append(milliseconds(lambda: client.get("/v2/health").ok))
@@ -361,7 +361,7 @@ def peak_bytes(pid: int) -> int:
 
 
 def _status(pid: int, name: str) -> int:
-    """Read one line of what the system tells about a process, in bytes."""
+    """Read one line of what the system reports of a process, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
@@ -392,11 +392,11 @@ def bench_flood(bench: Bench) -> None:
             found.append(flooded / other)
         calm, allowed = others
         say(
-            f"pair {number + 1}: p99 {calm:.1f} ms, beside the allowed rate {allowed:.1f} ms, "
-            f"beside the flood {flooded:.1f} ms; {dict(seen)}"
+            f"pair {number + 1}: p99 {calm:.1f} ms, next to the allowed rate {allowed:.1f} ms, "
+            f"next to the flood {flooded:.1f} ms; {dict(seen)}"
         )
     for other, found in ratios.items():
-        name = f"p99 beside a flood of {10 * rate:g}/s, to {other}: median of {FLOOD_PAIRS}"
+        name = f"p99 next to a flood of {10 * rate:g}/s, to {other}: median of {FLOOD_PAIRS}"
         bench.report.add(name, quantile(found, 0.5), "x", ceiling(1.2))
 
 
@@ -448,7 +448,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
     "big": bench_big,
     "flood": bench_flood,
     "browse": bench_browse,
-    "mending": bench_mending,
+    "mending": bench_corrections,
 }
 
 

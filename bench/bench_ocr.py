@@ -47,7 +47,7 @@ class Bench:
     reader: Reader
     """The engine that is measured."""
     peer: Reader | None
-    """The engine beside it; None when it was left out."""
+    """The engine to compare with; None when it was left out."""
     plots: ocr_plots.Plots | None
 
     def add(
@@ -119,7 +119,7 @@ def open_reader(name: str) -> Reader | None:
     """Load an engine, or tell how to install it."""
     pool = OcrPool(default_directory(), name)
     if not pool.is_installed(name):
-        # The service would take the other engine; a benchmark measures what it is told to.
+        # The service would take the other engine; a benchmark measures the engine that is named.
         print(OcrNotInstalled(name))
         return None
     try:

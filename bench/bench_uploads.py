@@ -1,7 +1,7 @@
 """A picture archive of 2 GB in the documented way: form, bucket, dataset; time and memory.
 
 Run: python -m bench.bench_uploads [--megabytes N] [--only SECTION]. It draws the archive
-itself, starts a local stack of its own, and measures the most memory that each process took on top
+itself, starts a separate local stack, and measures the most memory that each process took on top
 of what it had before, and on top of the pictures that moto keeps. One byte above the limit must be
 refused. Section `validate` looks through the largest files that a call takes.
 """

@@ -1,4 +1,4 @@
-"""Accuracy, calibration and speed of the vision engines on public data, each beside a peer.
+"""Accuracy, calibration and speed of the vision engines on public data, each with a peer.
 
 Run with `make bench-vision` or `python -m bench.bench_vision [--data FOLDER] [--only NAME]
 [--plot]`. Features are kept in build/bench, so a second run only trains. Prints a table, writes

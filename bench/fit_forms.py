@@ -5,7 +5,7 @@ scanned forms (FUNSD) with a template of each form's questions, once more with t
 values have, and the forms that tests draw, as they are and worn: small, noisy and turned, faxed.
 The issuers' documents of the section `documents` are never learned from. Prints how well each
 source is calibrated when its own page, or layout, is left out of the fit. The same files give the
-same weights. Last come the issuers' documents as nobody should send them: at 75 to 100 dots an
+same weights. Last come the issuers' documents at poor quality: at 75 to 100 dots an
 inch, faxed, blurred or noisy, with the probabilities that the service gives.
 """
 

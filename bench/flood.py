@@ -1,4 +1,4 @@
-"""One account that calls far too fast, in a process of its own: `python -m bench.flood`.
+"""One account that calls far too fast, in a separate process: `python -m bench.flood`.
 
 It reads `HOST:PORT TOKEN CALLS_A_SECOND` from its arguments, calls until it is ended, and counts
 the answers by status on its standard output.
@@ -34,7 +34,7 @@ def call(host: str, token: str, pause: float, seen: Counter[int], is_over: threa
 
 
 def main() -> int:
-    """Call until told to stop."""
+    """Call until stopped."""
     os.nice(NICENESS)
     host, token, per_second = sys.argv[1:]
     seen: Counter[int] = Counter()

@@ -15,7 +15,7 @@ from chalicelib.services.predictions.texts import PredictionService
 
 
 class FolderModels:
-    """Models lie in a folder, under their ids."""
+    """Models in a folder, under their ids."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -33,7 +33,7 @@ class NoCounters:
         return 1
 
     def keep(self, *_: object) -> None:
-        """Forget it."""
+        """Remove it."""
 
 
 ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "L", datetime.now(UTC))

@@ -48,7 +48,7 @@ def bench_browse(bench: Bench) -> None:
 
 
 def _shelf(stores: Stores, account_id: str) -> int:
-    """Write a dataset whose texts nobody embeds meanwhile."""
+    """Write a dataset whose texts are not embedded meanwhile."""
     now = datetime.now(UTC)
     dataset_id = stores.ids.reserve("datasets")
     first_label = stores.ids.reserve("labels", LABELS)

@@ -47,7 +47,7 @@ class Person:
 
 @dataclass(frozen=True)
 class DrawnDocument:
-    """One picture and what stands in it."""
+    """One image and its text."""
 
     name: str
     form: str
@@ -139,7 +139,7 @@ def transliterated(name: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name as a zone tells it: without hyphens and apostrophes."""
+    """Return a name as a zone writes it: without hyphens and apostrophes."""
     return transliterated(name).replace("<", " ")
 
 

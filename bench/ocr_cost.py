@@ -59,7 +59,7 @@ def bench_cost(bench: Bench) -> None:
 
 
 def bench_structure(bench: Bench) -> None:
-    """CPU seconds of the network that tells a table's structure."""
+    """CPU seconds of the network that finds a table's structure."""
     structure = bench.reader.structure
     if structure is None:
         say("the network for tables is not installed")

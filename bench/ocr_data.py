@@ -1,4 +1,4 @@
-"""Reads the evaluation data of OCR: pictures, PDFs, and what stands in them."""
+"""Reads the evaluation data of OCR: images, PDFs, and their texts."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ EMPTY_W2 = re.compile(
 )
 """Boxes 7 to 20 of the wage statement, which are empty there."""
 SURE = 0.95
-"""Probability from which somebody may take a value unseen."""
+"""Probability from which a value may be used without a check."""
 BINS = 10
 _QUOTES = str.maketrans({"”": '"', "’": "'"})
 

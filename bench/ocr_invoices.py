@@ -103,7 +103,7 @@ class _Invoice:
         self._figure = Figure((self._width / 72, self._height / 72))
 
     def draw(self, rows: int) -> tuple[bytes, Cells]:
-        """Draw a page with so many items; return it with the cells of its table."""
+        """Draw a page with that many items; return it with the cells of its table."""
         y = self._letterhead()
         columns = self._rng.choice(_ORDERS)
         texts = [[self._rng.choice(_HEADS[column]) for column in columns]]

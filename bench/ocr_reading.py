@@ -30,7 +30,7 @@ Measure = TypeVar("Measure")
 
 
 def go_on() -> None:
-    """Let work go on: benchmarks have no deadline."""
+    """Let work continue: benchmarks have no deadline."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""OCR over HTTP on a local stack of its own: times, and the memory of the process that answers."""
+"""OCR over HTTP on a separate local stack: times, and the memory of the process that answers."""
 
 from __future__ import annotations
 

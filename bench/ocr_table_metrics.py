@@ -42,7 +42,7 @@ class GridText:
     column_span: int = 1
     """Columns it covers."""
     is_head: bool = False
-    """Whether it stands in the table's head."""
+    """Whether it is in the table's head."""
 
 
 def cells_of(table: Table) -> tuple[GridText, ...]:

@@ -90,7 +90,7 @@ def _python() -> Path:
 
 
 def _install(python: Path, package: str) -> None:
-    """Install one peer; one that fails is named, the others go on."""
+    """Install one peer; one that fails is named, the others continue."""
     command = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q", package]
     done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)
     if done.returncode:

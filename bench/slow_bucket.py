@@ -1,7 +1,7 @@
 """An AWS whose bucket brings model files at a given rate, and that counts what was brought.
 
-Model files are sent from this machine's disk; every other call goes on to a running stack, so it
-stands in front of it as `AWS_ENDPOINT_URL`.
+Model files are sent from this machine's disk; every other call is passed to a running stack, so it
+is in front of it as `AWS_ENDPOINT_URL`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SlowBucket:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def twice(self) -> list[str]:
-        """Name the objects of which more was sent than they have, and forget what was sent."""
+        """Name the objects of which more was sent than they have, and clear what was sent."""
         sizes = {key: path.stat().st_size for key, path in self._files.items()}
         found = [key for key, sent in self.sent.items() if sent > sizes.get(key, sent)]
         self.sent.clear()
@@ -76,7 +76,7 @@ class SlowBucket:
         return None if found is None else (key, found)
 
     def wait(self, size: int) -> None:
-        """Wait until so many bytes more may be on their way."""
+        """Wait until that many more bytes may be sent."""
         with self._lock:
             ends = max(self._free_at, time.monotonic()) + size / self._rate
             self._free_at = ends

@@ -75,7 +75,7 @@ class Embedder:
         self.models = models
         self._encoders: dict[str, Encoder] = {}
         self.own: dict[str, tuple[list[str], list[str]]] = {}
-        """Texts and labels that lie in no file of the folder, by name."""
+        """Texts and labels that are in no file of the folder, by name."""
 
     def encoder(self, name: str) -> Encoder:
         """An installed encoder, loaded at its first use."""

@@ -1,4 +1,4 @@
-"""Finding labels that were flipped on purpose, beside cleanlab on the same probabilities.
+"""Finding labels that were flipped on purpose, compared with cleanlab on equal probabilities.
 
 A part of bench/bench_text.py; alone: `python -m bench.text_data_report`.
 """
@@ -128,7 +128,7 @@ def flipped_near(examples: TextTrainingSet, seed: int) -> np.ndarray:
 
 
 def some_of_each(examples: TextTrainingSet, shots: int, seed: int) -> TextTrainingSet:
-    """Draw so many examples of every label."""
+    """Draw that many examples of every label."""
     generator = np.random.default_rng(seed)
     labels = np.asarray(examples.label_indexes)
     rows = np.concatenate(

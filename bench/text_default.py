@@ -1,7 +1,7 @@
-"""What a training without wishes gets: its encoders chosen as the service chooses them.
+"""Trainings without options: the encoders are chosen as the service chooses them.
 
-English intents, all examples, beside plain logistic regression on the same vectors; what is out of
-scope of CLINC150; topics in nine languages.
+English intents, all examples, compared with plain logistic regression on the same vectors; what is
+out of scope of CLINC150; topics in nine languages.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MEAN_BAR, EACH_BAR = Bar(0.88), Bar(0.84)
 
 def bench_default(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
     """Both sets of intents, and every language."""
-    for what, learnt, asked, bar, rate in SETS:
-        _intents(report, embedder, what, (learnt, asked), Bar(bar), rate)
+    for what, trained_on, asked, bar, rate in SETS:
+        _intents(report, embedder, what, (trained_on, asked), Bar(bar), rate)
     _languages(report, embedder)
 
 
@@ -59,8 +59,8 @@ def chosen_profile(embedder: Embedder, name: str, language: str) -> Profile:
         embedder.embed(sample.texts, f"{name} sample", found.encoders),
     )
     fast = wanted.named(FAST)
-    told = benefit.measure_benefit(embedder.examples(data, name), fast.encoders, 1)
-    return replace(found if told.is_worth_it else fast, reason=told.reason)
+    benefit_found = benefit.measure_benefit(embedder.examples(data, name), fast.encoders, 1)
+    return replace(found if benefit_found.is_worth_it else fast, reason=benefit_found.reason)
 
 
 def _intents(
@@ -84,13 +84,13 @@ def _intents(
     plain = _plain(embedder.read(files[0], chosen.encoders), asked)
     least = Bar(plain - BELOW_PLAIN)
     peer = ("logistic regression on the same vectors", plain)
-    report.add(f"{name}: accuracy beside plain", found.value, "", least, peer)
+    report.add(f"{name}: accuracy next to plain", found.value, "", least, peer)
 
 
-def _plain(learnt: Embedded, asked: Embedded) -> float:
+def _plain(trained_on: Embedded, asked: Embedded) -> float:
     """Accuracy of logistic regression on the vectors of all encoders side by side."""
     model = LogisticRegression(C=1.0, max_iter=2_000)
-    model.fit(_side_by_side(learnt), learnt.labels)
+    model.fit(_side_by_side(trained_on), trained_on.labels)
     return right([str(answer) for answer in model.predict(_side_by_side(asked))], asked.labels)
 
 

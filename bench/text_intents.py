@@ -34,7 +34,7 @@ CLINC_BARS = {"fast": Bar(0.962), "accurate": Bar(0.968)}
 
 
 def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Every row of the two sets in every profile, and the peers beside them."""
+    """Every row of the two sets in every profile, and their peers."""
     for profile in profiles:
         _banking(report, embedder, profile)
         for shots in (10, 5):

@@ -16,7 +16,7 @@ EACH_BARS = {"fast": None, "accurate": Bar(0.80)}
 
 
 def bench_languages(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Every language in every profile, and the peer beside them."""
+    """Every language in every profile, and its peer."""
     for profile in profiles:
         _each(report, embedder, profile)
         _from_english(report, embedder, profile)

@@ -130,7 +130,7 @@ def bench_prebuilt(report: Report, embedder: Embedder, profiles: Sequence[str]) 
 
 
 def _bench_sentiment(report: Report, embedder: Embedder) -> None:
-    """CommunitySentiment on the Stanford Sentiment Treebank with three labels; VADER beside it."""
+    """CommunitySentiment and VADER on the Stanford Sentiment Treebank with three labels."""
     model = load(embedder.models, "CommunitySentiment")
     names = [use.name for use in model.encoders]
     test = embedder.read("sst3_test", names)
@@ -180,7 +180,7 @@ def _report_left_out(report: Report, models: Path) -> None:
 def _bench_intents(report: Report, embedder: Embedder) -> None:
     """GlobalIntentModel on those labels of CLINC150 that it has, and on its out-of-scope texts.
 
-    No sentence of CLINC150 was learnt from, and its labels mean other things in places.
+    No sentence of CLINC150 was trained on, and its labels mean other things in places.
     """
     model = load(embedder.models, "GlobalIntentModel")
     names = [use.name for use in model.encoders]

@@ -87,7 +87,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequen
 
 
 def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """27 labels of BANKING77 that nobody taught, among the others."""
+    """27 untrained labels of BANKING77 among the others."""
     texts, labels = embedder.rows(FEW)
     test = embedder.read(ASKED, encoders)
     areas, rejected, lost = [], [], []
@@ -114,7 +114,7 @@ def _part(data: Embedded, chosen: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str]) -> TrainedText:
-    """Train on texts that lie in no file."""
+    """Train on texts that are in no file."""
     embedder.own[name] = ([text for text, _ in rows], [label for _, label in rows])
     return train(embedder, name, encoders, RATE)[0]
 

@@ -1,7 +1,7 @@
 """Large trainings, many models behind one process, and the same bytes on every processor.
 
 Run with `python -m bench.text_scale [--data FOLDER] [--only PART ...] [--texts N]`. What
-takes memory runs in a process of its own, so that its peak is its own too; the last parts start
+takes memory runs in a separate process, so that its peak is measured alone; the last parts start
 local stacks.
 """
 
@@ -188,7 +188,7 @@ def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
 def child(
     asked: argparse.Namespace, name: str, kernel: Mapping[str, str] | None = None
 ) -> dict[str, float]:
-    """Run one measurement in a process of its own."""
+    """Run one measurement in a separate process."""
     folders = ("--data", str(asked.data), "--models", str(asked.models))
     done = subprocess.run(
         [sys.executable, "-m", "bench.text_scale", "--child", name, *folders],

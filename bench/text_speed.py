@@ -18,10 +18,10 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 
 WARM_PREDICTIONS = 300
 WORDS = (10, 60)
-"""Lengths of texts whose time is told by itself."""
+"""Lengths of texts whose time is reported separately."""
 BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True)}
 FORMER = ("minilm", "use")
-"""Encoders of the fast profile before 0.3, which processor times are told against."""
+"""Encoders of the fast profile before 0.3, which processor times are compared with."""
 SHORT_WORDS, ROUNDS = 7, 100
 PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
 
@@ -29,7 +29,7 @@ PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
 def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
     """Median and slowest of a few hundred predictions with BANKING77.
 
-    The encoders of a profile work beside each other as in the local stack, and for comparison
+    The encoders of a profile work at the same time as in the local stack, and for comparison
     one after the other, as in a function of one processor.
     """
     texts = embedder.rows("banking77_test")[0][:WARM_PREDICTIONS]
@@ -38,9 +38,9 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
         for profile in profiles:
             model, _ = train(embedder, "banking77_fewshot_train_10", PROFILES[profile])
             (Path(folder) / profile).write_bytes(dump(model))
-            beside = _durations(Path(folder), embedder.models, profile, texts, threads)
+            together = _durations(Path(folder), embedder.models, profile, texts, threads)
             alone = _durations(Path(folder), embedder.models, profile, texts, 1)
-            median, slow = np.percentile(beside, [50, 99])
+            median, slow = np.percentile(together, [50, 99])
             report.add(f"warm prediction, {profile}: p50", float(median), "ms", BARS[profile])
             report.add(f"warm prediction, {profile}: p99", float(slow), "ms")
             median = np.median(alone)
@@ -74,7 +74,7 @@ def _processor_times(
 
 
 def _of_length(texts: Sequence[str], words: int) -> list[str]:
-    """Cut texts that all have so many words out of others; infra/costs.py prices such."""
+    """Cut texts of that many words out of others; infra/costs.py prices such."""
     found = " ".join(texts).split()
     return [" ".join(found[at : at + words]) for at in range(0, len(found) - words, words)]
 

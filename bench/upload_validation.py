@@ -29,7 +29,7 @@ _ROOM = 1 << 20
 def bench_validate(
     report: Report, stack: LocalStack, client: Client, folder: Path, most: int
 ) -> None:
-    """Validate each file in the call, of at most so many bytes, and one archive by its path."""
+    """Validate each file in the call, of at most that many bytes, and one archive by its path."""
     text, images = _texts(min(most, TEXT_BYTES)), _images(min(most, ARCHIVE_BYTES))
     folders = make_zip({f"{n % 2}/{name}": one for n, (name, one) in enumerate(images)}, method=0)
     boxed = make_zip({**dict(images), "instances.json": _coco(images)}, method=0)

@@ -1,6 +1,6 @@
 """Detection on evaluation data: average precision at IoU .5, and NanoDet as it is shipped.
 
-Average precision is computed here anew, from plain boxes, so that a mistake in the product's own
+Average precision is computed here again, from plain boxes, so that a mistake in the product's own
 measure would show. Source: Everingham et al. 2015, all-point average precision.
 """
 

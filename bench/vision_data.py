@@ -147,7 +147,7 @@ class CachedFeatures:
         return other
 
     def copied(self, most: int) -> CachedFeatures:
-        """The same with altered copies of each picture, at most so many of all together."""
+        """The same with altered copies of each picture, at most that many of all together."""
         count = len(self._digests)
         wanted = self._extractor.views(*self.size(0), augment=True)
         views = range(1, fitting_views([1] * count, [wanted] * count, count + most)[0])

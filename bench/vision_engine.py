@@ -1,4 +1,4 @@
-"""Accuracy of the vision engines on evaluation data, each beside a peer in the same run."""
+"""Accuracy of the vision engines on evaluation data, each with a peer in the same run."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def run_training(
     seed: int = 0,
     has_named_epochs: bool = False,
 ) -> tuple[FittedVision, TrainedVision, list[dict]]:
-    """Train, without hold-out unless told otherwise; the result, the model and its curve."""
+    """Train, without hold-out unless it is asked for; the result, the model and its curve."""
     options = VisionOptions(
         epochs=DEFAULT_EPOCHS[dataset_type],
         learning_rate=0.001,

@@ -1,4 +1,4 @@
-"""Times of the vision family over HTTP on a local stack of its own, with sets of real size."""
+"""Times of the vision family over HTTP on a separate local stack, with sets of real size."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def close_models() -> None:
     """Skip whatever looks into the folder of models from now on, or starts the local stack.
 
-    So no list tells which tests are fast, and none can become slow unnoticed.
+    So no list of fast tests is needed, and none can become slow unnoticed.
     """
     inside = f"{MODELS}{os.sep}"
     stat = os.stat
@@ -118,7 +118,7 @@ _EMULATED_FOLDERS = tuple(str(Path(__file__).parent / name) + os.sep for name in
 
 
 def _is_emulated(path: Path) -> bool:
-    """Tell whether every test of a file or folder needs the emulator."""
+    """Return whether every test of a file or folder needs the emulator."""
     return f"{path}{os.sep}".startswith(_EMULATED_FOLDERS)  # asked for each test: no path is built
 
 
@@ -143,7 +143,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Let the garbage collector pass over what stays until the end: modules and tests."""
     providers = sys.modules.get("hypothesis.internal.conjecture.providers")
     if providers and session.config.getoption("fast"):
-        # Now and then Hypothesis draws a constant that stands in our code; for that each part
+        # Now and then Hypothesis draws a constant of our code; for that each part
         # would read every module that it has loaded. The whole suite does.
         vars(providers)["_get_local_constants"] = providers.Constants
     gc.collect()
@@ -166,7 +166,7 @@ class MovableClock:
 
 
 def _is_local(host: object) -> bool:
-    """Tell whether an address or host name stays on this machine."""
+    """Return whether an address or host name stays on this machine."""
     if host in (None, "", b"", "localhost", b"localhost"):
         return True
     try:
@@ -241,7 +241,7 @@ def aws_in_memory(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def settings() -> Settings:
-    """Settings of the emulated AWS, with a signing key of its own."""
+    """Settings of the emulated AWS, with a test signing key."""
     from chalicelib.config import Settings
 
     secret = "a signing key of the tests, longer than 32 bytes"

@@ -18,11 +18,11 @@ from chalicelib.config import Settings
 from infra.resources import provision
 
 _AS_NEW: dict[Settings, list[dict[str, Any]]] = {}
-"""Tables, queues and buckets by name, which nobody uses but to copy them."""
+"""Tables, queues and buckets by name, which are only copied."""
 
 
 def provide(settings: Settings) -> None:
-    """Remove whatever the emulated AWS holds, and make tables, queues and bucket anew."""
+    """Remove whatever the emulated AWS holds, and make tables, queues and bucket again."""
     moto_api_backend.reset()
     if settings not in _AS_NEW:
         provision(settings)

@@ -1,6 +1,6 @@
-"""What the emulated AWS holds in this process; looking at it is no call.
+"""What the emulated AWS holds in this process; reading it makes no call.
 
-moto, which takes half a second to load, is loaded when somebody looks: pure tests stand in files
+moto, which takes half a second to load, is loaded at the first use: pure tests are in files
 and below conftests that need it for others.
 """
 

@@ -28,6 +28,7 @@ from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
+from tests.flows import TWO_VIEWS_APP
 from tests.local_stack import LocalStack
 from tests.studio import Studio
 from tests.tricks import Tricks
@@ -192,7 +193,7 @@ class Live:
     def __init__(self) -> None:
         self.tricks = Tricks()
         self.stack = LocalStack(
-            environment={"PRESAGE_DOWNLOAD_ALLOW": f"127.0.0.1:{self.tricks.port}"}
+            TWO_VIEWS_APP, environment={"PRESAGE_DOWNLOAD_ALLOW": f"127.0.0.1:{self.tricks.port}"}
         )
         self.pem = new_private_pem()
         self.studio = Studio(self)
@@ -244,12 +245,12 @@ class Live:
         return found
 
     def set_used(self, account_id: str, kind: str, used: int) -> None:
-        """Set a month's counter, as so many calls would have."""
+        """Set a month's counter, as that many calls would have."""
         period = f"{kind}#{time.strftime('%Y-%m', time.gmtime())}"
         self._put("quotas", {"account_id": {"S": account_id}, "period": {"S": period}}, used=used)
 
     def set_dataset(self, caller: Caller, dataset_id: int, **numbers: int) -> None:
-        """Set figures of a dataset's row, as so much data would have."""
+        """Set figures of a dataset's row, as that much data would have."""
         key = {
             "owner": {"S": f"{caller.account_id}#language"},
             "dataset_id": {"N": str(dataset_id)},
@@ -260,7 +261,7 @@ class Live:
             self._put("accounts", account, stored_bytes=numbers["size_bytes"])
 
     def set_model(self, caller: Caller, model_id: str, **numbers: int) -> None:
-        """Set figures of a model's row, as so many attempts would have."""
+        """Set figures of a model's row, as that many attempts would have."""
         key = {"account_id": {"S": caller.account_id}, "model_id": {"S": model_id}}
         self._put("models", key, **numbers)
 

@@ -1,4 +1,4 @@
-"""The whole local stack for tests and benchmarks, on free ports with a folder of its own.
+"""The whole local stack for tests and benchmarks, on free ports with a separate folder.
 
 Example: `with LocalStack() as stack: urllib.request.urlopen(stack.url + "/v2/health")`.
 """
@@ -25,7 +25,7 @@ from infra.local.state import State
 READY = "Presage is ready on "
 WORKERS = ("ingest", "train")
 ENDPOINT = "PRESAGE_TEST_ENDPOINT"
-"""Variable of an emulated AWS that runs already; every stack uses it, under names of its own."""
+"""Variable of an emulated AWS that runs already; every stack uses it, under separate names."""
 
 
 class LocalStack:
@@ -178,7 +178,7 @@ class LocalStack:
             self.kill_worker(name, signal.SIGSTOP)
 
     def resume_workers(self) -> None:
-        """Let paused workers go on."""
+        """Let paused workers continue."""
         for name in WORKERS:
             self.kill_worker(name, signal.SIGCONT)
 
@@ -203,7 +203,7 @@ class LocalStack:
             time.sleep(0.01)
 
     def pause(self, number: int = signal.SIGTERM) -> int:
-        """Stop the stack without forgetting its folder; `start` goes on with its data."""
+        """Stop the stack but keep its folder; `start` continues with its data."""
         if self._process is None:
             raise RuntimeError("The local stack does not run.")
         self._process.send_signal(number)
@@ -231,7 +231,7 @@ def _elsewhere(endpoint: str | None) -> dict[str, str]:
 
 
 def _is_alive(pid: int) -> bool:
-    """Tell whether a process exists and has not ended."""
+    """Return whether a process exists and has not ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

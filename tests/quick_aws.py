@@ -1,4 +1,4 @@
-"""Makes calls of the emulated AWS in this process quick, leaving out what nobody reads.
+"""Makes calls of the emulated AWS in this process quick, leaving out what is never read.
 
 Signatures, names of the caller's program and new clients for each test took much of the time of
 tests on stores and services; and moto looked through the addresses of all services and built
@@ -49,12 +49,12 @@ def install(patch: pytest.MonkeyPatch) -> None:
 
 
 def keep_clients() -> None:
-    """Let the clients that there are serve nobody else, because their calls are tampered with."""
+    """Make the existing clients unavailable to other tests, because their calls are patched."""
     _SHARED.clear()
 
 
 def _shared(settings: Settings) -> Clients:
-    """Return the clients of some settings, to which rows are bound anew."""
+    """Return the clients of some settings, to which rows are bound again."""
     clients = _SHARED.setdefault(settings, Clients(settings))
     clients._is_bound = False
     return clients

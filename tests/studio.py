@@ -33,7 +33,7 @@ class Studio:
 
     @cached_property
     def baskets(self) -> dict[str, Any]:
-        """A dataset of type image-multi-label: some pictures lie in both folders."""
+        """A dataset of type image-multi-label: some images are in both folders."""
         files = label_folders({"circle": 6, "square": 6})
         both = {f"square/{number}.png": draw("circle", salt=number) for number in range(2)}
         return self._dataset("image-multi-label", {**files, **both})

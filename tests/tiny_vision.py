@@ -29,7 +29,7 @@ VALUES = 8
 STEPS = 3
 """Steps of one epoch."""
 COLORS = ("red", "green", "blue")
-"""Labels that a model tells from each other."""
+"""Labels that a model separates."""
 
 
 class TinyExtractor:

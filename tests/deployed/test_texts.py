@@ -14,7 +14,7 @@ from tests.flows.test_batches import answered, single
 from tests.flows.test_exports import fetched
 from tests.flows.test_rankings import check_ranking
 from tests.flows.test_repeats import repeated
-from tests.flows.test_webhooks import refused_addresses, told
+from tests.flows.test_webhooks import refused_addresses, wait_for_event
 from tests.flows.world import weather
 from tests.receiver import Receiver
 
@@ -120,7 +120,7 @@ def test_a_repeated_call_makes_one_dataset(client: StageClient):
 
 def test_a_receiver_is_told_by_the_queue(client: StageClient, receiver: Receiver) -> None:
     """A webhook is delivered once, signed, and its delivery is listed."""
-    assert told(client, receiver, "dataset.ready", SECONDS)["family"] == "language"
+    assert wait_for_event(client, receiver, "dataset.ready", SECONDS)["family"] == "language"
 
 
 def test_private_addresses_are_refused(client: StageClient):

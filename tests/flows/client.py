@@ -1,6 +1,6 @@
 """A small HTTP client of the service, for tests and benchmarks.
 
-It sends what it is told and changes nothing: no call is ever repeated, because a repeated
+It sends its arguments unchanged: no call is ever repeated, because a repeated
 prediction counts twice.
 """
 
@@ -97,7 +97,7 @@ class Client:
         self._connection: http.client.HTTPConnection | None = None
 
     def clone(self) -> Client:
-        """Make the same caller with a connection of its own."""
+        """Make the same caller with a separate connection."""
         return Client(self.url, self.token, self._seconds, self.base)
 
     def vision(self) -> Client:
@@ -145,7 +145,7 @@ class Client:
         return Answer(answer.status, found, content)
 
     def _is_closed_by_server(self, connection: http.client.HTTPConnection) -> bool:
-        """Tell whether an idle connection was ended; nothing has been sent on it yet."""
+        """Return whether an idle connection was ended; nothing has been sent on it yet."""
         return bool(connection.sock and select.select([connection.sock], [], [], 0)[0])
 
     def get(self, path: str, **query: object) -> Answer:

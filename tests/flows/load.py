@@ -52,8 +52,8 @@ class Journal:
         """True when something of each kind that can be lost was answered."""
         return all((self.uploads, self.texts, self.models, self.predictions))
 
-    def forget_after(self, moment: float) -> None:
-        """Forget what was answered after a moment: it may be there or not."""
+    def remove_after(self, moment: float) -> None:
+        """Remove what was answered after a moment: it may be there or not."""
         for answered in (self.uploads, self.deletions, self.texts, self.models):
             for key in [key for key, when in answered.items() if when >= moment]:
                 answered.pop(key)
@@ -61,10 +61,10 @@ class Journal:
 
 
 class Load:
-    """Threads that upload, delete, add, train and predict until told to stop.
+    """Threads that upload, delete, add, train and predict until stopped.
 
     Args:
-        client: the caller; each thread has a connection of its own.
+        client: the caller; each thread has a separate connection.
         home: data set that single examples are added to.
         weather: data set that models are trained on.
         journal: takes what was answered.
@@ -198,7 +198,7 @@ def _torn(client: Client, dataset: dict[str, Any]) -> list[str]:
 
 
 def _answers(client: Client, model: dict[str, Any]) -> bool:
-    """Tell whether a model that succeeded predicts and has a card."""
+    """Return whether a model that succeeded predicts and has a card."""
     model_id = model["modelId"]
     card = client.get(f"{LANGUAGE}/models/{model_id}/card")
     answer = client.predict(model_id, "rain")
@@ -235,7 +235,7 @@ def losses(client: Client, journal: Journal, home: int) -> list[str]:
     wrong += [f"data set {n} is back" for n in sorted(datasets & journal.deletions.keys())]
     wrong += [f"{text!r} is lost" for text in journal.texts if text not in texts]
     wrong += [f"{text!r} is there {n} times" for text, n in texts.items() if n != 1]
-    wrong += [f"nobody sent {text!r}" for text in texts if text not in journal.asked_texts]
+    wrong += [f"{text!r} was never sent" for text in texts if text not in journal.asked_texts]
     wrong += [
         f"model {model_id} is lost"
         for model_id in journal.models

@@ -17,12 +17,12 @@ from tests.flows.world import World
 OPERATIONS = int(os.environ.get("PRESAGE_HISTORY_OPERATIONS") or 10_000)
 SEED = int(os.environ.get("PRESAGE_HISTORY_SEED") or secrets.randbelow(1_000_000))
 EACH = 500
-"""Operations of one history; each has accounts of its own."""
+"""Operations of one history; each has separate accounts."""
 AT_ONCE = 2
 
 
 def test_long_histories_are_as_specified(world: World) -> None:
-    """So many operations of random histories, two at a time, without one divergence."""
+    """Operations of random histories, two at a time, without one divergence."""
     began = time.monotonic()
     lengths = [min(EACH, OPERATIONS - done) for done in range(0, OPERATIONS, EACH)]
     histories = [History(world, SEED + place, length) for place, length in enumerate(lengths)]

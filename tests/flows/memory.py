@@ -1,4 +1,4 @@
-"""Looks at the memory of a running stack's processes while something goes on."""
+"""Looks at the memory of a running stack's processes while something runs."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def resident_bytes(pid: int) -> int:
 
 @contextmanager
 def watched(stack: LocalStack) -> Iterator[Memory]:
-    """Look at the memory of every process again and again while something goes on."""
+    """Look at the memory of every process again and again while something runs."""
     pids = {name: pid for name, pid in stack.processes.items() if name in PROCESSES}
     before = {name: resident_bytes(pid) for name, pid in pids.items()}
     memory, is_over = Memory(before, dict(before)), threading.Event()
 
     def look() -> None:
-        """Look until told to stop."""
+        """Sample until stopped."""
         while not is_over.wait(LOOK_SECONDS):
             for name, pid in pids.items():
                 memory.most[name] = max(memory.most[name], resident_bytes(pid))

@@ -53,7 +53,7 @@ def folders_zip(**options: Any) -> bytes:
 
 
 def basket_files(count: int = 12, seed: int = 5) -> dict[str, bytes]:
-    """Draw fruits; a picture lies in the folder of each fruit that it shows."""
+    """Draw fruits; an image is in the folder of each fruit that it shows."""
     rng, files = Random(seed), {}
     for number in range(count):
         shown = [FRUITS[:1], FRUITS[1:], FRUITS][number % 3]

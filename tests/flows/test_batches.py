@@ -57,7 +57,7 @@ def single(line_id: str, body: bytes) -> bytes:
 
 
 def named(line: bytes) -> bytes:
-    """Leave out the random part of the names of tables, which single calls draw anew each time."""
+    """Leave out the random part of the names of tables, which single calls draw again each time."""
     return re.sub(rb"(table\d+_)[0-9a-f-]{36}", rb"\1", line)
 
 
@@ -105,7 +105,7 @@ def test_texts_are_answered_as_one_by_one(owner: Client, weather_model: str) -> 
 
 
 def test_pictures_are_answered_as_one_by_one(gallery: Client, shapes_model: str) -> None:
-    """Labels, to the byte, and the error of a file that is no picture."""
+    """Labels, to the byte, and the error of a file that is not an image."""
     files = {**photos(70), "notes.txt": b"no picture"}
     record = compare_files(gallery, "predict", files, modelId=shapes_model)
     assert record["counts"] == {"total": 71, "done": 71, "failed": 1}

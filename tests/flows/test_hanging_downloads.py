@@ -13,7 +13,7 @@ CALLS = 30
 
 
 def test_health_is_answered_while_thirty_downloads_hang(world: World, client: Client) -> None:
-    """Twelve of 30 wait for the server, the others are told to try again, and calls go on."""
+    """Twelve of 30 wait for the server, the others are refused, and other calls are answered."""
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(CALLS) as threads:
         ask = {
             "modelId": "GeneralImageClassifier",

@@ -116,7 +116,7 @@ def test_usage_is_counted_on(kept: Kept) -> None:
 def test_models_are_trained_again(kept: Kept) -> None:
     """The same trainings of what was stored, examples and feedback, give the same answers.
 
-    Texts are learnt anew with the encoders of today, so their probabilities are others.
+    Texts are trained with the encoders of today, so their probabilities differ.
     """
     models = [training["fields"]["modelId"] for training in kept.answers["trainings"]]
     for training in kept.answers["trainings"]:

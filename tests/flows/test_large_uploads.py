@@ -132,7 +132,7 @@ def wait_received(stack: LocalStack, issued: dict) -> None:
 
 
 def test_the_notification_marks_the_file(stack: LocalStack, client: Client):
-    """The bucket tells the service what has arrived."""
+    """The bucket notifies the service of what has arrived."""
     issued = form(client)
     assert post(issued, CSV) == 204
 
@@ -169,13 +169,13 @@ def test_memory_does_not_grow_with_the_upload(stack: LocalStack, world, tmp_path
 
 
 def test_of_many_uses_at_once_one_wins(client: Client):
-    """Eight calls name the same path: one makes a data set, the others are told why not."""
+    """Eight calls name the same path: one makes a dataset, the others get the reason why not."""
     issued = form(client)
     assert post(issued, CSV) == 204
     ask = {"path": issued["path"], "type": "text-intent"}
 
     def use(_: int) -> Answer:
-        """Make one call on a connection of its own."""
+        """Make one call on a separate connection."""
         with client.clone() as other:
             return other.json("POST", f"{LANGUAGE}/datasets/upload", ask)
 
@@ -205,7 +205,7 @@ def test_a_form_sent_twice_counts_once(stack: LocalStack, client: Client):
     assert (refused.status, "sent twice" in refused.data["detail"]) == (400, True)
 
 
-def test_a_form_cannot_be_dated_anew(client: Client):
+def test_the_date_of_a_form_cannot_be_changed(client: Client):
     """The date of a form is signed, so an old one takes nothing."""
     issued = form(client)
     fields = {**issued["fields"], "x-amz-date": "20200101T000000Z"}

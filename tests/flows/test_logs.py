@@ -62,7 +62,7 @@ def read(stack):
 
 
 def test_nothing_that_was_sent_is_logged(stack, world, life, read):
-    """Texts, labels, names, tokens, addresses and paths of one life stand in no line."""
+    """Texts, labels, names, tokens, addresses and paths of one life are in no line."""
     client, _ = life
     assert any(line.get("event") == "training_done" for line in read())
     everything = "".join(p.read_text() for p in stack.state.logs.iterdir()) + stack.log()

@@ -42,7 +42,7 @@ TEMPLATE = {
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with an account of its own."""
+    """A caller of the calls below /vision with a new account."""
     return world.photographer()
 
 
@@ -208,7 +208,7 @@ def test_nothing_is_counted(client):
 
 @pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
 def test_cards(client, model_id):
-    """A card says what reads and where its limits lie; the models are nobody's own."""
+    """A card names the engine and its limits; the models belong to no account."""
     card = client.get(f"{VISION}/models/{model_id}/card").ok
 
     assert (card["modelId"], card["object"]) == (model_id, "card")
@@ -258,7 +258,7 @@ def test_end_of_the_time_names_the_page(tmp_path):
         try:
             client = world.photographer()
             assert client.get("/v2/health").status == 200
-            # The first document loads what reads documents, which may take the time by itself.
+            # The first document loads what reads documents, which alone may take the time.
             ask(client, text_pdf(["What is first may be slow"]))
             page = paper(["Many words stand on this page"] * 30, 30)
 

@@ -1,4 +1,4 @@
-"""Texts and labels that nobody should send, learnt and answered by the real encoders."""
+"""Texts and labels that are unusual, trained and answered by the real encoders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _json(rows):
     return json.dumps([{"text": text, "label": label} for text, label in rows]).encode()
 
 
-def test_odd_texts_and_labels_are_learnt_and_answered(owner):
+def test_odd_texts_and_labels_are_trained_and_answered(owner):
     """Every label comes back as it was sent, in every record, and every text gets an answer."""
     plain = [
         (f"question {number} of group {label}", label) for label in range(12) for number in range(5)
@@ -68,7 +68,7 @@ def test_odd_texts_and_labels_are_learnt_and_answered(owner):
         assert sum(answer["probability"] for answer in answers) == pytest.approx(1, abs=1e-4)
 
 
-def test_a_data_set_of_contradictions_is_doubted_and_reported(owner):
+def test_contradictory_labels_are_flagged_and_reported(owner):
     """Each text under two labels: even odds, chance as accuracy, each pair named by its ids."""
     texts = [f"the {word} is number {place}" for place, word in enumerate(ODD_LABELS * 2)]
     dataset = owner.dataset(_json([(text, label) for text in texts for label in ("yes", "no")]))
@@ -93,7 +93,7 @@ def test_a_data_set_of_contradictions_is_doubted_and_reported(owner):
 
 
 def test_feedback_comes_while_a_training_runs(owner):
-    """Neither disturbs the other; what came later is learnt by the next training."""
+    """Neither disturbs the other; what came later is in the next training."""
     rows = [(f"{word} question {number}", word) for word in ("sun", "rain") for number in range(30)]
     dataset = owner.dataset(_json(rows))
     model = owner.model(dataset["id"], trainParams=FAST)

@@ -78,7 +78,7 @@ def a_model(client: Client, world: World, album: dict) -> str:
             updated_at=now,
         )
     )
-    # A row begins in the index of open trainings, where it would stand in front of real ones.
+    # A row begins in the index of open trainings, where it would come before real ones.
     ModelRow(account_id, model_id).update([ModelRow.open.remove()])
     return model_id
 
@@ -149,7 +149,7 @@ def test_url_dies_after_thirty_minutes(client, album, world, monkeypatch, minute
     ],
 )
 def test_url_allows_nothing_else(client, album, change: Callable[[str], str], status: int):
-    """Whoever changes a URL gets nothing: not longer, not another file, not another type."""
+    """A changed URL is refused: for a longer time, another file or another type."""
     url = add(client, album, CAT, "cat.png", label="cat").ok["location"]
     assert fetch(url).status == 200
     assert change(url) != url
@@ -183,7 +183,7 @@ def test_shown_dataset_waits_for_its_urls(client, album, world):
 
 
 def test_unseen_dataset_does_not_wait(client, album):
-    """A dataset whose pictures nobody saw is deleted straight away."""
+    """A dataset whose images were never shown is deleted at once."""
     deletion = client.delete(f"{PATH}/datasets/{album['id']}").ok
 
     seen = {state["status"] for state in client.wait_deletion(deletion["id"])}

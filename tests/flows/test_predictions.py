@@ -132,7 +132,7 @@ def test_out_of_domain_text_has_no_label(owner):
     assert len(matrix["confusionMatrix"]) == len(matrix["labels"]) + 1
 
 
-def test_prebuilt_sentiment_tells_moods_apart(client):
+def test_prebuilt_sentiment_separates_moods(client):
     """CommunitySentiment answers every account with the three labels."""
     answer = client.predict("CommunitySentiment", "I love this, it is wonderful!", "sentiment").ok
     sad = client.predict("CommunitySentiment", "This is awful, I hate it.", "sentiment").ok

@@ -13,7 +13,7 @@ USAGE = "/v2/apiusage"
 
 
 def used(usage: dict[str, Any]) -> int:
-    """Predictions of the month, as the record of an account's usage tells them."""
+    """Predictions of the month, as the record of an account's usage has them."""
     return int(usage["data"][0]["predictionsUsed"])
 
 
@@ -39,7 +39,7 @@ def check_ranking(client: Client, model_id: str) -> None:
 
     total = len(TEXTS) + 1
     assert record["counts"] == {"total": total, "done": total, "failed": 1}
-    # What has no answer is given back after the result is shown.
+    # Predictions without an answer are refunded after the result is shown.
     client.wait(USAGE, lambda found: used(found) == before + len(TEXTS), 60)
     assert [line["rank"] for line in lines] == list(range(1, len(lines) + 1))
     assert 1 <= len({line["id"] for line in lines}) == len(lines) <= 5

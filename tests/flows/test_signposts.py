@@ -8,7 +8,7 @@ LANGUAGE = "/v2/language"
 
 
 def test_root_leads_to_the_docs(client):
-    """Whoever opens the bare address of the service is led to its docs."""
+    """The bare address of the service redirects to its docs."""
     answer = client.send("GET", "/")
 
     assert answer.status == 302
@@ -27,7 +27,7 @@ def test_root_leads_to_the_docs(client):
     ],
 )
 def test_prebuilt_models_name_their_card(client, path, card):
-    """A prebuilt model has neither metrics nor a training; its card tells how it was made."""
+    """A prebuilt model has neither metrics nor a training; its card describes how it was made."""
     answer = client.send("GET", path)
 
     assert (answer.status, answer.data["code"]) == (404, "model_not_found")
@@ -37,7 +37,7 @@ def test_prebuilt_models_name_their_card(client, path, card):
 @pytest.mark.parametrize("path", ["entities", "ner"])
 @pytest.mark.parametrize("fields", [{"document": "Ann lives in Rome", "modelId": "x"}, {}])
 def test_named_entities_are_not_offered(client, path, fields):
-    """The old service had a beta of them: the 404 says that this is no mistyped path."""
+    """The old service had a beta of them: the 404 says that this is not a mistyped path."""
     answer = client.json("POST", f"{LANGUAGE}/{path}", fields)
 
     assert (answer.status, answer.data["code"]) == (404, "not_offered")

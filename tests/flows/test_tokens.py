@@ -14,7 +14,7 @@ USAGE = "/v2/apiusage"
 
 
 @pytest.fixture
-def nobody(stack):
+def anonymous(stack):
     """A caller without token."""
     with Client(stack.url) as made:
         yield made
@@ -38,10 +38,10 @@ def status(url, token):
         return caller.get(USAGE).status
 
 
-def test_offline_scope_gives_a_refresh_token(world, stack, client, nobody):
+def test_offline_scope_gives_a_refresh_token(world, stack, client, anonymous):
     """A refresh token gives access tokens of the asked life and is none itself."""
-    answer = world.ask_token(nobody, client.email, scope="offline").ok
-    again = refreshed(nobody, answer["refresh_token"], valid_for=120).ok
+    answer = world.ask_token(anonymous, client.email, scope="offline").ok
+    again = refreshed(anonymous, answer["refresh_token"], valid_for=120).ok
 
     assert set(answer) == {"access_token", "refresh_token", "token_type", "expires_in"}
     assert set(again) == {"access_token", "token_type", "expires_in"}
@@ -50,56 +50,56 @@ def test_offline_scope_gives_a_refresh_token(world, stack, client, nobody):
     assert status(stack.url, answer["refresh_token"]) == 401
 
 
-def test_revoked_refresh_token_takes_its_access_tokens_along(world, stack, client, nobody):
+def test_revoked_refresh_token_takes_its_access_tokens_along(world, stack, client, anonymous):
     """After revocation neither the refresh token nor what was made from it is accepted."""
-    kept = world.ask_token(nobody, client.email, scope="offline").ok
-    lost = world.ask_token(nobody, client.email, scope="offline").ok
-    minted = refreshed(nobody, lost["refresh_token"]).ok["access_token"]
+    kept = world.ask_token(anonymous, client.email, scope="offline").ok
+    lost = world.ask_token(anonymous, client.email, scope="offline").ok
+    minted = refreshed(anonymous, lost["refresh_token"]).ok["access_token"]
     before = status(stack.url, minted)
     path = f"/v2/oauth2/tokens/{lost['refresh_token']}"
     revoked = client.delete(path)
 
     assert (revoked.status, revoked.body) == (204, b"")
     assert (before, status(stack.url, minted)) == (200, 401)
-    assert refreshed(nobody, lost["refresh_token"]).status == 401
-    assert refreshed(nobody, kept["refresh_token"]).status == 200
+    assert refreshed(anonymous, lost["refresh_token"]).status == 401
+    assert refreshed(anonymous, kept["refresh_token"]).status == 200
     assert client.delete(path).status == 404
 
 
-def test_another_account_cannot_revoke(world, client, nobody):
+def test_another_account_cannot_revoke(world, client, anonymous):
     """A refresh token of another account is as unknown as one that never was."""
     other = world.caller()
-    token = world.ask_token(nobody, client.email, scope="offline").ok["refresh_token"]
+    token = world.ask_token(anonymous, client.email, scope="offline").ok["refresh_token"]
 
     assert other.delete(f"/v2/oauth2/tokens/{token}").status == 404
-    assert refreshed(nobody, token).status == 200
+    assert refreshed(anonymous, token).status == 200
 
 
-def test_reset_key_kills_every_token(world, stack, client, nobody):
+def test_reset_key_kills_every_token(world, stack, client, anonymous):
     """A new key ends access and refresh tokens of the old one at once, and the old key itself."""
-    answer = world.ask_token(nobody, client.email, scope="offline").ok
-    minted = refreshed(nobody, answer["refresh_token"]).ok["access_token"]
+    answer = world.ask_token(anonymous, client.email, scope="offline").ok
+    minted = refreshed(anonymous, answer["refresh_token"]).ok["access_token"]
     new = world.accounts.reset_key(client.email).private_pem
 
     assert [status(stack.url, token) for token in (client.token, minted)] == [401, 401]
-    assert refreshed(nobody, answer["refresh_token"]).status == 401
-    assert world.ask_token(nobody, client.email).status == 401
+    assert refreshed(anonymous, answer["refresh_token"]).status == 401
+    assert world.ask_token(anonymous, client.email).status == 401
     signed = assertion(client.email, new)
-    fresh = nobody.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": signed}).ok
+    fresh = anonymous.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": signed}).ok
     assert status(stack.url, fresh["access_token"]) == 200
 
 
-def test_closing_kills_every_token(world, stack, client, nobody):
+def test_closing_kills_every_token(world, stack, client, anonymous):
     """A closed account has no valid token and gets no new one."""
-    answer = world.ask_token(nobody, client.email, scope="offline").ok
+    answer = world.ask_token(anonymous, client.email, scope="offline").ok
     world.accounts.close(client.email)
 
     assert status(stack.url, client.token) == 401
-    assert refreshed(nobody, answer["refresh_token"]).status == 401
-    assert world.ask_token(nobody, client.email).status == 401
+    assert refreshed(anonymous, answer["refresh_token"]).status == 401
+    assert world.ask_token(anonymous, client.email).status == 401
 
 
-def test_refusals_of_the_endpoint_look_alike(world, client, nobody):
+def test_refusals_of_the_endpoint_look_alike(world, client, anonymous):
     """Unknown subject, wrong audience, expiry and a forged signature have one body."""
     bad = [
         assertion("nobody@flows.example", world.private_pem),
@@ -108,27 +108,27 @@ def test_refusals_of_the_endpoint_look_alike(world, client, nobody):
         assertion(client.email, world.private_pem)[:-8] + "AAAAAAAA",
         "no token at all",
     ]
-    answers = [nobody.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": one}) for one in bad]
+    answers = [anonymous.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": one}) for one in bad]
 
     assert [answer.status for answer in answers] == [401] * len(bad)
     assert len({answer.body for answer in answers}) == 1
 
 
-def test_every_alias_and_body_gives_a_token(world, client, nobody):
+def test_every_alias_and_body_gives_a_token(world, client, anonymous):
     """The token endpoint answers below all its names, to form, JSON and multipart."""
     fields = {"grant_type": GRANT_TYPE}
     for path in ("/oauth2/token", "/v1/oauth2/token", TOKEN, f"{TOKEN}/"):
         fields["assertion"] = assertion(client.email, world.private_pem)
-        assert nobody.form(path, fields).status == 200
-        assert nobody.json("POST", path, fields).status == 200
-        assert nobody.multipart("POST", path, fields).status == 200
+        assert anonymous.form(path, fields).status == 200
+        assert anonymous.json("POST", path, fields).status == 200
+        assert anonymous.multipart("POST", path, fields).status == 200
 
 
 @pytest.mark.parametrize("header", [None, "", "Basic abc", "Bearer", "Bearer "])
-def test_missing_scheme_and_bad_token_differ(nobody, header):
+def test_missing_scheme_and_bad_token_differ(anonymous, header):
     """A call without well-formed Bearer says so; every refusal is a 401 in the error shape."""
     headers = {} if header is None else {"Authorization": header}
-    answer = nobody.send("GET", USAGE, None, headers)
+    answer = anonymous.send("GET", USAGE, None, headers)
 
     assert answer.status == 401
     assert answer.data["message"] == "Invalid authentication scheme"

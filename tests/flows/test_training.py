@@ -146,7 +146,7 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_is_trained_and_answered(owner, language):
-    """A small set of each language trains, keeps its language, and tells its intents apart."""
+    """A small set of each language trains, keeps its language, and separates its intents."""
     parcel, money, word = LANGUAGES[language]
     rows = [(f"{parcel} {word} {n}", "parcel") for n in range(6)]
     rows += [(f"{money} {word} {n}", "money") for n in range(6)]

@@ -83,7 +83,7 @@ def test_version_1_has_what_it_had_and_no_more(gallery, path):
 
 
 def test_document_names_version_1_as_a_server(gallery):
-    """The document lists each call once, and /v1 beside the root."""
+    """The document lists each call once, and /v1 next to the root."""
     document = gallery.send("GET", "/v2/openapi.json").ok
 
     assert [server["url"] for server in document["servers"]] == ["/", "/v1"]

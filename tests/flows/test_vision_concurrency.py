@@ -27,7 +27,7 @@ class Asked:
     answers: list[str] = field(default_factory=list)
 
     def record(self) -> None:
-        """Predict each image once, while there is no other caller."""
+        """Predict each image once, without other callers."""
         for content in self.pictures:
             answer = self.client.picture(self.model_id, content, self.call)
             self.answers.append(text_of(answer.ok["probabilities"]))

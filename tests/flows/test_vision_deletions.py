@@ -13,7 +13,7 @@ from tests.pictures import draw
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with an account of its own."""
+    """A caller of the calls below /vision with a new account."""
     return world.photographer()
 
 
@@ -44,8 +44,8 @@ def test_models_outlive_their_pictures(client, stack):
     assert client.picture(model_id, shape("circle", "red", 60)).ok == before
     assert client.get(f"{VISION}/models/{model_id}/card").status == 200
     file = {"data": ("a.png", draw())}
-    told = {"modelId": model_id, "expectedLabel": "ball"}
-    assert client.multipart("POST", f"{VISION}/feedback", told, file).status == 400
+    feedback = {"modelId": model_id, "expectedLabel": "ball"}
+    assert client.multipart("POST", f"{VISION}/feedback", feedback, file).status == 400
     assert client.json("POST", f"{VISION}/retrain", {"modelId": model_id}).status == 400
     gone = client.delete(f"{VISION}/models/{model_id}").ok
     assert client.picture(model_id, draw()).status == 404, "warm, and gone all the same"

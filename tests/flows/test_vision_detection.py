@@ -23,7 +23,7 @@ SEEN = 0.5
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with an account of its own."""
+    """A caller of the calls below /vision with a new account."""
     return world.photographer()
 
 
@@ -61,7 +61,7 @@ def found(items, expected):
 
 
 def test_training_record(gallery, tables_id, tables_model):
-    """Learning rate 0 and the algorithm stand in every record; sizes count pictures."""
+    """Learning rate 0 and the algorithm are in every record; sizes count pictures."""
     done = gallery.get(f"{VISION}/train/{tables_model}").ok
     metrics = gallery.get(f"{VISION}/models/{tables_model}").ok
     epochs = gallery.items(f"{VISION}/models/{tables_model}/lc")
@@ -223,7 +223,7 @@ def test_old_names_of_the_algorithm(client_of_module, tables, stack, alias):
 
     assert (queued["algorithm"], queued["learningRate"]) == ("object-detection", 0.002)
     assert queued["epochs"] == 20
-    assert ended.status == 409, "a training that goes on is not deleted"
+    assert ended.status == 409, "a running training is not deleted"
 
 
 def test_unknown_algorithm(client_of_module, tables):

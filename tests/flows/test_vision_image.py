@@ -218,7 +218,7 @@ def test_global_dataset_adds_its_labels(client, world, monkeypatch):
 
 
 def test_too_few_labels(client):
-    """One label cannot be told from another: the refusal says what is missing."""
+    """One label alone cannot be trained: the refusal says what is missing."""
     dataset = client.dataset(folders_zip(labels={"ball": LABELS["ball"]}), file_name="x.zip")
     refused = client.json("POST", f"{VISION}/train", {"name": "m", "datasetId": dataset["id"]})
 

@@ -10,7 +10,7 @@ from tests.flows.client import VISION
 from tests.flows.pictures import FRUITS, basket_files, lossless, turned
 
 
-def test_metrics_are_told_per_label(gallery, baskets_id, baskets_model):
+def test_metrics_are_given_per_label(gallery, baskets_id, baskets_model):
     """Each label has a pair of F1, accuracies and a two by two matrix; so has each epoch."""
     done = gallery.get(f"{VISION}/train/{baskets_model}").ok
     metrics = gallery.get(f"{VISION}/models/{baskets_model}").ok
@@ -49,7 +49,7 @@ def check_data(data, labels):
 
 
 def test_all_labels_are_answered(gallery, baskets_model):
-    """Every label comes with a probability of its own, whatever numResults asks for."""
+    """Every label has a separate probability, whatever numResults asks for."""
     files = basket_files()
     answers = {}
     for content in dict.fromkeys(files.values()):

@@ -25,7 +25,7 @@ LIMIT, REMAINING = "x-ratelimit-limit", "x-ratelimit-remaining"
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with an account of its own."""
+    """A caller of the calls below /vision with a new account."""
     return world.photographer()
 
 
@@ -62,8 +62,8 @@ def test_prebuilt_classifier(client, model_id, labels):
     assert card["limits"]
 
 
-def test_prebuilt_models_are_nobody_s_own(client):
-    """They are no models of an account: neither read nor deleted, trained or given feedback."""
+def test_prebuilt_models_belong_to_no_account(client):
+    """They can be neither read nor deleted, trained or given feedback by an account."""
     model_id = "GeneralImageClassifier"
 
     assert client.get(f"{VISION}/train/{model_id}").status == 404

@@ -18,7 +18,7 @@ PICTURE = draw()
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with an account of its own."""
+    """A caller of the calls below /vision with a new account."""
     return world.photographer()
 
 
@@ -39,7 +39,7 @@ def calls(dataset_id, label_id, model_id, deletion_id, batch_id):
     dataset, model = f"{VISION}/datasets/{dataset_id}", f"{VISION}/models/{model_id}"
     sample = base64.b64encode(PICTURE).decode()
     asked = {"modelId": model_id, "sampleBase64Content": sample}
-    told = {"modelId": model_id, "expectedLabel": "ball"}
+    feedback = {"modelId": model_id, "expectedLabel": "ball"}
     picture, archive = {"data": ("a.png", PICTURE)}, {"data": ("a.zip", make_zip({}))}
     shown = {"sampleContent": ("a.png", PICTURE)}
     names = {
@@ -66,7 +66,7 @@ def calls(dataset_id, label_id, model_id, deletion_id, batch_id):
         ("POST", f"{dataset}/examples", {"label": "ball"}, picture),
         ("POST", f"{VISION}/train", {"name": "m", "datasetId": dataset_id}, None),
         ("POST", f"{VISION}/retrain", {"modelId": model_id}, None),
-        ("POST", f"{VISION}/feedback", told, picture),
+        ("POST", f"{VISION}/feedback", feedback, picture),
         ("PUT", f"{VISION}/bulkfeedback", {"modelId": model_id}, archive),
         ("POST", f"{VISION}/predict", asked, None),
         ("POST", f"{VISION}/predict", {"modelId": model_id}, shown),

@@ -15,7 +15,7 @@ NUMBERS = ("seen", "kept", "duplicates", "rejected")
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with an account of its own."""
+    """A caller of the calls below /vision with a new account."""
     return world.photographer()
 
 

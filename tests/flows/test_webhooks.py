@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: made, told by the workers, and verified by their receiver."""
+"""Webhooks over HTTP: made, sent by the workers, and verified by their receiver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ HOOKS = "/v2/webhooks"
 TEXTS = b"where is my parcel,delivery\ni want my money back,refund\n"
 
 
-def told(client: Client, receiver: Receiver, event: str, seconds: float = 60) -> dict[str, Any]:
+def wait_for_event(
+    client: Client, receiver: Receiver, event: str, seconds: float = 60
+) -> dict[str, Any]:
     """Wait for an event of a webhook made for it, verify it, and return its data.
 
     The upload that makes the event happens between the two.
@@ -46,11 +48,11 @@ def refused_addresses(client: Client) -> None:
     assert client.get(HOOKS).ok["data"] == []
 
 
-def test_a_receiver_is_told_of_an_upload(client: Client, receiver: Receiver) -> None:
+def test_a_receiver_gets_the_event_of_an_upload(client: Client, receiver: Receiver) -> None:
     """By the worker, once, with a signature that the client verifies."""
-    assert told(client, receiver, "dataset.ready")["family"] == "language"
+    assert wait_for_event(client, receiver, "dataset.ready")["family"] == "language"
 
 
 def test_private_addresses_are_refused(client: Client) -> None:
-    """Nobody makes the service call its own network."""
+    """The service refuses to call its own network."""
     refused_addresses(client)

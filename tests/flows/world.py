@@ -159,7 +159,7 @@ def csv_file(rows: Sequence[tuple[str, str]]) -> bytes:
 
 
 def made_rows(number: int, labels: int = 3, words: int = 8, seed: int = 1) -> list[tuple[str, str]]:
-    """Make so many different texts; each tells its label by a word of its own."""
+    """Make different texts; one word of each identifies its label."""
     chosen = random.Random(seed)
     rows = []
     for place in range(number):

@@ -109,7 +109,7 @@ class _Recorder:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    """Tell whether a frame runs code of the service."""
+    """Return whether a frame runs code of the service."""
     return frame.f_code.co_filename.startswith(f"{ROOT}/")
 
 

@@ -41,7 +41,7 @@ def test_every_measure_is_used(wing: str) -> None:
 
 @pytest.mark.parametrize("wing", WINGS)
 def test_measures_stand_together(wing: str) -> None:
-    """No other module of a wing keeps a length, share or weight of its own."""
+    """No other module of a wing defines a length, share or weight."""
     kept = [
         f"{path.name}: {name}"
         for path in (OCR / wing).rglob("*.py")

@@ -25,7 +25,7 @@ def test_sibling_path_variables_share_a_name():
 
 
 def test_every_route_is_declared():
-    """No route exists beside the declarations."""
+    """No route exists besides the declarations."""
     declared = Counter((op.method, path) for op in OPERATIONS for _, path in op.served())
 
     assert max(declared.values()) == 1

@@ -1,4 +1,4 @@
-"""`python -m tests.flows.documented` tells the story and writes its answers as examples."""
+"""`python -m tests.flows.documented` makes the calls of the story and writes them as examples."""
 
 from __future__ import annotations
 

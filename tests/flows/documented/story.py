@@ -23,7 +23,7 @@ ENVIRONMENT = {
     "PRESAGE_TEXT_PROFILE": "fast",
     "PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1:9,[::1]:9",
 }
-"""Of the stack: the same encoders on every machine, and a webhook where nobody listens."""
+"""Of the stack: the same encoders on every machine, and a webhook address that does not answer."""
 SAMPLES = Path(__file__).parents[3] / "chalicelib" / "assets" / "samples"
 LONGEST_LIST = 2
 """Items of a list that an example shows."""
@@ -237,7 +237,7 @@ UNSHOWN = {
 
 
 class Teller:
-    """Tells the story to a service, and keeps request and answer of each call.
+    """Makes the calls of the story, and records request and answer of each.
 
     Args:
         client: a caller; its token is replaced by the one that the story gets.
@@ -317,7 +317,7 @@ def _walk(data: Any, way: str) -> Any:
 
 
 def _short(value: Any, name: str) -> Any:
-    """Shorten a text that nobody would read on."""
+    """Shorten a text that is too long for an example."""
     if name.endswith(("token", "assertion")):
         return f"{value[:12]}…"
     is_long = isinstance(value, str) and len(value) > LONGEST_TEXT

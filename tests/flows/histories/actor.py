@@ -19,11 +19,11 @@ from tests.flows.world import World
 
 SHOWN_OPERATIONS = 20
 SETTLE_SECONDS = 600.0
-"""Longest wait for what goes on in the background."""
+"""Longest wait for work in the background."""
 UNSEEN_SECONDS = 10.0
 """After so long, a call whose reply was lost and that shows no effect was not received."""
 MOST_REFUSALS = 16
-"""How often an account of a history may be told that the machine is busy; a burst may be whole."""
+"""How often an account of a history may be refused by a busy machine; a whole burst may be."""
 Path = str
 
 
@@ -53,7 +53,7 @@ class Request:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What is sent beside the token."""
+        """Headers sent in addition to the token."""
         return {"Content-Type": self.kind} if self.kind else {}
 
 
@@ -131,9 +131,9 @@ class Actor:
         return self.send(request) if self.is_refused(answer) else answer
 
     def is_refused(self, answer: Answer) -> bool:
-        """Tell whether a call is to be made again, and wait until then.
+        """Return whether a call is to be made again, and wait until then.
 
-        A 503 is no answer of the specification's, but of a crowded machine: seldom, and nothing
+        A 503 is not in the specification: a crowded machine sends it, rarely, and nothing
         came of the call, as whatever is compared later shows.
         """
         if answer.status != 503:

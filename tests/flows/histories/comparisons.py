@@ -1,6 +1,6 @@
 """Compares answers with the model of the specification, which learns from them.
 
-What goes on in the background may have ended or not; a record that shows the end settles it.
+Work in the background may have ended or not; a record that shows the end settles it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def see_page(dataset: Dataset, items: Sequence[Item], records: Sequence[Record])
 def see_receipts(dataset: Dataset, offset: int, count: int, records: Sequence[Record]) -> None:
     """Compare a page of receipts, newest first."""
     if dataset.waiting is not None and offset == 0 and records[0]["status"] != "UPLOADING":
-        # The receipt is written before the counts are: the dataset itself tells its end.
+        # The receipt is written before the counts are: the dataset itself shows its end.
         dataset = dataset.finished()
     expected = dataset.receipts[offset : offset + count]
     expect(f"number of receipts of dataset {dataset.id}", len(expected), len(records))
@@ -173,7 +173,7 @@ def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
 
 
 def see_failure(model: TrainedModel, record: Record) -> None:
-    """Compare a training that found too little to learn from, after a mending."""
+    """Compare a training that found too little to learn from, after a correction."""
     expect("a failed training", "FAILED", record["status"])
     expect("a failed training says why", True, bool(record["failureMsg"]))
     if model.is_open:
@@ -205,7 +205,7 @@ def _settle(actor: Actor, model: TrainedModel, record: Record) -> None:
 
 
 def _fits(window: Window, examples: int, labels: list[str]) -> bool:
-    """Tell whether a training may have found so much; labels are only added meanwhile."""
+    """Return whether a training may have found that many; labels are only added meanwhile."""
     is_in = window.least <= examples <= window.most
     return is_in and window.labels[: len(labels)] == labels
 

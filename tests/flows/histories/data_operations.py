@@ -102,7 +102,7 @@ def file_request(method: str, path: str, fields: dict[str, object], rows: list[R
 
 
 def may_begin_with_names(rows: list[Row]) -> bool:
-    """Tell whether the cells of a first row occur once, as those of a header do."""
+    """Return whether the cells of a first row occur once, as those of a header do."""
     text, label = rows[0]
     below = [cell for row in rows[1:] for cell in row]
     return text not in below and label not in below

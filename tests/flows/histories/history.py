@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable
 
 from tests.flows.client import LANGUAGE
+from tests.flows.histories import correction_operations as corrections
 from tests.flows.histories import data_operations as data
 from tests.flows.histories import list_operations as lists
-from tests.flows.histories import mending_operations as mending
 from tests.flows.histories import model_operations as models
 from tests.flows.histories import other_operations as others
 from tests.flows.histories.actor import SHOWN_OPERATIONS, Actor, Divergence, expect, get
@@ -30,15 +30,15 @@ OF_DATASETS: dict[Callable[[Actor, Dataset], None], float] = {
     data.read_receipts: 4,
     data.delete_dataset: 1.5,
     models.list_models: 4,
-    mending.rename_dataset: 1.5,
-    mending.rename_label: 4,
-    mending.merge_label: 1.5,
-    mending.remove_label: 0.8,
-    mending.change_example: 6,
-    mending.remove_example: 3,
-    mending.correct: 4,
-    mending.correct_from_report: 2,
-    mending.lose_correction: 0.7,
+    corrections.rename_dataset: 1.5,
+    corrections.rename_label: 4,
+    corrections.merge_label: 1.5,
+    corrections.remove_label: 0.8,
+    corrections.change_example: 6,
+    corrections.remove_example: 3,
+    corrections.correct: 4,
+    corrections.correct_from_report: 2,
+    corrections.lose_correction: 0.7,
     lists.export: 1.5,
     others.lose_put: 0.6,
     others.lose_example: 1.5,
@@ -79,7 +79,7 @@ TRAIN_WEIGHT = 3.0
 
 
 class History:
-    """So many random operations; every answer is compared with the model of the specification.
+    """Random operations; every answer is compared with the model of the specification.
 
     Args:
         world: makes the accounts.
@@ -126,12 +126,12 @@ class History:
         """Make all operations, then compare all there is.
 
         Raises:
-            Divergence: the service and the specification differ; the text tells when and how.
+            Divergence: the service and the specification differ; the text describes when and how.
         """
         try:
             while self.done < self.operations:
                 self._step()
-                # What found nothing to call about is no operation.
+                # A step that had nothing to call about does not count as an operation.
                 self.done += len(self._journal[-1]) > 1
             self._journal.append(["the end"])
             for actor in (self.rich, self.poor):
@@ -182,7 +182,7 @@ class History:
 
 
 def _compare_all(actor: Actor) -> None:
-    """Wait until nothing goes on, then compare everything that the account has."""
+    """Wait until no work is open, then compare everything that the account has."""
     for dataset in actor.datasets:
         others.wait_dataset(actor, dataset)
     for model in actor.models:

@@ -50,7 +50,7 @@ def dataset_status(dataset: Dataset) -> str:
 
 
 def may_have(dataset: Dataset, status: str | None) -> bool:
-    """Tell whether a list by status may show a dataset."""
+    """Return whether a list by status may show a dataset."""
     if dataset.deletion_id:
         return status in (None, "DELETION_PENDING")
     if dataset.waiting is not None:

@@ -74,7 +74,7 @@ def train_request(dataset: Dataset, name: str, sources: tuple[str, ...]) -> Requ
 
 
 def training_obstacles(actor: Actor, dataset: Dataset, sources: tuple[str, ...]) -> list[Obstacle]:
-    """List what stands in the way of training a dataset."""
+    """List the obstacles of training a dataset."""
     found = [*dataset.untrainable]
     if not dataset.finished().is_enough(sources):
         found.append((400, True))

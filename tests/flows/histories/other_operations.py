@@ -113,11 +113,11 @@ def ask_for_anothers(actor: Actor, other: Actor) -> None:
         for request in _all_of_model(model)
     ]
     if requests:
-        request, mine, nobodys = actor.random.choice(requests)
-        body = request.body and request.body.replace(mine.encode(), nobodys.encode())
-        unknown = replace(request, path=request.path.replace(mine, nobodys), body=body)
+        request, mine, unknown_id = actor.random.choice(requests)
+        body = request.body and request.body.replace(mine.encode(), unknown_id.encode())
+        unknown = replace(request, path=request.path.replace(mine, unknown_id), body=body)
         answers = [actor.call(one, {404}) for one in (request, unknown)]
-        texts = [answers[0].body, answers[1].body.replace(nobodys.encode(), mine.encode())]
+        texts = [answers[0].body, answers[1].body.replace(unknown_id.encode(), mine.encode())]
         expect("refusals of a foreign and of an unknown id", texts[1], texts[0])
 
 
@@ -150,7 +150,7 @@ def _all_of_model(model: TrainedModel) -> list[Request]:
 
 
 def lose_new_dataset(actor: Actor) -> None:
-    """Make or upload a dataset whose answer is lost; the list tells whether it was made."""
+    """Make or upload a dataset whose answer is lost; the list shows whether it was made."""
     dataset = new_dataset(actor, is_uploaded=actor.random.random() < 0.6)
     fields: dict[str, object] = {"name": dataset.name, "type": dataset.type}
     request = as_json(f"{LANGUAGE}/datasets", fields)
@@ -218,7 +218,7 @@ def lose_example(actor: Actor, dataset: Dataset) -> None:
 
 
 def lose_training(actor: Actor, dataset: Dataset) -> None:
-    """Ask for a training with a lost reply; the dataset's models tell whether it was accepted."""
+    """Ask for a training with a lost reply; the dataset's models show whether it was accepted."""
     wait_dataset(actor, dataset)
     statuses = allowed([*dataset.missing, *training_obstacles(actor, dataset, (UPLOAD,))])
     if statuses != {200}:
@@ -249,7 +249,7 @@ def lose_deletion(actor: Actor, dataset: Dataset) -> None:
 
 
 def lose_prediction(actor: Actor) -> None:
-    """Predict with a lost reply: it is counted once or, where nobody got it, not at all."""
+    """Predict with a lost reply: it is counted once or, where it was not delivered, not at all."""
     if actor.used >= actor.allowance:
         read_usage(actor)
         return

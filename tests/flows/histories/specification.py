@@ -16,13 +16,13 @@ SENTIMENTS = ("positive", "negative", "neutral")
 MIN_LABELS = 2
 MIN_EXAMPLES = 5
 Row = tuple[str, str]
-"""Text and label, as they stand in a file."""
+"""Text and label, as they are in a file."""
 Obstacle = tuple[int, bool]
-"""Status of a refusal, and whether its cause is certain; what goes on in the background is not."""
+"""Status of a refusal, and whether its cause is certain; work in the background is not certain."""
 
 
 def allowed(obstacles: Iterable[Obstacle]) -> set[int]:
-    """Tell which statuses a call may have, given what may stand in its way, in the order of checks.
+    """Return which statuses a call may have, given its obstacles, in the order of checks.
 
     The first certain cause ends the list; without one, the call may succeed.
     """
@@ -42,7 +42,7 @@ class Example:
     place: int
     """How many came to the dataset before it; ids follow this order."""
     id: int = 0
-    """0 until an answer has told it."""
+    """0 until an answer has given it."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Label:
 
     name: str
     id: int = 0
-    """0 until an answer has told it."""
+    """0 until an answer has given it."""
     former: list[str] = field(default_factory=list)
     """Names that lead to it where no label bears them, the latest last."""
     examples: dict[str, list[Example]] = field(default_factory=lambda: {UPLOAD: [], FEEDBACK: []})
@@ -80,7 +80,7 @@ class Label:
         self.examples[source].sort(key=lambda one: one.place)
         return int(equal is not None)
 
-    def name_anew(self, name: str, others: Iterable[str] = ()) -> None:
+    def rename(self, name: str, others: Iterable[str] = ()) -> None:
         """Take a name, and names that lead to it from then on."""
         names = [*self.former, self.name, *others]
         self.former = [one for one in names if one != name]
@@ -188,7 +188,7 @@ class Dataset:
         return label.name if label else name
 
     def has(self, text: str, name: str) -> bool:
-        """Tell whether a text was uploaded, or added singly, with a label."""
+        """Return whether a text was uploaded, or added singly, with a label."""
         label = self.label(name)
         return label is not None and label.find(text, UPLOAD) is not None
 
@@ -219,23 +219,23 @@ class Dataset:
         ]
 
     def is_enough(self, sources: Iterable[str]) -> bool:
-        """Tell whether a model can be trained of it."""
+        """Return whether a model can be trained of it."""
         counts = [label.count(sources) for label in self.labels]
         return len(counts) >= MIN_LABELS and min(counts) >= MIN_EXAMPLES
 
     @property
     def missing(self) -> list[Obstacle]:
-        """What stands in the way of every call that names it."""
+        """The obstacles of every call that names it."""
         return [(404, self.is_gone)] if self.deletion_id else []
 
     @property
     def unreadable(self) -> list[Obstacle]:
-        """What stands in the way of reading its examples."""
+        """The obstacles of reading its examples."""
         return [(404, True)] if self.deletion_id else []
 
     @property
     def unready(self) -> list[Obstacle]:
-        """What stands in the way of adding to it."""
+        """The obstacles of adding to it."""
         if self.deletion_id:
             return [(409, True)]
         if self.waiting is not None:
@@ -244,7 +244,7 @@ class Dataset:
 
     @property
     def untrainable(self) -> list[Obstacle]:
-        """What of its state stands in the way of training."""
+        """The obstacles of training that come from its state."""
         if self.deletion_id:
             return [(409, True)]
         if self.waiting is not None:
@@ -254,7 +254,7 @@ class Dataset:
 
 @dataclass
 class Window:
-    """What a training may have found while nothing of its dataset was mended."""
+    """What a training may have found while its dataset was not corrected."""
 
     least: int
     """Examples that were there at its beginning."""
@@ -279,11 +279,11 @@ class TrainedModel:
     sources: tuple[str, ...] = (UPLOAD,)
     """Of the examples that the last run uses."""
     least: int = 0
-    """Examples that were there when the run was asked for, or after the last mending since."""
+    """Examples that were there when the run was asked for, or after the last correction since."""
     is_enough: bool = True
     """Whether they sufficed."""
     past: list[Window] = field(default_factory=list)
-    """Before each mending since the run was asked for."""
+    """Before each correction since the run was asked for."""
     asked: list[str] = field(default_factory=list)
     """Labels that were there when the run was asked for."""
     labels: list[str] | None = None
@@ -306,7 +306,7 @@ class TrainedModel:
         self.is_enough = self.dataset.is_enough(self.sources)
 
     def end_window(self) -> None:
-        """Remember what the run may have found before the dataset is mended."""
+        """Note what the run may have found before the dataset is corrected."""
         self.past.append(self.window(self.dataset))
 
     def window(self, dataset: Dataset) -> Window:
@@ -321,17 +321,17 @@ class TrainedModel:
 
     @property
     def missing(self) -> list[Obstacle]:
-        """What stands in the way of every call that names it."""
+        """The obstacles of every call that names it."""
         return [(404, True)] if self.deletion_id else []
 
     @property
     def busy(self) -> list[Obstacle]:
-        """What stands in the way of deleting or retraining it."""
+        """The obstacles of deleting or retraining it."""
         return [(409, False)] if self.is_open else []
 
     @property
     def silent(self) -> list[Obstacle]:
-        """What stands in the way of its answers."""
+        """The obstacles of its answers."""
         if self.labels is None:
             return [(409, not self.is_open)]
         return []

@@ -53,7 +53,7 @@ def test_corrections_that_are_killed_are_all_there_or_none(stack: LocalStack, wo
                 if wanted[one] != label
             ]
         }
-        call = threading.Thread(target=_send_and_forget, args=(client.clone(), path, body))
+        call = threading.Thread(target=_send_without_answer, args=(client.clone(), path, body))
         call.start()
         time.sleep(chance.uniform(0.0, LONGEST))
         kill(stack, "front")
@@ -68,7 +68,7 @@ def test_corrections_that_are_killed_are_all_there_or_none(stack: LocalStack, wo
     assert done.status == 200, done.body
 
 
-def _send_and_forget(client: Client, path: str, body: dict[str, Any]) -> None:
+def _send_without_answer(client: Client, path: str, body: dict[str, Any]) -> None:
     """Make a call whose answer may never come."""
     with client, contextlib.suppress(OSError, http.client.HTTPException):
         client.json("POST", path, body)

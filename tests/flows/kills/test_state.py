@@ -71,7 +71,7 @@ def test_a_kill_under_load_loses_only_the_last_moments(busy: LocalStack, tmp_pat
         load.end()
         saved = saved_at(busy)
         client = again(busy, client)
-        journal.forget_after(saved)
+        journal.remove_after(saved)
         settle(client, busy)
 
         assert losses(client, journal, home) == [], number

@@ -113,7 +113,7 @@ def test_a_kill_on_a_full_disk_loses_only_what_was_not_saved(
         load.end()
         manifest = BackupFolder(saving.state.data).manifest()
         assert manifest is not None
-        callers.journal.forget_after(saved_at(saving))
+        callers.journal.remove_after(saved_at(saving))
         client.close()
         saving.start()
         client = callers.client = Client(saving.url, client.token)
@@ -145,7 +145,7 @@ def test_a_kill_after_damage_tears_nothing(saving: LocalStack, saving_client: Cl
         time.sleep(chance.uniform(0.0, 1.5))
         saving.crash()
         load.end()
-        callers.journal.forget_after(saved_at(saving))
+        callers.journal.remove_after(saved_at(saving))
         client.close()
         is_repaired = start_or_repair(saving)
         repairs += is_repaired

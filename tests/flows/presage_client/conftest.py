@@ -30,7 +30,7 @@ def presage(world: World, account: tuple[str, str]) -> Iterator[Presage]:
 
 @pytest.fixture
 def network(world: World) -> Iterator[BadNetwork]:
-    """A network that does what a test tells it."""
+    """A network whose faults a test chooses."""
     with BadNetwork(world.stack.url) as between:
         yield between
 

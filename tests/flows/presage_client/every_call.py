@@ -1,4 +1,4 @@
-"""A story in which every method of the client is called; both clients are told it.
+"""A story in which every method of the client is called, for both clients.
 
 It is written for the asynchronous one; `synchronous` of client/tools/write_sync.py makes the other.
 """
@@ -22,7 +22,7 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     seen = {"health": (await client.health()).status, "used": (await client.usage()).object}
     data = await tell_texts(client)
     model_id = await tell_models(client, data, seen)
-    await tell_mending(client)
+    await tell_corrections(client)
     await tell_webhooks(client)
     await tell_sentiment(client)
     await tell_batches(client, model_id, folder)
@@ -86,11 +86,11 @@ async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, 
     return str(model.model_id)
 
 
-async def tell_mending(client: AsyncPresage) -> None:
-    """Names, labels and examples are mended, one by one and many at once."""
+async def tell_corrections(client: AsyncPresage) -> None:
+    """Names, labels and examples are corrected, one by one and many at once."""
     datasets, examples = client.language.datasets, client.language.examples
-    data = await datasets.upload(WEATHER, type="text-intent", name="to mend")
-    assert (await datasets.rename(data.id, "mended")).name == "mended"
+    data = await datasets.upload(WEATHER, type="text-intent", name="to correct")
+    assert (await datasets.rename(data.id, "corrected")).name == "corrected"
     first, second, third = data.labels
     assert (await datasets.change_label(data.id, first.id, name="hottest")).name == "hottest"
     found = [example.id async for example in examples.list_label(data.id, second.id)]
@@ -118,9 +118,9 @@ async def tell_sentiment(client: AsyncPresage) -> None:
 
 
 async def tell_webhooks(client: AsyncPresage) -> None:
-    """An address where nobody listens is told of events."""
+    """A webhook is made, changed and removed; its address does not answer."""
     hooks = client.webhooks
-    made = await hooks.create("http://127.0.0.1:9/", ["batch.done"], description="nobody")
+    made = await hooks.create("http://127.0.0.1:9/", ["batch.done"], description="unreachable")
     assert made.secret
     assert (await hooks.rotate(made.id)).secret not in (None, made.secret)
     assert (await hooks.get(made.id)).secret is None

@@ -47,7 +47,7 @@ def presage(world, account, tmp_path, monkeypatch, capfd):
 
 
 def test_login_remembers_where_the_key_is_and_not_the_key(presage, tmp_path):
-    """The login file is its owner's alone and holds no key; programs are told the same."""
+    """Only its owner can read the login file, which holds no key; programs get the same output."""
     file = tmp_path / "login.json"
     known = json.loads(file.read_text())
     words = ("--email", known["email"], "--key-file", known["key_file"], "--url", known["url"])
@@ -205,7 +205,7 @@ def test_recorded_calls_are_compared(presage, tmp_path):
 
 
 def test_closed_pipes_end_quietly(presage, tmp_path):
-    """`presage … | head` is no error, neither for help nor for what the service answered."""
+    """`presage … | head` is not an error, neither for help nor for what the service answered."""
     for words in (["datasets", "--help"], ["datasets", "list"], ["datasets", "list", "--json"]):
         with process(tmp_path, *words) as run:
             run.stdout.close()
@@ -224,7 +224,7 @@ def test_narrow_terminals_and_those_without_colour_are_heeded(presage, tmp_path)
 
 
 def test_people_see_how_far_a_folder_is(presage, tmp_path):
-    """On a terminal a bar tells what is packed, sent and read; programs get the id alone."""
+    """On a terminal a bar shows what is packed, sent and read; programs get only the id."""
     for number in range(12):
         picture = tmp_path / "signs" / ("round", "square")[number % 2] / f"{number}.png"
         picture.parent.mkdir(parents=True, exist_ok=True)
@@ -234,7 +234,7 @@ def test_people_see_how_far_a_folder_is(presage, tmp_path):
     with process(tmp_path, *words, stderr=theirs, TERM="xterm", COLUMNS="80") as run:
         os.close(theirs)
         seen = b""
-        with contextlib.suppress(OSError):  # how a terminal tells that nobody writes any more
+        with contextlib.suppress(OSError):  # a terminal reports the last writer's end so
             while part := os.read(ours, 4096):
                 seen += part
         shown = seen.decode()
@@ -258,7 +258,7 @@ def process(folder, *words, stderr=subprocess.PIPE, **variables):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, env=environment)
 
 
-def test_addresses_that_are_wrong_are_told(presage, monkeypatch, network, tmp_path):
+def test_wrong_addresses_are_reported(presage, monkeypatch, network, tmp_path):
     """A bad address is wrong usage, one where something else answers has no service."""
     for url in ("ftp://x", "http://", "http://[", "presage.example", "http://a b"):
         monkeypatch.setenv("PRESAGE_URL", url)
@@ -272,8 +272,8 @@ def test_addresses_that_are_wrong_are_told(presage, monkeypatch, network, tmp_pa
     assert presage("usage")[0] == 2
 
 
-def test_wrong_keys_and_places_without_rights_are_told(presage, monkeypatch, world, tmp_path):
-    """Each is one line: a key of somebody else, a login file that cannot be written."""
+def test_wrong_keys_and_unwritable_places_are_reported(presage, monkeypatch, world, tmp_path):
+    """Each is one line: a key of another account, a login file that cannot be written."""
     login = ("login", "--key-file", tmp_path / "key.pem", "--url", world.stack.url, "--email")
     status, _, error = presage(*login, "nobody@flows.example")
     assert (status, error.count("\n")) == (1, 1)

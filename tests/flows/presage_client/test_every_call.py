@@ -70,7 +70,7 @@ def test_asynchronous_client_reaches_every_operation(world, operations, account,
 
 @pytest.mark.timeout(300)
 def test_synchronous_client_does_the_same(world, account, tmp_path):
-    """The same story, without its asynchronous words, is told to the other client."""
+    """The same story, without its asynchronous words, runs with the other client."""
     writer = runpy.run_path(str(ROOT / "client" / "tools" / "write_sync.py"))
     file = tmp_path / "every_call.py"
     file.write_text(writer["synchronous"](Path(every_call.__file__).read_text("utf-8")), "utf-8")

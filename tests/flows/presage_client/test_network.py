@@ -88,8 +88,8 @@ def test_callers_at_the_same_time_share_a_token(network, account):
     assert network.calls.count(token) == 3
 
 
-def test_pages_of_something_else_are_told(far, network):
-    """A proxy's page, JSON of another service and a broken encoding are no answers of Presage."""
+def test_pages_of_another_service_are_reported(far, network):
+    """A proxy's page, JSON of another service and a broken encoding are not answers of Presage."""
     network.faults = [answered(200, b"<html>", Content_Type="text/html")]
     with pytest.raises(UnreadableAnswerError, match="check the address"):
         far.health()
@@ -102,7 +102,7 @@ def test_pages_of_something_else_are_told(far, network):
 
 
 def test_exports_begin_again_when_the_line_breaks(presage, network, tmp_path):
-    """A download that broke is fetched anew, and the file is there once it is whole."""
+    """A download that broke is fetched again, and the file is there once it is whole."""
     data = presage.language.datasets.upload(WEATHER, type="text-intent", progress=False)
     ended = data.export("csv").wait()
     through(network, ended)
@@ -122,9 +122,9 @@ def test_ctrl_c_in_an_upload_ends_at_once(network, account, tmp_path, begun):
     names = {f"PRESAGE_{name}": text for name, text in names.items()}
     environment = {**os.environ, **names, "PYTHONPATH": "client/src", "TMPDIR": str(tmp_path)}
     network.faults = [passed, stalled]
-    # What runs in the background ignores Ctrl-C, and so does its child, if nobody says otherwise.
-    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    program = f"{hear}import presage.__main__"
+    # A background process ignores Ctrl-C, and so does its child unless it resets the handler.
+    reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program = f"{reset}import presage.__main__"
     command = [sys.executable, "-c", program, "datasets", "upload", str(file)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True

@@ -53,7 +53,7 @@ def test_what_is_added_later_is_found(world: World) -> None:
     sequence, committed = _sequence(world)
     assert committed == 280
 
-    for text, _ in [*some_rows({"a": 150}), *more]:
+    for text, _ in [*some_rows({"a": 150})[::3], *more[::2]]:
         found = world.stores.digests.find(sequence, committed, _digest(text, world))
         assert found is not None
         assert found.name == text

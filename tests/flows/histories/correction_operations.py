@@ -1,4 +1,4 @@
-"""Operations that mend datasets: names, labels, examples, corrections."""
+"""Operations that correct datasets: names, labels, examples, corrections in bulk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.flows.histories.specification import (
 )
 
 NEW_NAMES = (*LABELS, "warm", "chill")
-NOBODYS_LABEL, NOBODYS_EXAMPLE = 2_000_000_000, 2_000_000_001
+UNKNOWN_LABEL, UNKNOWN_EXAMPLE = 2_000_000_000, 2_000_000_001
 
 
 def as_put(path: str, payload: object) -> Request:
@@ -39,7 +39,7 @@ def as_put(path: str, payload: object) -> Request:
 
 @dataclass
 class Counts:
-    """What the answer of a mending must count."""
+    """The counts that the answer of a correction must have."""
 
     moved: int = 0
     changed: int = 0
@@ -48,10 +48,10 @@ class Counts:
 
 
 @contextmanager
-def mended(actor: Actor, dataset: Dataset) -> Iterator[None]:
-    """Tell open trainings of a dataset that it is mended: they may have begun before or not."""
+def corrected(actor: Actor, dataset: Dataset) -> Iterator[None]:
+    """Note a correction in the open trainings of a dataset: they may have begun before or not."""
     dataset.finish()
-    expect("only a usable dataset is mended", True, dataset.is_usable)
+    expect("only a usable dataset is corrected", True, dataset.is_usable)
     trained = [one for one in actor.models if one.dataset is dataset and one.is_open]
     for model in trained:
         model.end_window()
@@ -61,7 +61,7 @@ def mended(actor: Actor, dataset: Dataset) -> Iterator[None]:
 
 
 def settle(actor: Actor, dataset: Dataset) -> bool:
-    """Wait for a file, mostly; tell whether what the dataset holds is certain."""
+    """Mostly wait for a file; return whether the content of the dataset is certain."""
     if dataset.waiting is not None and actor.random.random() < 0.85:
         wait_dataset(actor, dataset)
     return dataset.waiting is None
@@ -94,33 +94,33 @@ def rename_label(actor: Actor, dataset: Dataset) -> None:
     path = label_path(dataset, label.id)
     answer = actor.call(as_put(path, {"name": name}), allowed(obstacles))
     if answer.status == 200:
-        with mended(actor, dataset):
-            label.name_anew(name)
+        with corrected(actor, dataset):
+            label.rename(name)
         see_label(dataset, label, answer.data, 0, 0)
         read_dataset(actor, dataset)
 
 
 def merge_label(actor: Actor, dataset: Dataset) -> None:
     """Put a label under another one; seldom under itself or under what is none."""
-    label, heir = pick_known_label(actor, dataset), pick_known_label(actor, dataset)
-    if label is None or heir is None or not settle(actor, dataset):
+    label, target = pick_known_label(actor, dataset), pick_known_label(actor, dataset)
+    if label is None or target is None or not settle(actor, dataset):
         read_dataset(actor, dataset)
         return
-    into = NOBODYS_LABEL if actor.random.random() < 0.1 else heir.id
+    into = UNKNOWN_LABEL if actor.random.random() < 0.1 else target.id
     obstacles = [*dataset.unreadable]
-    obstacles += [(404, True)] if into == NOBODYS_LABEL else []
-    obstacles += [(400, True)] if heir is label else []
+    obstacles += [(404, True)] if into == UNKNOWN_LABEL else []
+    obstacles += [(400, True)] if target is label else []
     request = as_put(label_path(dataset, label.id), {"mergeInto": into})
     answer = actor.call(request, allowed([*obstacles, *dataset.unready]))
     if answer.status != 200:
         return
     number, duplicates = label.count(), 0
-    with mended(actor, dataset):
+    with corrected(actor, dataset):
         dataset.labels.remove(label)
-        heir.name_anew(heir.name, [*label.former, label.name])
+        target.rename(target.name, [*label.former, label.name])
         for source, examples in label.examples.items():
-            duplicates += sum(heir.put(source, example) for example in examples)
-    see_label(dataset, heir, answer.data, number, duplicates)
+            duplicates += sum(target.put(source, example) for example in examples)
+    see_label(dataset, target, answer.data, number, duplicates)
     actor.call(delete(label_path(dataset, label.id)), {404})
     read_dataset(actor, dataset)
 
@@ -134,7 +134,7 @@ def remove_label(actor: Actor, dataset: Dataset) -> None:
     obstacles = [*dataset.unreadable, *dataset.unready]
     answer = actor.call(delete(label_path(dataset, label.id)), allowed(obstacles))
     if answer.status == 200:
-        with mended(actor, dataset):
+        with corrected(actor, dataset):
             dataset.labels.remove(label)
         see_counts(dataset, answer.data, Counts(removed=label.count()))
         read_dataset(actor, dataset)
@@ -160,7 +160,7 @@ def change_example(actor: Actor, dataset: Dataset) -> None:
     answer = actor.call(request, allowed([*obstacles, *dataset.unready]))
     if answer.status == 200:
         change = Change(item, target, text)
-        with mended(actor, dataset):
+        with corrected(actor, dataset):
             counts = apply([change])
         see_counts(dataset, answer.data, counts, change)
         read_dataset(actor, dataset)
@@ -170,13 +170,13 @@ def remove_example(actor: Actor, dataset: Dataset) -> None:
     """Take an example out, also one that is not there."""
     items = known_items(dataset)
     if not items or not settle(actor, dataset):
-        actor.call(delete(example_path(dataset, NOBODYS_EXAMPLE)), {404})
+        actor.call(delete(example_path(dataset, UNKNOWN_EXAMPLE)), {404})
         return
     item = actor.random.choice(items)
     path = example_path(dataset, item[2].id)
     answer = actor.call(delete(path), allowed([*dataset.unreadable, *dataset.unready]))
     if answer.status == 200:
-        with mended(actor, dataset):
+        with corrected(actor, dataset):
             counts = apply([Change(item, None)])
         see_counts(dataset, answer.data, counts)
         actor.call(delete(path), {404})
@@ -199,14 +199,14 @@ def correct(actor: Actor, dataset: Dataset) -> None:
         obstacles.append((status, True))
     answer = actor.call(corrections_request(dataset, sent), allowed([*obstacles, *dataset.unready]))
     if answer.status == 200:
-        with mended(actor, dataset):
+        with corrected(actor, dataset):
             counts = apply(changes)
         see_counts(dataset, answer.data, counts)
     read_dataset(actor, dataset)
 
 
 def correct_from_report(actor: Actor, dataset: Dataset) -> None:
-    """Do what the report of a model doubts, as browsing shows it."""
+    """Correct what the report of a model flags, as browsing shows it."""
     trained = [one for one in actor.models if one.dataset is dataset and not one.deletion_id]
     if not trained or dataset.deletion_id:
         read_dataset(actor, dataset)
@@ -224,7 +224,7 @@ def correct_from_report(actor: Actor, dataset: Dataset) -> None:
     for one in suspects:
         item = by_id.get(one["id"])
         if item is None:
-            # Its id is not known yet: the next page that shows it tells.
+            # Its id is not known yet: the next page that shows it has it.
             return
         expect("label of a suspect", item[0].name, one["label"]["name"])
         target = dataset.label(one["suggestion"]) if one["reason"] == "otherLabel" else None
@@ -232,7 +232,7 @@ def correct_from_report(actor: Actor, dataset: Dataset) -> None:
             changes.append(Change(item, target))
     fields = {"fromReportOf": model.id, "minimumConfidence": confidence}
     answer = actor.call(as_json(dataset_path(dataset, "/corrections"), fields), {200})
-    with mended(actor, dataset):
+    with corrected(actor, dataset):
         counts = apply(changes)
     see_counts(dataset, answer.data, counts)
     read_dataset(actor, dataset)
@@ -288,14 +288,14 @@ def bad_correction(
     actor: Actor, dataset: Dataset, first: dict[str, object]
 ) -> tuple[int, dict[str, object]]:
     """Choose a correction that refuses the whole call, with the status of the refusal."""
-    nobodys = {"exampleId": NOBODYS_EXAMPLE}
+    unknown = {"exampleId": UNKNOWN_EXAMPLE}
     bad = (
         (400, first),
-        (400, nobodys),
-        (400, nobodys | {"label": "no such label"}),
-        (400, nobodys | {"label": dataset.labels[0].name, "remove": True}),
-        (404, nobodys | {"remove": True}),
-        (404, nobodys | {"labelId": NOBODYS_LABEL}),
+        (400, unknown),
+        (400, unknown | {"label": "no such label"}),
+        (400, unknown | {"label": dataset.labels[0].name, "remove": True}),
+        (404, unknown | {"remove": True}),
+        (404, unknown | {"labelId": UNKNOWN_LABEL}),
     )
     return actor.random.choice(bad)
 
@@ -322,12 +322,12 @@ def known_items(dataset: Dataset) -> list[Item]:
 
 
 def label_path(dataset: Dataset, label_id: int) -> str:
-    """Where a label is mended."""
+    """Path of the call that corrects a label."""
     return dataset_path(dataset, f"/labels/{label_id}")
 
 
 def example_path(dataset: Dataset, example_id: int) -> str:
-    """Where an example is mended."""
+    """Path of the call that corrects an example."""
     return dataset_path(dataset, f"/examples/{example_id}")
 
 
@@ -373,7 +373,7 @@ def lose_correction(actor: Actor, dataset: Dataset) -> None:
     sent = {"exampleId": item[2].id, "labelId": target.id}
     request = corrections_request(dataset, [sent])
     actor.lose(request, is_done=True)
-    with mended(actor, dataset):
+    with corrected(actor, dataset):
         apply([Change(item, target)])
     is_there = target.find(item[2].text, item[1]) is item[2]
     answer = actor.call(request, {200} if is_there else {404})

@@ -1,4 +1,4 @@
-"""Section `mending` of bench_http: wrong labels that a report finds are mended in three calls."""
+"""Section `mending` of bench_http: three calls correct the wrong labels that a report finds."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ WAIT_SECONDS = 900
 Rows = list[tuple[str, str]]
 
 
-def bench_mending(bench: Bench) -> None:
+def bench_corrections(bench: Bench) -> None:
     """Labels of BANKING77 are flipped; train, correct with the report, train again."""
     few, test = _rows(bench, FEW), _rows(bench, "banking77_test")
     clean = _accuracy(bench, _trained(bench, few)[1], test)
-    mended = [_mended_accuracy(bench, few, test, seed) for seed in range(DRAWS)]
-    lost = clean - statistics.fmean(mended)
+    corrected = [_corrected_accuracy(bench, few, test, seed) for seed in range(DRAWS)]
+    lost = clean - statistics.fmean(corrected)
     named = ("without a flipped label", round(clean, 4))
     bench.report.add(
-        "10 texts a label, 5 % flipped, mended: accuracy", clean - lost, "", None, named
+        "10 texts a label, 5 % flipped, corrected: accuracy", clean - lost, "", None, named
     )
     bench.report.add("the same: accuracy lost", lost, "", ceiling(0.01))
     _bench_many(bench)
 
 
-def _mended_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
+def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
     """Accuracy of a model that was trained again after its report was followed."""
     flipped = _flipped(rows, round(SHARE * len(rows)), seed)
     dataset_id, model_id = _trained(bench, flipped)
@@ -47,7 +47,7 @@ def _mended_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
 
 
 def _bench_many(bench: Bench) -> None:
-    """How many of 500 wrong labels among 10,000 a report mends; 10,000 corrections in one call."""
+    """Count the 500 wrong labels of 10,000 that a report finds; send 10,000 corrections at once."""
     rows = random.Random(1).sample(_rows(bench, "banking77_train"), MANY)
     truth = dict(rows)
     dataset_id, model_id = _trained(bench, _flipped(rows, FLIPPED, 1))
@@ -56,8 +56,8 @@ def _bench_many(bench: Bench) -> None:
     _correct(bench, dataset_id, {"fromReportOf": model_id})
     after = _examples(bench, dataset_id)
     right = {one["id"] for one in after if truth[one["name"]] == one["label"]["name"]}
-    mended = len(right & set(wrong))
-    bench.report.add(f"{len(wrong)} of {MANY:,} flipped: mended", mended, "", Bar(400))
+    corrected = len(right & set(wrong))
+    bench.report.add(f"{len(wrong)} of {MANY:,} flipped: corrected", corrected, "", Bar(400))
     back = [{"exampleId": one["id"], "label": truth[one["name"]]} for one in after]
     seconds = _correct(bench, dataset_id, {"corrections": back})
     bench.report.add(f"{len(back):,} corrections in one call", seconds, "s", ceiling(30))
