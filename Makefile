@@ -139,7 +139,8 @@ growth: check fast-models ## check that large amounts stay cheap: 10,000 waiting
 	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_room.py \
 	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py tests/formats/pictures/test_shrinking.py \
 	  tests/formats/texts/test_language_file.py tests/formats/archives/test_archive_cost.py \
-	  tests/formats/pdf/test_document.py tests/infra/test_repair.py --timeout 3600 $(ARGS)
+	  tests/formats/pdf/test_document.py tests/infra/test_repair.py \
+	  tests/formats/archives/test_zip_archive.py tests/spec/conformance --timeout 3600 $(ARGS)
 
 histories: check fast-models ## compare 10,000 random operations with a model of the specification (PRESAGE_HISTORY_SEED=n repeats one)
 	@$(BIN)/python -m pytest -s tests/flows/long_histories.py --timeout 3600 $(ARGS)

@@ -25,6 +25,7 @@ from chalicelib.formats.archives.zip_archive import (
 )
 from chalicelib.formats.archives.zip_directory import InvalidZip
 from tests.formats.archives.raw_archives import Raw, deflate, raw_zip, zip64_end
+from tests.full_size import size
 from tests.pictures import draw, label_folders, make_zip
 
 VALID = make_zip(label_folders({"circle": 2, "square": 2}))
@@ -69,8 +70,8 @@ def test_content_of_every_file(method: int) -> None:
 
 def test_highly_compressible_content() -> None:
     """What the inflater holds back when its input ends is not lost."""
-    for size in (65_535, 65_536, 65_537, 131_072, 1 << 20):
-        assert _read(raw_zip([Raw(b"a", bytes(size))])) == bytes(size)
+    for length in (65_535, 65_536, 65_537, 131_072, 1 << 20):
+        assert _read(raw_zip([Raw(b"a", bytes(length))])) == bytes(length)
 
 
 def test_members_while_reading() -> None:
@@ -326,7 +327,7 @@ def test_first_bytes() -> None:
         )
 
 
-@hypothesis_settings(max_examples=300, deadline=2_000)
+@hypothesis_settings(max_examples=size(100, 300), deadline=2_000)
 @given(
     changes=st.lists(
         st.tuples(st.integers(0, len(VALID) - 1), st.integers(0, 255)), min_size=1, max_size=8

@@ -276,7 +276,7 @@ def test_refusals_when_checked_or_read(
     assert said in caught.value.message
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(60, 150), deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"]))
 def test_read_when_random(rest: bytes, start: bytes) -> None:
     """Random bytes raise nothing but the service's errors."""
@@ -296,7 +296,7 @@ _SOURCES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(60, 150), deadline=None)
 @given(st.sampled_from(_SOURCES), st.floats(0, 1, exclude_max=True))
 def test_read_when_cut(source: bytes, share: float) -> None:
     """A picture cut anywhere is refused by checking and by reading."""
@@ -307,7 +307,7 @@ def test_read_when_cut(source: bytes, share: float) -> None:
             call(cut, ENOUGH)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(100, 300), deadline=None)
 @given(
     st.sampled_from(_SOURCES),
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=8),

@@ -268,7 +268,7 @@ def test_read_rows_when_json_holds_them(
     assert rows == _pairs(data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(100, 300), deadline=None)
 @given(data=st.binary(max_size=200) | st.text('ab,\t"\n\r[]{}:', max_size=80).map(str.encode))
 def test_read_rows_when_the_bytes_are_arbitrary(data: bytes) -> None:
     """Arbitrary bytes give rows, rejections or the error of an upload, never anything else."""

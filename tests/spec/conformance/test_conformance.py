@@ -34,6 +34,7 @@ from tests.api.prepared import (
     Prepared,
     prepare,
 )
+from tests.full_size import size
 from tests.tiny_vision import install
 from tests.tricks import ARCHIVE
 
@@ -130,7 +131,7 @@ def name_what_is_known(case: schemathesis.Case, world: Prepared) -> None:
 
 @SCHEMA.parametrize()
 @settings(
-    max_examples=4,
+    max_examples=size(2, 6),
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
