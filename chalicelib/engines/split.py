@@ -7,6 +7,7 @@ duplicates are never torn apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,57 @@ if TYPE_CHECKING:
 ALWAYS_TRAINED = -1
 """Fold of an example that every fold trains on."""
 _FEWEST_TO_SPLIT = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExampleSplit:
+    """Held-out split and folds of a set of examples."""
+
+    ranks: Ints
+    """Pseudo-random order of the examples, int, shape (examples,)."""
+    held: Bools
+    """Which examples are held out, bool, shape (examples,)."""
+    folds: Ints
+    """Fold of every example, int, shape (examples,)."""
+    grouped: int
+    """Examples beyond the first of every group that was not divided."""
+    across: int
+    """Held-out examples with a near-duplicate in the training part."""
+
+
+def split_examples(
+    keys: Sequence[bytes],
+    labels: Ints,
+    groups: Ints,
+    training_share: float,
+    folds: int,
+    seed: int,
+) -> ExampleSplit:
+    """Choose held-out examples and folds.
+
+    Args:
+        keys: digest of every example; decides its place.
+        labels: label indexes, int, shape (examples,).
+        groups: near-duplicates share a number, int, shape (examples,).
+        training_share: fraction of a label's examples to train on.
+        folds: number of folds, at least 2.
+        seed: chooses the order.
+    """
+    ranks = shuffled_ranks(keys, seed)
+    held = hold_out(labels, groups, ranks, training_share)
+    units = groups
+    if not held.any():
+        # Every label is one group: dividing groups is better than testing nothing.
+        units = np.arange(len(labels))
+        held = hold_out(labels, units, ranks, training_share)
+    trained = np.isin(groups, groups[~held])
+    return ExampleSplit(
+        ranks=ranks,
+        held=held,
+        folds=assign_folds(labels, units, ranks, folds),
+        grouped=len(units) - len(np.unique(units)),
+        across=int((trained & held).sum()),
+    )
 
 
 def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:

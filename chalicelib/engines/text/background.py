@@ -1,4 +1,4 @@
-"""The shipped texts that belong to hardly any model: what "none of my labels" looks like.
+"""Out-of-domain example texts that ship with Presage: what "none of my labels" looks like.
 
 Written for this project, in many kinds: questions, chat, commands, news, reviews. A training that
 may answer `[]` learns from them where its own texts end. See
@@ -7,13 +7,67 @@ chalicelib/engines/text/head/domain.py.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from chalicelib.engines.text.head.anchors import mean_vector, unit_vectors
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints
+
+# One text a line; lines that begin with # are headings.
 TEXTS = Path(__file__).parents[2] / "assets" / "background" / "texts.txt"
-"""One text a line; lines that begin with # are headings."""
+# From fewer background texts no boundary of the domain can be fitted.
+FEWEST_TEXTS = 20
+# Enough examples to measure how near texts of the domain are to each other.
+_COMPARED_EXAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BackgroundFolds:
+    """Background texts, held out with the folds as examples are."""
+
+    features: Floats
+    """Scaled features, float, shape (texts, dims)."""
+    folds: Ints
+    """Fold of every text, int, shape (texts,)."""
 
 
 def background_texts() -> list[str]:
     """Read the background texts, in the order of the file."""
     lines = TEXTS.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def assign_background(background: Floats, examples: Floats, folds: int) -> BackgroundFolds | None:
+    """Assign the background texts to folds, without those that resemble the examples.
+
+    Args:
+        background: features of the background texts, float, shape (texts, dims).
+        examples: features of the examples, float, shape (examples, dims).
+        folds: number of folds.
+
+    Returns:
+        The remaining texts; None when they are too few.
+    """
+    features = background[~_resembles(background, examples)]
+    if len(features) < FEWEST_TEXTS:
+        return None
+    return BackgroundFolds(features, np.arange(len(features)) % folds)
+
+
+def _resembles(background: Floats, examples: Floats) -> Bools:
+    """Return which background texts are as near to an example as examples are to each other.
+
+    Otherwise a model of the weather would learn to reject questions about it.
+    """
+    centre = mean_vector(background)
+    step = -(-len(examples) // _COMPARED_EXAMPLES)
+    units = unit_vectors(examples[::step], centre)
+    alike = units @ units.T
+    np.fill_diagonal(alike, -1.0)
+    usual = np.median(alike.max(axis=1))
+    return np.asarray((unit_vectors(background, centre) @ units.T).max(1) > usual)

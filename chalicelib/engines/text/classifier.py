@@ -13,7 +13,7 @@ from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.interface import EncoderUse, TextReport
 from chalicelib.engines.text.head import stored_neighbours, stored_rejectors
-from chalicelib.engines.text.head.domain import scores
+from chalicelib.engines.text.head.domain_score import scores
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,7 +35,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class TextParameters:
-    """What is learnt and stored."""
+    """What a training produces and an artifact stores."""
 
     labels: tuple[str, ...]
     """Label names in the order of the probabilities."""
@@ -54,14 +54,14 @@ class TextParameters:
     threshold: float
     """Energy below which a text is out of domain; minus infinity: never."""
     rejector: Rejector | None = None
-    """Judges texts in place of that threshold; None: that threshold does, as in older models."""
+    """Rejects texts instead of that threshold; None: the threshold does, as in older models."""
     neighbours: NearestTexts | None = None
-    """Training texts that are heard beside the head; None: the head alone, as in older models."""
+    """Training texts whose nearness is added to the logits; None: not used, as in older models."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextAnswers:
-    """What a model says of texts."""
+    """Answers of a model to several texts."""
 
     shares: Singles
     """Probabilities, float32, shape (texts, labels), each row sums to 1."""
@@ -114,7 +114,7 @@ class TrainedText:
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def answer(self, blocks: Blocks) -> TextAnswers:
-        """Give probabilities, and say which texts are out of domain.
+        """Compute probabilities, and which texts are out of domain.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -124,13 +124,13 @@ class TrainedText:
         """
         vectors = self._vectors(blocks)
         alone = self._tempered_logits(vectors)
-        logits = self._heard(vectors, alone)
+        logits = self._add_nearness(vectors, alone)
         shares = _shares(logits)
         rejector, threshold = self.parameters.rejector, self.parameters.threshold
         if rejector is not None:
-            witnesses = self._witnesses(rejector, vectors, alone, logits.argmax(axis=1))
-            cautious = rejector.scale.cautious(shares, witnesses)
-            return TextAnswers(cautious, rejector.rejects(witnesses))
+            signals = self._signals(rejector, vectors, alone, logits.argmax(axis=1))
+            cautious = rejector.scale.cautious(shares, signals)
+            return TextAnswers(cautious, rejector.rejects(signals))
         if math.isinf(threshold):
             return TextAnswers(shares, np.zeros(len(vectors), bool))
         return TextAnswers(shares, _energies(logits) < threshold)
@@ -154,25 +154,25 @@ class TrainedText:
         """
         vectors = self._vectors(blocks)
         alone = self._tempered_logits(vectors)
-        logits = self._heard(vectors, alone)
+        logits = self._add_nearness(vectors, alone)
         rejector = self.parameters.rejector
         if rejector is None:
             return _energies(logits)
-        return scores(self._witnesses(rejector, vectors, alone, logits.argmax(axis=1)))
+        return scores(self._signals(rejector, vectors, alone, logits.argmax(axis=1)))
 
-    def _witnesses(
+    def _signals(
         self, rejector: Rejector, vectors: Singles, alone: Singles, answers: Ints
     ) -> Doubles:
-        """Hear what speaks for texts.
+        """Compute the scaled signals that texts are in the domain.
 
         Args:
-            rejector: what hears.
+            rejector: the model's rejector.
             vectors: float32, shape (texts, all dims).
             alone: logits of the head alone over the temperature, float32, shape (texts, labels).
             answers: label indexes, int, shape (texts,).
         """
-        support = _energies(alone) if rejector.hears_energy else alone.max(axis=1)
-        return rejector.witnesses(support, self._features(vectors), answers)
+        support = _energies(alone) if rejector.uses_energy else alone.max(axis=1)
+        return rejector.signals(support, self._features(vectors), answers)
 
     def features(self, blocks: Blocks) -> Singles:
         """Scale raw vectors by encoder as those of the training were.
@@ -195,13 +195,13 @@ class TrainedText:
         logits += self._offsets
         return logits
 
-    def _heard(self, vectors: Singles, logits: Singles) -> Singles:
-        """Add what the nearest texts say, float32, (texts, all dims) and (texts, labels)."""
+    def _add_nearness(self, vectors: Singles, logits: Singles) -> Singles:
+        """Add the weighted nearest texts to logits, float32, shape (texts, labels)."""
         neighbours = self.parameters.neighbours
         if neighbours is None:
             return logits
-        heard = neighbours.heard(logits, self._features(vectors), self.parameters.temperature)
-        return np.asarray(heard, np.float32)
+        features, temperature = self._features(vectors), self.parameters.temperature
+        return np.asarray(neighbours.add_to(logits, features, temperature), np.float32)
 
     def _vectors(self, blocks: Blocks) -> Singles:
         """Put the vectors of all encoders side by side, float32, shape (texts, all dims).

@@ -55,7 +55,8 @@ def _check_shapes(training_set: TextTrainingSet, labels: Ints) -> None:
     """
     if not training_set.blocks:
         raise ValueError("A training set needs the vectors of at least one encoder.")
-    parts = (labels, training_set.digests, training_set.words, *training_set.blocks.values())
+    words = training_set.word_digests or training_set.digests
+    parts = (labels, training_set.digests, words, *training_set.blocks.values())
     sizes = set(map(len, parts))
     if len(sizes) != 1:
         raise ValueError(f"Blocks, labels and digests have different lengths: {sorted(sizes)}.")

@@ -19,7 +19,8 @@ from chalicelib.engines.text.classifier import (
     dump,
     load,
 )
-from chalicelib.engines.text.head.domain import Domain, DomainScale
+from chalicelib.engines.text.head.domain import Domain
+from chalicelib.engines.text.head.domain_score import DomainScale
 from chalicelib.engines.text.head.rejector import Rejector
 
 ENCODERS = (EncoderUse("minilm", "a" * 64, 2), EncoderUse("use", "b" * 64, 1))
@@ -147,7 +148,7 @@ def test_round_trip_of_a_rejector(rejector: Rejector) -> None:
     assert again.bytes > load(dump(TrainedText(_parameters()))).bytes
 
 
-def test_a_rejector_of_an_older_model_goes_on_hearing_the_energy() -> None:
+def test_a_rejector_of_an_older_model_uses_the_energy() -> None:
     """A model of before scores texts by all logits, a new one by that of its answer."""
     parameters = _parameters()
     vectors = _vectors((3, 9, 0), (0, -4, 1))

@@ -21,7 +21,7 @@ from chalicelib.engines.interface import TextEpoch, TextFitOptions, TextTraining
 from chalicelib.engines.text import fit as training
 from chalicelib.engines.text import plan
 from chalicelib.engines.text.classifier import TrainedText, dump, load
-from chalicelib.engines.text.head import cross_validation
+from chalicelib.engines.text.head import neighbours
 from chalicelib.engines.text.report import training_report
 from chalicelib.errors import TrainingFailed
 from tests.engines.text.clusters import a_training_set, with_background
@@ -277,10 +277,10 @@ import hashlib
 from chalicelib.engines.interface import TextFitOptions
 from chalicelib.engines.text import plan, training
 from chalicelib.engines.text.classifier import dump
-from chalicelib.engines.text.head import cross_validation
+from chalicelib.engines.text.head import neighbours
 from tests.engines.text.clusters import a_training_set, with_background
 examples = with_background(a_training_set([30] * 12, dims=(96, 64), spread=1.0))
-cross_validation.choose_weight = lambda loss_with, texts: 4.0
+neighbours.choose_weight = lambda loss_with, texts: 4.0
 model = training.fit(examples, TextFitOptions(out_of_domain_rate=0.05), [].append)
 print(hashlib.sha256(dump(model)).hexdigest())
 """
@@ -292,7 +292,7 @@ def _digest(threads: int = 1) -> str:
     examples = with_background(a_training_set([30] * 12, dims=(96, 64), spread=1.0))
     with threadpool_limits(threads, "blas"), pytest.MonkeyPatch.context() as patch:
         # Whatever they bring: neighbours are part of what has to be equal.
-        patch.setattr(cross_validation, "choose_weight", lambda loss_with, texts: 4.0)
+        patch.setattr(neighbours, "choose_weight", lambda loss_with, texts: 4.0)
         model = _fit(examples, out_of_domain_rate=0.05)
     assert model.parameters.neighbours is not None
     return sha256(dump(model)).hexdigest()

@@ -1,4 +1,4 @@
-"""Judges a head on the two sides of the split; the numbers behind metrics and learning curve."""
+"""Evaluates a head on both sides of the split, for metrics and learning curve."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import numpy as np
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
-from chalicelib.engines.text.head.domain import answer_support
-from chalicelib.engines.text.head.neighbours import add_nearness
+from chalicelib.engines.text.head.domain_score import answer_support
+from chalicelib.engines.text.head.neighbours import add_nearness, fit_neighbours
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
+    from chalicelib.engines.text.head.layout import Layout
+    from chalicelib.engines.text.head.out_of_fold import CrossValidation
     from chalicelib.engines.text.head.regression import ExampleBatch, SoftmaxHead
-    from chalicelib.engines.text.head.rejector import Rejector
+    from chalicelib.engines.text.head.rejector import Rejection, Rejector
 
 
 _CHUNK_ROWS = 4_096
@@ -25,7 +27,7 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """What stays the same from epoch to epoch: both sides, temperature and threshold."""
+    """Both sides of the split, and the settings that stay the same in all epochs."""
 
     label_names: Sequence[str]
     """Labels in the dataset's order."""
@@ -40,13 +42,14 @@ class SplitEvaluator:
     may_reject: bool
     """Whether the confusion matrix has an out-of-domain row and column."""
     rejector: Rejector | None = None
-    """Judges texts in place of the threshold."""
+    """Rejects texts instead of the threshold; None: the threshold does."""
     evidence: Mapping[int, Doubles] = field(default_factory=dict)
-    """What its domain says of each piece, by the piece's `id`, since no epoch changes it."""
+    """Nearness and line of each batch, by the batch's `id`, float64, shape (examples, 2). Computed
+    once, since no epoch changes them."""
     nearness_weight: float = 0.0
     """What the nearest text of each label adds to the logits."""
     nearness: Mapping[int, Singles] = field(default_factory=dict)
-    """Nearness of each label's texts, by the piece's `id`, float32, shape (examples, labels)."""
+    """Nearness to each label's texts, by the batch's `id`, float32, shape (examples, labels)."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Measure a head on both sides."""
@@ -61,8 +64,8 @@ class SplitEvaluator:
             precision=metrics.rounded(scores.precision),
             recall=metrics.rounded(scores.recall),
             macro_f1=round(metrics.macro_f1(matrix, labels), 6),
-            test_accuracy=round(tested.accuracy(), 6),
-            training_accuracy=round(trained.accuracy(), 6),
+            test_accuracy=round(tested.accuracy, 6),
+            training_accuracy=round(trained.accuracy, 6),
             test_loss=round(tested.loss, 6),
             training_loss=round(trained.loss, 6),
             confusion_matrix=matrix.tolist(),
@@ -82,11 +85,12 @@ class SplitEvaluator:
             truths.append(part.truth)
             answers.append(np.where(part.is_rejected, len(self.label_names), part.answers))
             losses += metrics.log_loss(part.shares, part.truth) * len(part.truth)
-        truth = np.concatenate(truths)
-        return _Side(truth, np.concatenate(answers), losses / max(len(truth), 1))
+        truth, answer = np.concatenate(truths), np.concatenate(answers)
+        accuracy = float((truth == answer).mean()) if len(truth) else 0.0
+        return _Side(truth, answer, losses / max(len(truth), 1), accuracy)
 
     def _probabilities(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> Iterator[_Part]:
-        """Answer the pieces chunk by chunk."""
+        """Evaluate the batches chunk by chunk."""
         for batch in batches:
             for first in range(0, len(batch.labels), _CHUNK_ROWS):
                 alone = logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
@@ -96,18 +100,18 @@ class SplitEvaluator:
                     logits = add_nearness(alone, some_near, self.nearness_weight)
                 evidence = self.evidence.get(id(batch))
                 some = None if evidence is None else evidence[first : first + _CHUNK_ROWS]
-                shares, is_rejected = self._judged(logits, alone, some)
+                shares, is_rejected = self._evaluate(logits, alone, some)
                 truth = batch.labels[first : first + _CHUNK_ROWS]
                 yield _Part(shares, shares.argmax(axis=1), is_rejected, truth)
 
-    def _judged(
+    def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Probabilities and rejections, as they are served.
+        """Compute probabilities and rejections as the served model does.
 
         Args:
-            logits: with what the nearest texts add, float, shape (examples, labels).
-            alone: of the head alone, float, same shape.
+            logits: with the nearest texts, float, shape (examples, labels).
+            alone: of the head without them, float, same shape.
             evidence: of the rejector's domain, float64, shape (examples, 2).
         """
         shares = probabilities(logits, self.temperature)
@@ -116,9 +120,9 @@ class SplitEvaluator:
         if self.rejector is None or evidence is None:
             return shares, energies(logits, self.temperature) < self.threshold
         support = answer_support(alone, self.temperature)
-        witnesses = self.rejector.scale.scaled(support, evidence, logits.argmax(axis=1))
-        cautious = self.rejector.scale.cautious(shares, witnesses)
-        return cautious, self.rejector.rejects(witnesses)
+        signals = self.rejector.scale.scaled(support, evidence, logits.argmax(axis=1))
+        cautious = self.rejector.scale.cautious(shares, signals)
+        return cautious, self.rejector.rejects(signals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +150,62 @@ class _Side:
     loss: float
     """Mean log-loss."""
 
-    def accuracy(self) -> float:
-        """Share of right answers; 0 without examples."""
-        return float((self.truth == self.answers).mean()) if len(self.truth) else 0.0
+    accuracy: float
+    """Fraction of correct answers; 0 without examples."""
+
+
+def make_evaluator(
+    layout: Layout,
+    label_names: Sequence[str],
+    chosen: CrossValidation,
+    rejection: Rejection,
+    *,
+    may_reject: bool,
+) -> SplitEvaluator:
+    """Collect both sides of the split with the settings that did not see the held-out side.
+
+    Args:
+        layout: features and labels.
+        label_names: labels in the dataset's order.
+        chosen: temperature and weight of the nearest texts.
+        rejection: what the model rejects.
+        may_reject: whether the confusion matrix has an out-of-domain row and column.
+    """
+    training = layout.batches(lambda part: not part.is_held and not part.is_phrase)
+    held = layout.batches(lambda part: part.is_held)
+    rejector = None if rejection.rejectors is None else rejection.rejectors.metric
+    evidence, nearness = {}, {}
+    if rejector is not None:
+        evidence = {id(b): rejector.domain.evidence(b.features) for b in (*training, *held)}
+    if chosen.nearness_weight:
+        nearness = _nearness(layout, len(label_names), training, held)
+    return SplitEvaluator(
+        label_names=label_names,
+        training=training,
+        held=held,
+        temperature=chosen.metric_temperature,
+        threshold=rejection.metric_threshold,
+        may_reject=may_reject,
+        rejector=rejector,
+        evidence=evidence,
+        nearness_weight=chosen.nearness_weight,
+        nearness=nearness,
+    )
+
+
+def _nearness(
+    layout: Layout, labels: int, training: Sequence[ExampleBatch], held: Sequence[ExampleBatch]
+) -> dict[int, Singles]:
+    """Compute the nearness of each batch, by its `id`, to the training part of the split."""
+    folds = [part.fold for part in layout.ranges if not part.is_held and not part.is_phrase]
+    whole = fit_neighbours(training, labels, 1.0)
+    found = {id(batch): whole.nearness(batch.features) for batch in held}
+    for fold, batch in zip(folds, training, strict=True):
+        # Every training text is nearest to itself, so only texts of other folds are compared.
+        others = [one for place, one in zip(folds, training, strict=True) if place != fold]
+        if others:
+            found[id(batch)] = fit_neighbours(others, labels, 1.0).nearness(batch.features)
+    return found
 
 
 def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -> dict[str, float]:

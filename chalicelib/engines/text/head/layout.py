@@ -1,11 +1,12 @@
-"""One feature matrix in which every training part is a handful of runs, so that no fold copies it.
+"""One feature matrix, sorted so that the training part of every fold is a few runs of rows.
 
-Rows are sorted by side of the split and by fold; label phrases come last and are always trained.
+No fold copies the matrix. Rows are sorted by side of the split and by fold; label phrases come
+last and are always trained on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from chalicelib.engines.text.head.regression import ExampleBatch
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
+    from chalicelib.engines.text.background import BackgroundFolds
 
 
 class RowRange(NamedTuple):
@@ -31,60 +33,106 @@ class RowRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The matrix, its runs, and where every row came from."""
+    """The matrix, its runs, and the example of every row."""
 
     features: Floats
     """Scaled features, float, shape (rows, dims)."""
     labels: Ints
     """Label indexes, int, shape (rows,)."""
     order: Ints
-    """Example of every row that is one, int, shape (examples,)."""
+    """Example of every row except those of phrases, int, shape (examples,)."""
     ranges: tuple[RowRange, ...]
-    """Runs, together all rows."""
+    """Runs that together cover all rows."""
 
-    def batches(self, keep: Callable[[RowRange], bool]) -> list[ExampleBatch]:
-        """Views of the runs that `keep` accepts."""
+    def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
+        """Return views of the accepted runs."""
         return [
             ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
             for part in self.ranges
-            if keep(part)
+            if accepts(part)
         ]
 
-    def examples(self, keep: Callable[[RowRange], bool]) -> Ints:
-        """Example numbers of the runs that `keep` accepts, in order, int, shape (n,)."""
+    def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
+        """Return the examples of the accepted runs, in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges
-            if keep(part) and not part.is_phrase
+            if accepts(part) and not part.is_phrase
         ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
+    def hold_out(self, fold: int, background: BackgroundFolds | None = None) -> HeldOutFold:
+        """Divide the rows into those of a fold and those that its head trains on."""
+        held = self.batches(lambda part: part.fold == fold)
+        examples = self.examples(lambda part: part.fold == fold)
+        trained = self.examples(lambda part: part.fold == fold and not part.is_held)
+        others = None if background is None else background.features[background.folds == fold]
+        return HeldOutFold(
+            training=self.batches(lambda part: part.fold != fold),
+            texts=self.batches(lambda part: part.fold != fold and not part.is_phrase),
+            held=held,
+            background=others,
+            examples=examples,
+            truth=np.concatenate([np.empty(0, np.int64), *(batch.labels for batch in held)]),
+            is_trained=np.isin(examples, trained),
+        )
 
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """Background texts, held out with the folds as examples are."""
 
-    features: Floats
-    """Scaled features, float, shape (texts, dims)."""
-    folds: Ints
-    """Fold of every text, int, shape (texts,)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutFold:
+    """A fold that is held out, and the rows that its head trains on."""
 
-    def of(self, fold: int) -> Floats:
-        """Features of the texts of a fold, float, shape (n, dims)."""
-        return np.asarray(self.features[self.folds == fold])
+    training: Sequence[ExampleBatch]
+    """Rows to train on, with label phrases."""
+    texts: Sequence[ExampleBatch]
+    """The same rows without label phrases."""
+    held: Sequence[ExampleBatch]
+    """Rows of the fold."""
+    background: Floats | None
+    """Features of the background texts of the fold, float, shape (m, dims)."""
+    examples: Ints
+    """Examples of the fold, int, shape (n,)."""
+    truth: Ints
+    """Their label indexes, int, shape (n,)."""
+    is_trained: Bools
+    """Which of them belong to the training part of the split, bool, shape (n,)."""
 
-    def beside(self, fold: int) -> Floats:
-        """Features of the texts of all other folds, float, shape (n, dims)."""
-        return np.asarray(self.features[self.folds != fold])
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutFolds:
+    """Several folds, and their examples one after the other."""
+
+    folds: Sequence[HeldOutFold]
+    """The folds; each has examples."""
+    examples: Ints
+    """Examples of all folds, int, shape (n,)."""
+    truth: Ints
+    """Their label indexes, int, shape (n,)."""
+    is_trained: Bools
+    """Which of them belong to the training part of the split, bool, shape (n,)."""
+    may_choose: Bools
+    """Which of them may decide a setting: those of the training part, or all if it has none."""
+
+
+def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
+    """Concatenate the examples of folds, at least one."""
+    is_trained = np.concatenate([fold.is_trained for fold in folds])
+    return HeldOutFolds(
+        folds,
+        np.concatenate([fold.examples for fold in folds]),
+        np.concatenate([fold.truth for fold in folds]),
+        is_trained,
+        is_trained if is_trained.any() else np.ones_like(is_trained),
+    )
 
 
 def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
-    """Example of every row: by side, then fold, then rank; int, shape (examples,)."""
+    """Sort examples by side, then fold, then rank; int, shape (examples,)."""
     return np.lexsort((ranks, folds, held))
 
 
 def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
-    """Runs of equal side and fold.
+    """Find the runs of equal side and fold.
 
     Args:
         held: side of every row in sorted order, bool, shape (examples,).

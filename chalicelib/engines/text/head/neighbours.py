@@ -1,65 +1,74 @@
-"""The nearest training text of each label, heard beside the head.
+"""Adds the cosine to the nearest training text of each label to the logits of the head.
 
-A head draws one plane a label; a text that lies on the wrong side of it may still lie beside a text
-of its label. What the nearest text of a label adds to its logit is weighed out of fold. Products
-are exact, as those of the head: what comes out depends on no thread or kernel.
+A head separates each label by one plane. A text on the wrong side of it may still be close to a
+training text of its label. The weight of this nearness is chosen out of fold. Products are exact,
+so that results do not depend on threads or BLAS kernels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chalicelib.engines.text.head.domain import ANCHOR_STEPS, anchor_rows, unit_vectors
+from chalicelib.engines.calibration import fit_temperature, tempered_loss
+from chalicelib.engines.text.head.anchors import (
+    ANCHOR_STEPS,
+    anchor_rows,
+    round_anchors,
+    unit_vectors,
+)
+from chalicelib.engines.text.head.penalty import FoldScores
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bytes, Floats, Ints, Singles
+    from chalicelib.engines.text.head.layout import HeldOutFold, HeldOutFolds
     from chalicelib.engines.text.head.regression import ExampleBatch
 
 
+# What a cosine of 1 may add to a logit; powers of two, so that products stay exact.
 WEIGHTS = (2.0, 4.0, 8.0, 16.0, 32.0)
-"""What a cosine of 1 may add to a logit; powers of two, so that products stay exact."""
+# Relative fall of the out-of-fold loss that is worth the bytes and the time of anchors.
 WORTH = 0.02
-"""By so much of itself the out-of-fold loss must fall, as anchors cost bytes and time."""
+# From fewer texts no weight can be chosen: they are often all answered correctly.
 FEWEST_TEXTS = 200
-"""Of fewer texts no weight can be told: all of them are often answered rightly."""
+# Bytes of the anchors of one model, at one byte per number.
 MOST_BYTES = 4_000_000
-"""Anchors of a model take no more, in a byte a number."""
+# Anchors of one label, so that predictions stay fast where labels are few.
 MOST_OF_LABEL = 200
-"""Texts that are kept of a label, so that an answer stays quick where labels are few."""
+# The smallest weight is taken that brings this fraction of the best one's gain: texts of a data set
+# are nearer to each other than the texts of its users are to them.
 ENOUGH = 0.8
-"""The smallest weight is taken that brings so much of the best one's gain: texts of a data set are
-nearer to each other than those of its users are to them."""
-ASKED_LABELS = 8
-"""Labels whose texts are looked at: those with the highest logits."""
+# Only the labels with the highest logits are compared.
+COMPARED_LABELS = 8
 _CHUNK_ROWS = 4_096
-_ABSENT = -2.0  # below every cosine: nothing was looked at
+# Below every cosine: the label was not compared or has no anchor.
+_ABSENT = -2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Training texts by label, and what their nearness counts."""
+    """Training texts by label, and the weight of their nearness."""
 
     anchors: Bytes
-    """Unit vectors of training texts seen from their middle, times 512, int8, shape (anchors,
-    dims), those of the first label first."""
+    """Directions of training texts from the origin, times 512, int8, shape (anchors, dims),
+    sorted by label."""
     ends: Ints
-    """Where the anchors of each label end, int, shape (labels,)."""
+    """End of the anchors of each label, int, shape (labels,)."""
     weight: float
     """What a cosine of 1 adds to a logit."""
 
     def nearness(self, features: Floats, asked: Ints | None = None) -> Singles:
-        """Cosine to the nearest anchor of each label.
+        """Compute the cosine to the nearest anchor of each label.
 
         Args:
             features: scaled ones, float, shape (texts, dims).
-            asked: labels to look at for each text, int, shape (texts, some); None: all.
+            asked: labels to compare each text with, int, shape (texts, some); None: all.
 
         Returns:
-            Float32, shape (texts, labels); -2 where nothing was looked at or there is no anchor.
+            Float32, shape (texts, labels); -2 for a label that is not asked or has no anchor.
         """
         found = np.full((len(features), len(self.ends)), _ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -69,7 +78,6 @@ class NearestTexts:
         return found
 
     def _fill(self, features: Floats, asked: Ints | None, found: Singles) -> None:
-        """Write the nearness of some texts, float32, shape (texts, labels)."""
         units = unit_vectors(features, np.zeros(features.shape[1])).astype(np.float32)
         starts = np.concatenate([[0], self.ends[:-1]])
         labels = np.arange(len(self.ends)) if asked is None else np.unique(asked)
@@ -78,46 +86,99 @@ class NearestTexts:
             rows = slice(None) if asked is None else np.flatnonzero((asked == label).any(axis=1))
             found[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
 
-    def heard(self, logits: Floats, features: Floats, temperature: float) -> Floats:
-        """Add what the nearest texts say.
+    def add_to(self, logits: Floats, features: Floats, temperature: float) -> Floats:
+        """Add the weighted nearness to logits.
 
         Args:
-            logits: scores of the head over the temperature, float, shape (texts, labels).
+            logits: logits of the head over the temperature, float, shape (texts, labels).
             features: scaled ones, float, shape (texts, dims).
             temperature: the weight is divided by it, too.
         """
-        nearness = self.nearness(features, likely(logits))
+        nearness = self.nearness(features, likely_labels(logits))
         return add_nearness(logits, nearness, self.weight / temperature)
 
 
-def likely(logits: Floats) -> Ints:
-    """Labels with the highest logits, float, (texts, labels) to int, (texts, at most 8)."""
-    if logits.shape[1] <= ASKED_LABELS:
+class WeightedScores(NamedTuple):
+    """The chosen weight, and the logits of every fold with it."""
+
+    weight: float
+    scores: list[FoldScores]
+
+
+def weigh_nearest_texts(
+    folds: HeldOutFolds, scores: Sequence[FoldScores], labels: int
+) -> WeightedScores | None:
+    """Choose the weight of the nearest texts by the out-of-fold loss.
+
+    Args:
+        folds: the held-out folds.
+        scores: their logits by the head.
+        labels: number of labels.
+
+    Returns:
+        The weight and new logits; None where nearness does not improve the loss enough.
+    """
+    near = [_nearness(fold, part, labels) for fold, part in zip(folds.folds, scores, strict=True)]
+    truth = folds.truth[folds.may_choose]
+    pairs = list(zip(scores, near, strict=True))
+
+    def loss_with(weight: float) -> float:
+        parts = [add_nearness(part.held, found.held, weight) for part, found in pairs]
+        logits = np.concatenate(parts)[folds.may_choose]
+        return tempered_loss(logits, truth, fit_temperature(logits, truth))
+
+    weight = choose_weight(loss_with, int(folds.may_choose.sum()))
+    if not weight:
+        return None
+    weighted = [
+        FoldScores(
+            np.asarray(add_nearness(part.held, found.held, weight), np.float32),
+            np.asarray(add_nearness(part.background, found.background, weight), np.float32),
+        )
+        for part, found in pairs
+    ]
+    return WeightedScores(weight, weighted)
+
+
+def _nearness(fold: HeldOutFold, scores: FoldScores, labels: int) -> FoldScores:
+    """Compute the nearness of held-out rows to the texts that the fold's head trained on."""
+    near = fit_neighbours(fold.texts, labels, 1.0)
+    held = np.concatenate([batch.features for batch in fold.held])
+    found = near.nearness(held, likely_labels(scores.held))
+    if fold.background is None:
+        return FoldScores(found, scores.background)
+    others = near.nearness(fold.background, likely_labels(scores.background))
+    return FoldScores(found, others)
+
+
+def likely_labels(logits: Floats) -> Ints:
+    """Return the labels with the highest logits, (texts, labels) to int, (texts, at most 8)."""
+    if logits.shape[1] <= COMPARED_LABELS:
         return np.tile(np.arange(logits.shape[1]), (len(logits), 1))
-    return np.argpartition(logits, -ASKED_LABELS, axis=1)[:, -ASKED_LABELS:]
+    return np.argpartition(logits, -COMPARED_LABELS, axis=1)[:, -COMPARED_LABELS:]
 
 
 def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
-    """Add the nearness of likely labels; of others as much as of the farthest of those.
+    """Add the weighted nearness of likely labels, and for the others that of the farthest of them.
 
     Args:
-        logits: scores of the head, float, shape (texts, labels).
-        nearness: as `NearestTexts.nearness` gives it, float32, same shape.
+        logits: logits of the head, float, shape (texts, labels).
+        nearness: as `NearestTexts.nearness` returns it, float32, same shape.
         weight: what a cosine of 1 adds to a logit.
 
     Returns:
         Logits, same type and shape.
     """
-    asked = likely(logits)
-    found = np.take_along_axis(nearness, asked, axis=1)
+    compared = likely_labels(logits)
+    found = np.take_along_axis(nearness, compared, axis=1)
     farthest = found.min(axis=1, keepdims=True, where=found > _ABSENT, initial=1.0)
-    heard = np.repeat(farthest, logits.shape[1], axis=1)
-    np.put_along_axis(heard, asked, np.maximum(found, farthest), axis=1)
-    return np.asarray(logits + heard.astype(logits.dtype) * logits.dtype.type(weight))
+    bonus = np.repeat(farthest, logits.shape[1], axis=1)
+    np.put_along_axis(bonus, compared, np.maximum(found, farthest), axis=1)
+    return np.asarray(logits + bonus.astype(logits.dtype) * logits.dtype.type(weight))
 
 
 def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) -> NearestTexts:
-    """Keep the training texts, as many of each label as of any other where they do not all fit.
+    """Store training texts as anchors, equally many of each label when not all of them fit.
 
     Args:
         parts: examples with scaled features.
@@ -129,27 +190,27 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
     rows = anchor_rows(truth, MOST_BYTES // dims, MOST_OF_LABEL)
     cuts = np.searchsorted(rows, np.cumsum([len(part.labels) for part in parts]))
     firsts = np.cumsum([0, *(len(part.labels) for part in parts[:-1])])
-    kept = [
+    chosen = [
         part.features[some - first]
         for part, some, first in zip(parts, np.split(rows, cuts[:-1]), firsts, strict=True)
     ]
-    units = unit_vectors(np.concatenate(kept), np.zeros(dims))
-    anchors = np.clip(np.rint(units * ANCHOR_STEPS), -127, 127).astype(np.int8)
+    units = unit_vectors(np.concatenate(chosen), np.zeros(dims))
+    anchors = round_anchors(units)
     order = np.argsort(truth[rows], kind="stable")
     rows, anchors = rows[order], anchors[order]
     return NearestTexts(anchors, np.cumsum(np.bincount(truth[rows], minlength=labels)), weight)
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Choose what nearness counts.
+    """Choose the weight of nearness.
 
     Args:
-        loss_with: gives the out-of-fold loss with a weight.
-        texts: how many texts that loss is of.
+        loss_with: returns the out-of-fold loss with a weight.
+        texts: number of texts behind that loss.
 
     Returns:
         The smallest weight that is nearly as good as the best; 0 where the loss does not fall
-        enough, or too few texts tell.
+        enough, or there are too few texts.
     """
     if texts < FEWEST_TEXTS:
         return 0.0

@@ -1,52 +1,52 @@
-"""Learns which texts to answer with an empty list, with background texts as the other side."""
+"""Fits which texts a model rejects, that is answers with an empty list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chalicelib.engines.text.head.domain import (
-    Domain,
+from chalicelib.engines.calibration import energies
+from chalicelib.engines.text.head.anchors import anchor_rows, mean_vector
+from chalicelib.engines.text.head.domain import Domain, fit_domain
+from chalicelib.engines.text.head.domain_score import (
     DomainScale,
-    anchor_rows,
     answer_support,
-    fit_domain,
     fit_scale,
     fit_trust,
-    middle,
     scores,
 )
-from chalicelib.engines.text.head.out_of_domain import score_threshold
+from chalicelib.engines.text.head.out_of_domain import rejection_threshold, score_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
-    from chalicelib.engines.text.head.cross_validation import CrossValidation
-    from chalicelib.engines.text.head.layout import Layout, Outside, RowRange
+    from chalicelib.engines.text.background import BackgroundFolds
+    from chalicelib.engines.text.head.layout import Layout
+    from chalicelib.engines.text.head.out_of_fold import CrossValidation
+    from chalicelib.engines.text.head.regression import ExampleBatch
 
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Judges texts by the logit of their answer, nearness and line."""
+    """Rejects texts by the logit of their answer, nearness and line."""
 
     domain: Domain
-    """Where the training texts lie."""
+    """Computes nearness and line."""
     scale: DomainScale
-    """Makes one score of the witnesses."""
+    """Combines the signals into a score."""
     threshold: float
     """Score below which a text is rejected."""
 
     @property
-    def hears_energy(self) -> bool:
-        """Whether it is of an older model, which hears the energy of all logits."""
+    def uses_energy(self) -> bool:
+        """Whether the first signal is the energy of all logits, as in older models."""
         return self.scale.usual is None
 
-    def witnesses(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
-        """Hear the witnesses.
+    def signals(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
+        """Compute the scaled signals.
 
         Args:
             support: logit of each answer over the temperature, float, shape (texts,).
@@ -54,96 +54,131 @@ class Rejector:
             answers: label indexes, int, shape (texts,).
 
         Returns:
-            Scaled, float64, shape (texts, 3).
+            Float64, shape (texts, 3).
         """
         evidence = self.domain.evidence(features)
         return self.scale.scaled(support.astype(np.float64), evidence, answers)
 
-    def rejects(self, witnesses: Doubles) -> Bools:
-        """Say which texts are rejected, float64, shape (texts, 3) to bool, (texts,)."""
-        return scores(witnesses) < self.threshold
+    def rejects(self, signals: Doubles) -> Bools:
+        """Return which texts are rejected, float64, shape (texts, 3) to bool, (texts,)."""
+        return scores(signals) < self.threshold
 
 
-class LearntRejectors(NamedTuple):
-    """One to serve and one to measure with, and what the first does to background texts."""
+@dataclass(frozen=True, slots=True)
+class FittedRejectors:
+    """A rejector to serve and one to evaluate, with out-of-fold figures of the first."""
 
     served: Rejector
+    """Fitted to all examples."""
     metric: Rejector
-    outside_rejected: int
-    """Background texts that it rejects, judged by what did not see them."""
-    outside_texts: int
-    """How many there were."""
-    out_of_fold: Doubles
-    """Scaled witnesses on the examples by what did not see them, float64, shape (n, 3)."""
+    """Fitted to the training part of the split only."""
+    background_rejected: int
+    """Background texts that the served one rejects, out of fold."""
+    background_texts: int
+    """Background texts that were tested."""
+    signals: Doubles
+    """Scaled signals of the examples, out of fold, float64, shape (n, 3)."""
 
 
-def learn_rejectors(
-    layout: Layout,
-    outside: Outside | None,
-    folds: Sequence[int],
-    chosen: CrossValidation,
-    rate: float | None,
-) -> LearntRejectors | None:
-    """Learn where the domain ends.
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """How a model rejects: by a rejector, or by an energy threshold where none could be fitted."""
 
-    The one to measure with saw the training part of the split alone.
-
-    Args:
-        layout: the examples.
-        outside: the background texts; None: nothing is learnt.
-        folds: folds that were held out.
-        chosen: the head's choices, with out-of-fold logits.
-        rate: share of texts of the domain that may be rejected.
-    """
-    if outside is None or rate is None or not len(chosen.truth):
-        return None
-    centre = middle(outside.features)
-
-    def domain(keep: Callable[[RowRange], bool], others: Floats) -> Domain:
-        parts = layout.batches(lambda part: not part.is_phrase and keep(part))
-        labels = np.concatenate([part.labels for part in parts])
-        rows = anchor_rows(labels)
-        return fit_domain(np.concatenate([part.features for part in parts])[rows], others, centre)
-
-    pairs = list(_fold_evidence(layout, outside, folds, domain))
-    evidence = _Evidence(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
-    everything = domain(lambda part: True, outside.features)
-    trained = domain(lambda part: not part.is_held, outside.features)
-    every = np.ones(len(chosen.truth), bool)
-    served, heard = _rejector(everything, evidence, chosen, every, chosen.temperature, rate)
-    some = chosen.is_trained if chosen.is_trained.any() else every
-    metric, _ = _rejector(trained, evidence, chosen, some, chosen.metric_temperature, rate)
-    rejected = int(served.rejects(heard.outside).sum())
-    return LearntRejectors(served, metric, rejected, len(heard.outside), heard.held)
+    rejectors: FittedRejectors | None = None
+    """None without background texts, a rate, or held-out examples."""
+    threshold: float = float("-inf")
+    """Energy below which the served model rejects a text; minus infinity: never."""
+    metric_threshold: float = float("-inf")
+    """Energy below which a text of the split is rejected while metrics are measured."""
 
 
 class _Evidence(NamedTuple):
-    """What is said of texts by what did not see them."""
-
     held: Doubles
-    outside: Doubles
+    background: Doubles
 
 
-def _fold_evidence(
+def fit_rejection(
     layout: Layout,
-    outside: Outside,
+    background: BackgroundFolds | None,
     folds: Sequence[int],
-    domain: Callable[[Callable[[RowRange], bool], Floats], Domain],
-) -> Iterator[_Evidence]:
-    """Hold out examples and background texts, fold after fold, in the order of the logits."""
+    chosen: CrossValidation,
+    rate: float | None,
+) -> Rejection:
+    """Fit what a model rejects.
 
-    def evidence(fold: int) -> _Evidence | None:
-        held = layout.batches(lambda part: part.fold == fold)
-        if not held:
-            return None
-        found = domain(lambda part: part.fold != fold, outside.beside(fold))
-        parts = [found.evidence(batch.features) for batch in held]
-        return _Evidence(np.concatenate(parts), found.evidence(outside.of(fold)))
+    Args:
+        layout: the examples.
+        background: the background texts; None: the energy of the logits decides.
+        folds: folds that were held out.
+        chosen: results of the cross-validation, with out-of-fold logits.
+        rate: fraction of in-domain texts that may be rejected; None: nothing is rejected.
+    """
+    if background is not None and rate is not None and len(chosen.truth):
+        return Rejection(_fit_rejectors(layout, background, folds, chosen, rate))
+    trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
+    return Rejection(
+        threshold=rejection_threshold(energies(chosen.logits, chosen.temperature), rate),
+        metric_threshold=rejection_threshold(trained, rate),
+    )
 
-    yield from filter(None, map(evidence, folds))
+
+def _fit_rejectors(
+    layout: Layout,
+    background: BackgroundFolds,
+    folds: Sequence[int],
+    chosen: CrossValidation,
+    rate: float,
+) -> FittedRejectors:
+    centre = mean_vector(background.features)
+    parts = [_hold_out(layout, background, fold, centre) for fold in folds]
+    found = [part for part in parts if part is not None]
+    evidence = _Evidence(*(np.concatenate(part) for part in zip(*found, strict=True)))
+    texts = layout.batches(lambda part: not part.is_phrase)
+    trained = layout.batches(lambda part: not part.is_phrase and not part.is_held)
+    every = np.ones(len(chosen.truth), bool)
+    # The held-out part must not influence the rejector that it is evaluated with.
+    some = chosen.is_trained if chosen.is_trained.any() else every
+    served, signals = _fit_rejector(
+        _fit_domain(texts, background.features, centre),
+        evidence,
+        chosen,
+        every,
+        chosen.temperature,
+        rate,
+    )
+    metric, _ = _fit_rejector(
+        _fit_domain(trained, background.features, centre),
+        evidence,
+        chosen,
+        some,
+        chosen.metric_temperature,
+        rate,
+    )
+    rejected = int((scores(signals.background) < served.threshold).sum())
+    return FittedRejectors(served, metric, rejected, len(signals.background), signals.held)
 
 
-def _rejector(
+def _hold_out(
+    layout: Layout, background: BackgroundFolds, fold: int, centre: Floats
+) -> _Evidence | None:
+    """Compute the evidence of one fold from the other folds; None for a fold without examples."""
+    held = layout.batches(lambda part: part.fold == fold)
+    if not held:
+        return None
+    seen = layout.batches(lambda part: part.fold != fold and not part.is_phrase)
+    is_other = background.folds != fold
+    domain = _fit_domain(seen, background.features[is_other], centre)
+    found = [domain.evidence(batch.features) for batch in held]
+    return _Evidence(np.concatenate(found), domain.evidence(background.features[~is_other]))
+
+
+def _fit_domain(batches: Sequence[ExampleBatch], background: Floats, centre: Floats) -> Domain:
+    rows = anchor_rows(np.concatenate([batch.labels for batch in batches]))
+    features = np.concatenate([batch.features for batch in batches])[rows]
+    return fit_domain(features, background, centre)
+
+
+def _fit_rejector(
     domain: Domain,
     evidence: _Evidence,
     chosen: CrossValidation,
@@ -151,19 +186,16 @@ def _rejector(
     temperature: float,
     rate: float,
 ) -> tuple[Rejector, _Evidence]:
-    """Fit scale, trust and threshold to chosen examples, bool, (n,); and what is said of them."""
-    held, outside = evidence.held[rows], chosen.outside_logits
+    """Fit scale, trust and threshold to some examples, bool, (n,); return the signals, too."""
+    held, background = evidence.held[rows], chosen.background_logits
     answers = chosen.logits[rows].argmax(axis=1)
-    # The nearest text is a witness of its own: here the head speaks alone.
+    # Nearness is a signal of its own, so the first one is the logit without the nearest texts.
     support = answer_support(chosen.head_logits[rows], temperature)
-    scale = fit_scale(support, held, answers, outside.shape[1])
-    heard = _Evidence(
+    scale = fit_scale(support, held, answers, background.shape[1])
+    other_support = answer_support(chosen.background_head_logits, temperature)
+    signals = _Evidence(
         scale.scaled(support, held, answers),
-        scale.scaled(
-            answer_support(chosen.outside_head_logits, temperature),
-            evidence.outside,
-            outside.argmax(axis=1),
-        ),
+        scale.scaled(other_support, evidence.background, background.argmax(axis=1)),
     )
-    scale = replace(scale, trust=fit_trust(heard.held, heard.outside))
-    return Rejector(domain, scale, score_threshold(scores(heard.held), rate)), heard
+    scale = replace(scale, trust=fit_trust(signals.held, signals.background))
+    return Rejector(domain, scale, score_threshold(scores(signals.held), rate)), signals

@@ -1,4 +1,4 @@
-"""How an artifact holds the training texts that are heard beside the head of a text model."""
+"""Stores the nearest training texts of a text model in its artifact."""
 
 from __future__ import annotations
 

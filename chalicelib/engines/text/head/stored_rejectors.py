@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.artifact import Artifact, ArtifactError, strip_prefix
-from chalicelib.engines.text.head.domain import WITNESSES, Domain, DomainScale
+from chalicelib.engines.text.head.domain import Domain
+from chalicelib.engines.text.head.domain_score import SIGNALS, DomainScale
 from chalicelib.engines.text.head.rejector import Rejector
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def check(rejector: Rejector, dims: int, labels: int) -> None:
     domain, scale = rejector.domain, rejector.scale
     shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]
     lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}
-    if set(shapes) != {(dims,)} or lengths != {WITNESSES} or not len(domain.anchors):
+    if set(shapes) != {(dims,)} or lengths != {SIGNALS} or not len(domain.anchors):
         raise ArtifactError("The artifact's rejector and encoders do not fit together.")
     usual = np.zeros(labels, np.float32) if scale.usual is None else scale.usual
     if usual.shape != (labels,):

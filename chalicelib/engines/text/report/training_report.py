@@ -1,9 +1,8 @@
-"""Gathers what a finished training tells: metrics, intervals, out-of-fold answers, conflicts."""
+"""Collects the report of a training: metrics, intervals, out-of-fold answers, conflicts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,62 +15,48 @@ from chalicelib.engines.interface import (
     OutOfFold,
     RejectionQuality,
     TextConflict,
-    TextEpoch,
     TextReport,
 )
-from chalicelib.engines.text.head.evaluation import SplitEvaluator, held_out_curve, label_thresholds
+from chalicelib.engines.text.head.evaluation import SplitEvaluator, label_thresholds
 from chalicelib.engines.text.similarity.conflicts import conflicting_pairs
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints
-    from chalicelib.engines.text.head.cross_validation import CrossValidation
-    from chalicelib.engines.text.head.regression import SoftmaxHead
-    from chalicelib.engines.text.head.rejector import LearntRejectors
+    from chalicelib.engines.text.epochs import Epochs
+    from chalicelib.engines.text.head.out_of_fold import CrossValidation
+    from chalicelib.engines.text.head.rejector import FittedRejectors
     from chalicelib.engines.text.plan import FitPlan
-
-
-@dataclass(frozen=True, slots=True)
-class Epochs:
-    """How the fit on the training part of the split went."""
-
-    head: SoftmaxHead
-    """The last head."""
-    last: TextEpoch
-    """The last record."""
-    has_converged: bool
-    """Whether the loss stopped falling."""
 
 
 def make_report(
     plan: FitPlan,
     chosen: CrossValidation,
-    evaluator: SplitEvaluator,
     epochs: Epochs,
     words: Sequence[bytes],
-    rejectors: LearntRejectors | None = None,
+    rejectors: FittedRejectors | None = None,
 ) -> TextReport:
-    """Gather everything that the metrics record and the card tell.
+    """Collect everything that the metrics record and the card show.
 
     Args:
         plan: split and features.
         chosen: penalty, temperatures and out-of-fold logits.
-        evaluator: both sides of the split.
-        epochs: how the fit went.
+        epochs: result of the fit on the training part, with the evaluator of both sides.
         words: digests of the examples' words, in the order of the training set.
-        rejectors: what tells where the domain ends, if it was learnt.
+        rejectors: what rejects, if it was fitted to background texts.
     """
+    evaluator = epochs.evaluator
     scores, truth = evaluator.scores(epochs.head)
     last, tests, examples = epochs.last.metrics, len(truth), len(plan.layout.order)
     shares = probabilities(chosen.logits, chosen.temperature)
     served, is_rejected = shares, None
     if rejectors is not None:
-        served = rejectors.served.scale.cautious(shares, rejectors.out_of_fold)
-        is_rejected = rejectors.served.rejects(rejectors.out_of_fold)
+        served = rejectors.served.scale.cautious(shares, rejectors.signals)
+        is_rejected = rejectors.served.rejects(rejectors.signals)
     matrix = np.array(last.confusion_matrix)
     return TextReport(
         metrics=last,
         thresholds=label_thresholds(scores, truth, evaluator.label_names),
-        curve=held_out_curve(scores, truth),
+        curve=metrics.precision_recall_curve(scores, truth),
         accuracy_interval=metrics.wilson_interval(round(last.test_accuracy * tests), tests),
         macro_f1_interval=metrics.macro_f1_interval(matrix, plan.labels),
         calibration_error=round(metrics.calibration_error(served, chosen.truth), 6),
@@ -86,14 +71,14 @@ def make_report(
         is_exact=examples <= EXACT_EXAMPLES,
         duplicates_kept_together=plan.duplicates.kept_together,
         duplicates_across_split=plan.duplicates.across_split,
-        conflicts=_conflicts(plan, words),
         rejection=_rejection(chosen, evaluator, matrix, rejectors),
+        conflicts=_conflicts(plan, words),
         out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth, served, is_rejected),
     )
 
 
 def _conflicts(plan: FitPlan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
-    """Near-duplicates with different labels, by their places in the training set."""
+    """Find near-duplicates with different labels, by their places in the training set."""
     order, layout = plan.layout.order, plan.layout
     found = conflicting_pairs(
         [words[row] for row in order.tolist()],
@@ -112,28 +97,28 @@ def _rejection(
     chosen: CrossValidation,
     evaluator: SplitEvaluator,
     matrix: Ints,
-    rejectors: LearntRejectors | None,
+    rejectors: FittedRejectors | None,
 ) -> RejectionQuality | None:
-    """Say what the threshold does to texts of the domain; None for a model that never rejects.
+    """Measure how many texts of the domain are rejected; None for a model that never rejects.
 
     Args:
         chosen: out-of-fold logits.
         evaluator: threshold and temperature of the metrics.
         matrix: confusion matrix with the extra row, int, shape (labels + 1, labels + 1).
-        rejectors: what tells where the domain ends, if it was learnt.
+        rejectors: what rejects, if it was fitted to background texts.
     """
     if not evaluator.may_reject:
         return None
     rejected = int(matrix[:-1, -1].sum())
     if rejectors is not None:
-        below = rejectors.served.rejects(rejectors.out_of_fold)
-        outside = rejectors.outside_texts
+        below = rejectors.served.rejects(rejectors.signals)
+        background = rejectors.background_texts
         return RejectionQuality(
             held_out=metrics.wilson_interval(rejected, int(matrix.sum())),
             out_of_fold=round(float(below.mean()), 6),
             judged_by=len(chosen.truth),
-            background=metrics.wilson_interval(rejectors.outside_rejected, outside),
-            background_texts=outside,
+            background=metrics.wilson_interval(rejectors.background_rejected, background),
+            background_texts=background,
         )
     trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
     return RejectionQuality(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.arithmetic import GridArithmetic
-from chalicelib.engines.text.head import cross_validation
+from chalicelib.engines.text.head import cross_validation, penalty
 from chalicelib.engines.text.head.cross_validation import cross_validate
 from chalicelib.engines.text.head.layout import Layout, make_row_ranges
 
@@ -41,11 +41,11 @@ def test_the_penalty_follows_the_data(noise: float, penalty_inverse: float) -> N
 
 def test_of_equal_penalties_the_weakest_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loss that hardly rises does not end the search: more examples bear a weaker penalty."""
-    monkeypatch.setattr(cross_validation, "EQUAL_LOSS", 1e3)
+    monkeypatch.setattr(penalty, "EQUAL_LOSS", 1e3)
 
     result = cross_validate(_layout(0.5), 2, (0, 1, 2), GridArithmetic(), [].append)
 
-    assert result.penalty_inverse == cross_validation.RISING_PENALTY_INVERSES[-1]
+    assert result.penalty_inverse == penalty.RISING_PENALTY_INVERSES[-1]
 
 
 def test_every_example_is_held_out_once() -> None:
@@ -70,7 +70,7 @@ def test_one_hold_out_judges_its_fold_alone() -> None:
 
 def test_held_out_logits_know_nothing_of_their_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turning all labels of a fold round leaves its logits as they were."""
-    monkeypatch.setattr(cross_validation, "RISING_PENALTY_INVERSES", (10.0,))
+    monkeypatch.setattr(penalty, "RISING_PENALTY_INVERSES", (10.0,))
     straight, turned = _layout(0.3), _layout(0.3)
     turned.labels[:20] = 1 - turned.labels[:20]
 

@@ -5,30 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chalicelib.engines.text.head import domain
-from chalicelib.engines.text.head.domain import Domain, DomainScale
+from chalicelib.engines.text.head import anchors, domain, domain_score
+from chalicelib.engines.text.head.domain import Domain
+from chalicelib.engines.text.head.domain_score import DomainScale
 
 SCALE = DomainScale((0.0, 0.5, 1.0), (1.0, 0.25, 2.0), (0.0, 0.0, 1.0, 0.0))
 
 
 def test_evidence_by_hand() -> None:
     """Seen from (1, 0), (1, 2) lies straight up: on one anchor, and 2 above a line of height 1."""
-    anchors = np.array([[0, 127], [127, 0]], np.float32)
-    here = Domain(np.array([1.0, 0.0]), anchors, np.array([0.0, 3.0]), -1.0)
+    stored = np.array([[0, 127], [127, 0]], np.float32)
+    here = Domain(np.array([1.0, 0.0]), stored, np.array([0.0, 3.0]), -1.0)
 
     found = here.evidence(np.array([[1.0, 2.0], [-3.0, 0.0]]))
 
     np.testing.assert_allclose(found, [[127 / 512, 2.0], [0.0, -1.0]])
 
 
-def test_witnesses_are_scaled_and_the_line_speaks_only_against() -> None:
+def test_signals_are_scaled_and_the_line_speaks_only_against() -> None:
     """One deviation below the mean of nearness; a line far on the good side counts as its limit."""
     evidence = np.array([[0.25, 9.0], [0.25, -9.0]])
 
-    witnesses = SCALE.scaled(np.array([2.0, 2.0]), evidence, np.array([0, 1]))
+    signals = SCALE.scaled(np.array([2.0, 2.0]), evidence, np.array([0, 1]))
 
-    np.testing.assert_allclose(witnesses, [[2.0, -1.0, 4.0], [2.0, -1.0, -5.0]])
-    np.testing.assert_allclose(domain.scores(witnesses), [2 - 1 - 2, 2 - 1 - 10])
+    np.testing.assert_allclose(signals, [[2.0, -1.0, 4.0], [2.0, -1.0, -5.0]])
+    np.testing.assert_allclose(domain_score.scores(signals), [2 - 1 - 2, 2 - 1 - 10])
 
 
 def test_nearness_counts_beside_what_is_usual_for_the_answer() -> None:
@@ -37,10 +38,10 @@ def test_nearness_counts_beside_what_is_usual_for_the_answer() -> None:
     nearness = np.repeat([0.4, 0.9], 200)
     evidence = np.column_stack([nearness, np.zeros(400)])
 
-    scale = domain.fit_scale(np.zeros(400), evidence, answers, 3)
-    witnesses = scale.scaled(np.zeros(3), np.array([[0.4, 0], [0.9, 0], [0.65, 0]]), np.arange(3))
+    scale = domain_score.fit_scale(np.zeros(400), evidence, answers, 3)
+    signals = scale.scaled(np.zeros(3), np.array([[0.4, 0], [0.9, 0], [0.65, 0]]), np.arange(3))
 
-    np.testing.assert_allclose(witnesses[0, 1], -witnesses[1, 1], atol=1e-4)
+    np.testing.assert_allclose(signals[0, 1], -signals[1, 1], atol=1e-4)
     assert scale.usual is not None
     # Fifty texts of every label are taken for as near as all texts, which lie at .65.
     np.testing.assert_allclose(scale.usual, [-0.25 * 0.8, 0.25 * 0.8, 0], atol=1e-6)
@@ -50,7 +51,7 @@ def test_the_answer_alone_speaks_for_a_text() -> None:
     """Logits of other labels do not make a text more of the domain."""
     logits = np.array([[3.0, 2.9, 2.9], [3.0, -9.0, -9.0]], np.float32)
 
-    np.testing.assert_allclose(domain.answer_support(logits, 2.0), [1.5, 1.5])
+    np.testing.assert_allclose(domain_score.answer_support(logits, 2.0), [1.5, 1.5])
 
 
 def test_probabilities_are_evened_out_by_doubt() -> None:
@@ -64,18 +65,18 @@ def test_probabilities_are_evened_out_by_doubt() -> None:
 
 def test_anchors_are_shared_out_among_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where three of six rows are kept, the label of two keeps both and the one of four one."""
-    monkeypatch.setattr(domain, "MOST_ANCHORS", 3)
+    monkeypatch.setattr(anchors, "MOST_ANCHORS", 3)
 
-    kept = domain.anchor_rows(np.array([0, 0, 0, 1, 0, 1]))
+    kept = anchors.anchor_rows(np.array([0, 0, 0, 1, 0, 1]))
 
     assert kept.tolist() == [0, 1, 3]
 
 
 def test_trust_counts_texts_as_they_are() -> None:
-    """Witnesses that tell nothing leave the share of training texts: 30 of 40."""
+    """Signals that tell nothing leave the share of training texts: 30 of 40."""
     nothing = np.zeros((40, 3))
 
-    trust = domain.fit_trust(nothing[:30], nothing[30:])
+    trust = domain_score.fit_trust(nothing[:30], nothing[30:])
 
     assert trust[-1] == pytest.approx(np.log(3), abs=0.02)
     np.testing.assert_allclose(trust[:-1], 0.0, atol=1e-6)
@@ -87,7 +88,7 @@ def test_a_line_divides_training_texts_from_background_texts() -> None:
     inside = generator.standard_normal((60, 96)) + np.eye(96)[0] * 2.2
     outside = generator.standard_normal((90, 96))
 
-    found = domain.fit_domain(inside, outside, domain.middle(outside))
+    found = domain.fit_domain(inside, outside, anchors.mean_vector(outside))
 
     assert (found.evidence(inside)[:, 1] > 0).mean() > 0.8
     assert (found.evidence(outside)[:, 1] < 0).mean() > 0.8

@@ -14,13 +14,13 @@ from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
 from chalicelib.engines.text import fit as training
 from chalicelib.engines.text.classifier import KIND, VERSION, TrainedText, dump, load
-from chalicelib.engines.text.head import cross_validation, neighbours
+from chalicelib.engines.text.head import neighbours
 from chalicelib.engines.text.head.neighbours import (
     NearestTexts,
     add_nearness,
     choose_weight,
     fit_neighbours,
-    likely,
+    likely_labels,
 )
 from chalicelib.engines.text.head.regression import ExampleBatch
 from tests.engines.text.clusters import a_training_set
@@ -85,10 +85,10 @@ def test_unlikely_labels_count_as_the_farthest_likely_one() -> None:
     logits = np.array([[9.0, 8, 7, 6, 5, 4, 3, 2, 1, 0]])
     nearness = np.array([[0.5, 0.75, -2, 0.25, 0.5, 0.5, 0.5, 0.5, 1, 1]], np.float32)
 
-    heard = add_nearness(logits, nearness, 4.0) - logits
+    added = add_nearness(logits, nearness, 4.0) - logits
 
-    assert sorted(likely(logits)[0].tolist()) == list(range(8))
-    np.testing.assert_allclose(heard, [[2, 3, 1, 1, 2, 2, 2, 2, 1, 1]])
+    assert sorted(likely_labels(logits)[0].tolist()) == list(range(8))
+    np.testing.assert_allclose(added, [[2, 3, 1, 1, 2, 2, 2, 2, 1, 1]])
 
 
 def test_the_weight_follows_the_loss_and_few_texts_tell_none() -> None:
@@ -106,7 +106,7 @@ def test_labels_that_lie_in_many_places_gain(monkeypatch: pytest.MonkeyPatch) ->
     seen, unseen = _part(examples, slice(0, 420)), _part(examples, slice(420, 480))
 
     with_them = _fit(seen)
-    monkeypatch.setattr(cross_validation, "choose_weight", lambda loss_with, texts: 0.0)
+    monkeypatch.setattr(neighbours, "choose_weight", lambda loss_with, texts: 0.0)
     without = _fit(seen)
 
     def right(model: TrainedText) -> float:
@@ -123,7 +123,7 @@ def test_labels_that_lie_in_many_places_gain(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_curve_does_not_find_a_text_beside_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels drawn at random are not learnt by heart by keeping their texts."""
-    monkeypatch.setattr(cross_validation, "choose_weight", lambda loss_with, texts: 32.0)
+    monkeypatch.setattr(neighbours, "choose_weight", lambda loss_with, texts: 32.0)
     examples = a_training_set([100] * 4)
     labels = np.random.default_rng(1).integers(0, 4, 400)
 

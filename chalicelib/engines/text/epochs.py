@@ -1,0 +1,75 @@
+"""Trains the head on the training part of the split, epoch by epoch, for the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.interface import TextEpoch
+from chalicelib.engines.text.head.evaluation import SplitEvaluator, make_evaluator
+from chalicelib.engines.text.head.regression import HeadObjective
+
+if TYPE_CHECKING:
+    from chalicelib.engines.interface import TextFitOptions
+    from chalicelib.engines.text.head.out_of_fold import CrossValidation
+    from chalicelib.engines.text.head.regression import SoftmaxHead
+    from chalicelib.engines.text.head.rejector import Rejection
+    from chalicelib.engines.text.plan import FitPlan
+
+# One record of the learning curve for every iteration would repeat nearly equal metrics.
+ITERATIONS_OF_EPOCH = 3
+# Relative fall of the loss at which a fit ends.
+TOLERANCE = 5e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """Result of the fit on the training part of the split."""
+
+    evaluator: SplitEvaluator
+    """Both sides of the split."""
+    head: SoftmaxHead
+    """The last head."""
+    last: TextEpoch
+    """The last record."""
+    has_converged: bool
+    """Whether the loss stopped falling."""
+
+
+def train_epochs(
+    plan: FitPlan,
+    label_names: Sequence[str],
+    chosen: CrossValidation,
+    rejection: Rejection,
+    options: TextFitOptions,
+    on_epoch: Callable[[TextEpoch], None],
+) -> Epochs:
+    """Fit on the training part, three iterations an epoch, and report every epoch as it ends.
+
+    Args:
+        plan: split and features.
+        label_names: labels in the dataset's order.
+        chosen: penalty, temperature and weight of the nearest texts.
+        rejection: what the model rejects.
+        options: choices of the caller.
+        on_epoch: called after every epoch with its record.
+    """
+    may_reject = options.out_of_domain_rate is not None
+    evaluator = make_evaluator(plan.layout, label_names, chosen, rejection, may_reject=may_reject)
+    batches = plan.layout.batches(lambda part: not part.is_held)
+    problem = HeadObjective(batches, plan.labels, chosen.penalty_inverse, plan.arithmetic)
+    iterations = problem.iterations(None, TOLERANCE)
+    head = problem.head(problem.zeros())
+    number, last = 0, TextEpoch(0, evaluator.metrics(head))
+    while number != options.max_epochs:
+        heads = list(islice(iterations, ITERATIONS_OF_EPOCH))
+        # A fit that converges at once still has one epoch, so that the curve is never empty.
+        if not heads and number > 0:
+            return Epochs(evaluator, head, last, has_converged=True)
+        head = heads[-1] if heads else head
+        number += 1
+        last = TextEpoch(number, evaluator.metrics(head))
+        on_epoch(last)
+    return Epochs(evaluator, head, last, has_converged=False)

@@ -1,0 +1,62 @@
+"""Directions of training texts that a model stores, to find the nearest ones to a new text.
+
+A direction is a feature vector seen from a centre and scaled to length one. All numbers lie on the
+grid of `GridArithmetic`, so that products are exact whatever the threads and BLAS kernels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.arithmetic import GridArithmetic
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bytes, Doubles, Floats, Ints
+
+# Limits the time of a prediction and the size of an artifact.
+MOST_ANCHORS = 5_000
+# Anchors are multiples of 1/512. Components of real vectors are mostly below a quarter, so that
+# 127 of these steps are enough and artifacts can store one byte per number.
+ANCHOR_STEPS = 512.0
+
+
+def mean_vector(features: Floats) -> Doubles:
+    """Return the mean of feature vectors on the grid, float, shape (texts, dims) to (dims,)."""
+    mean = np.add.reduce(features.astype(np.float64), axis=0) / len(features)
+    return np.asarray(GridArithmetic().features(mean), np.float64)
+
+
+def unit_vectors(features: Floats, centre: Floats) -> Doubles:
+    """Return the directions from a centre on the grid, float, shape (texts, dims)."""
+    moved = features.astype(np.float64) - centre
+    lengths = np.sqrt(np.add.reduce(moved * moved, axis=1))
+    # A text at the centre has no direction: it becomes the zero vector.
+    units = moved / np.maximum(lengths, 1e-9)[:, None]
+    return np.asarray(GridArithmetic().features(units), np.float64)
+
+
+def round_anchors(units: Floats) -> Bytes:
+    """Round directions to multiples of 1/512 that fit into a byte, float, (texts, dims) to int8."""
+    return np.asarray(np.clip(np.rint(units * ANCHOR_STEPS), -127, 127), np.int8)
+
+
+def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
+    """Choose the rows to store, equally many of each label when not all of them fit.
+
+    Args:
+        labels: label indexes, int, shape (rows,).
+        most: maximum number of rows; None: 5,000.
+        of_label: maximum number of rows of one label; None: no limit.
+
+    Returns:
+        Rows in ascending order, int, shape (at most `most`,).
+    """
+    order = np.argsort(labels, kind="stable")
+    firsts = np.searchsorted(labels[order], labels[order])
+    places = np.empty(len(labels), np.int64)
+    places[order] = np.arange(len(labels)) - firsts
+    # Sorted by place within the label, so that a cut takes equally many rows of every label.
+    chosen = np.argsort(places, kind="stable")[: MOST_ANCHORS if most is None else most]
+    return np.sort(chosen if of_label is None else chosen[places[chosen] < of_label])

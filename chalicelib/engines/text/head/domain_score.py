@@ -1,0 +1,153 @@
+"""Combines the signals that a text belongs to a model's domain into a score and a probability.
+
+Three signals: the logit of the answer, the cosine to the nearest training text, and the side of
+the line between training and background texts (see `Domain`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.arithmetic import GridArithmetic
+from chalicelib.engines.text.head.regression import (
+    ExampleBatch,
+    HeadObjective,
+    class_weights,
+    fit_head,
+)
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
+
+SIGNALS = 3  # logit of the answer, nearness, line
+# Pseudo-count of texts with average nearness for every label: the mean of fifteen texts is too
+# uncertain and would accept foreign questions.
+_PRIOR_TEXTS = 50
+# The line may only count against a text: it cannot judge questions close to the labels.
+_LINE_WEIGHT, _LINE_CEILING = 2.0, -1.0
+_PENALTY_INVERSE = 1.0
+_TOLERANCE = 5e-4
+# Clips outliers, in standard deviations.
+_FARTHEST = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScale:
+    """Scales of the signals, and the weights of the probability that a text is in the domain."""
+
+    means: tuple[float, ...]
+    """Mean of each signal over the training texts, out of fold."""
+    deviations: tuple[float, ...]
+    """Standard deviation of each signal over the same texts."""
+    trust: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
+    """Log-odds that a text is in the domain: a weight for each scaled signal, and an offset."""
+    usual: Singles | None = None
+    """By label, mean nearness of texts with that answer minus the mean of all, float32, shape
+    (labels,); None in older models, which use the energy of the logits as first signal."""
+
+    def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:
+        """Standardise the signals.
+
+        Args:
+            support: logit of each answer over the temperature, float64, shape (texts,).
+            evidence: nearness and line, float64, shape (texts, 2).
+            answers: label indexes, int, shape (texts,).
+
+        Returns:
+            Float64, shape (texts, 3): 0 is typical of training texts, low speaks against a text.
+        """
+        signals = _join_signals(support, evidence, answers, self.usual)
+        found = (signals - self.means) / np.array(self.deviations)
+        return np.asarray(np.clip(found, -_FARTHEST, _FARTHEST))
+
+    def cautious(self, shares: Singles, signals: Doubles) -> Singles:
+        """Mix probabilities with even ones by the probability that a text is out of domain.
+
+        Args:
+            shares: probabilities, float32, shape (texts, labels).
+            signals: scaled ones, float64, shape (texts, 3).
+
+        Returns:
+            Float32, same shape and order, each row sums to 1.
+        """
+        odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
+        trust = (1.0 / (1.0 + np.exp(-odds))).astype(np.float32)[:, None]
+        return np.asarray(trust * shares + (1.0 - trust) / np.float32(shares.shape[1]))
+
+
+def answer_support(logits: Floats, temperature: float) -> Doubles:
+    """Return each answer's logit over the temperature, (texts, labels) to float64, (texts,)."""
+    return np.asarray(logits.max(axis=1).astype(np.float64) / temperature)
+
+
+def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -> DomainScale:
+    """Measure means and deviations of the signals on training texts.
+
+    Args:
+        support: logit of each answer over the temperature, float64, shape (texts,).
+        evidence: nearness and line, float64, shape (texts, 2).
+        answers: label indexes, int, shape (texts,).
+        labels: number of labels.
+    """
+    usual = _usual_nearness(evidence[:, 0], answers, labels)
+    signals = _join_signals(support, evidence, answers, usual)
+    means = np.add.reduce(signals, axis=0) / len(signals)
+    spread = signals - means
+    deviations = np.sqrt(np.add.reduce(spread * spread, axis=0) / len(signals))
+    deviations = np.maximum(deviations, 1e-6)
+    return DomainScale(tuple(means.tolist()), tuple(deviations.tolist()), usual=usual)
+
+
+def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
+    """Fit the log-odds that scaled signals are of a training text and not of a background text.
+
+    Both classes count with their actual sizes: with few training texts less is certain.
+
+    Args:
+        inside: scaled signals of training texts, float64, shape (texts, 3).
+        background: scaled signals of background texts, float64, shape (others, 3).
+
+    Returns:
+        Three weights and the offset.
+    """
+    arithmetic = GridArithmetic()
+    signals = arithmetic.features(np.concatenate([inside, background]))
+    batch = ExampleBatch(signals, np.repeat([1, 0], [len(inside), len(background)]))
+    head = fit_head(HeadObjective([batch], 2, _PENALTY_INVERSE, arithmetic), None, _TOLERANCE)
+    # The objective balances the classes; the offset restores their actual sizes.
+    balance = class_weights(np.array([len(background), len(inside)]))
+    offset = head.biases[1] - head.biases[0] + np.log(balance[0] / balance[1])
+    return (*(head.weights[:, 1] - head.weights[:, 0]).tolist(), float(offset))
+
+
+def scores(signals: Doubles) -> Doubles:
+    """Add up the signals; the line counts only where it is clearly against a text.
+
+    Args:
+        signals: scaled ones, float64, shape (texts, 3).
+
+    Returns:
+        Float64, shape (texts,): high for texts of the domain.
+    """
+    lines = np.minimum(signals[:, 2], _LINE_CEILING)
+    return np.asarray(signals[:, 0] + signals[:, 1] + _LINE_WEIGHT * lines)
+
+
+def _usual_nearness(nearness: Doubles, answers: Ints, labels: int) -> Singles:
+    mean = nearness.mean()
+    counts = np.bincount(answers, minlength=labels) + _PRIOR_TEXTS
+    sums = np.bincount(answers, nearness - mean, minlength=labels)
+    return np.asarray(sums / counts, np.float32)
+
+
+def _join_signals(
+    support: Doubles, evidence: Doubles, answers: Ints, usual: Singles | None
+) -> Doubles:
+    signals = np.column_stack([support, evidence])
+    if usual is not None:
+        # Some labels are scattered: nearness counts relative to what is usual for the answer.
+        signals[:, 1] -= usual[answers]
+    return signals

@@ -1,0 +1,100 @@
+"""Out-of-fold results of a training, and the temperatures that are fitted to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.calibration import fit_temperature
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Ints, Singles
+    from chalicelib.engines.text.head.layout import HeldOutFolds
+    from chalicelib.engines.text.head.neighbours import WeightedScores
+    from chalicelib.engines.text.head.penalty import PenaltyChoice
+
+_DEFAULT_PENALTY_INVERSE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """The chosen settings, and the logits that they were chosen with."""
+
+    penalty_inverse: float
+    """The chosen C."""
+    temperature: float
+    """Temperature of the served model, fitted to all examples."""
+    metric_temperature: float
+    """Temperature for the metrics, fitted to the training part of the split only."""
+    examples: Ints
+    """Examples that were held out once, int, shape (n,)."""
+    logits: Singles
+    """Their logits by heads that did not see them, float32, shape (n, labels)."""
+    truth: Ints
+    """Their label indexes, int, shape (n,)."""
+    is_trained: Bools
+    """Which of them belong to the training part of the split, bool, shape (n,)."""
+    background_logits: Singles
+    """Logits of the background texts, fold after fold, float32, shape (m, labels)."""
+    head_logits: Singles
+    """`logits` without the weight of the nearest texts, float32, shape (n, labels)."""
+    background_head_logits: Singles
+    """`background_logits` without that weight, float32, shape (m, labels)."""
+    nearness_weight: float = 0.0
+    """What a cosine of 1 to the nearest text of a label adds to its logit; 0: not used."""
+
+
+def calibrate(
+    folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
+) -> CrossValidation:
+    """Fit both temperatures to the logits of the chosen penalty.
+
+    Args:
+        folds: the held-out examples.
+        choice: the penalty, and logits of the head.
+        nearest: logits with the nearest texts; None: these are not used.
+    """
+    scores = choice.scores if nearest is None else nearest.scores
+    logits = np.concatenate([part.held for part in scores])
+    chosen, chosen_truth = logits[folds.may_choose], folds.truth[folds.may_choose]
+    return CrossValidation(
+        penalty_inverse=choice.penalty_inverse,
+        temperature=fit_temperature(logits, folds.truth, _error_rate(len(folds.truth))),
+        metric_temperature=fit_temperature(chosen, chosen_truth, _error_rate(len(chosen_truth))),
+        examples=folds.examples,
+        logits=logits,
+        truth=folds.truth,
+        is_trained=folds.is_trained,
+        background_logits=np.concatenate([part.background for part in scores]),
+        head_logits=np.concatenate([part.held for part in choice.scores]),
+        background_head_logits=np.concatenate([part.background for part in choice.scores]),
+        nearness_weight=0.0 if nearest is None else nearest.weight,
+    )
+
+
+def default_settings(labels: int) -> CrossValidation:
+    """Return C = 10 at temperature 1, for trainings that cannot hold anything out."""
+    nothing = np.empty(0, np.int64)
+    logits = np.empty((0, labels), np.float32)
+    return CrossValidation(
+        penalty_inverse=_DEFAULT_PENALTY_INVERSE,
+        temperature=1.0,
+        metric_temperature=1.0,
+        examples=nothing,
+        logits=logits,
+        truth=nothing,
+        is_trained=np.empty(0, bool),
+        background_logits=logits,
+        head_logits=logits,
+        background_head_logits=logits,
+    )
+
+
+def _error_rate(examples: int) -> float:
+    """Return the chance of an error after n correct answers, by Laplace's rule of succession.
+
+    Without it, a few examples that are all answered correctly would make every answer certain.
+    """
+    return 1.0 / (examples + 2)

@@ -1,0 +1,64 @@
+"""Trains the served head with all examples and rounds it to what an artifact stores."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.interface import EncoderUse
+from chalicelib.engines.text.classifier import TextParameters
+from chalicelib.engines.text.epochs import ITERATIONS_OF_EPOCH, TOLERANCE
+from chalicelib.engines.text.head.neighbours import fit_neighbours
+from chalicelib.engines.text.head.regression import HeadObjective
+
+if TYPE_CHECKING:
+    from chalicelib.engines.interface import TextTrainingSet
+    from chalicelib.engines.text.head.out_of_fold import CrossValidation
+    from chalicelib.engines.text.head.regression import SoftmaxHead
+    from chalicelib.engines.text.head.rejector import Rejection
+    from chalicelib.engines.text.plan import FitPlan
+
+
+def fit_served(
+    training_set: TextTrainingSet,
+    plan: FitPlan,
+    chosen: CrossValidation,
+    rejection: Rejection,
+    head: SoftmaxHead,
+    max_epochs: int | None,
+) -> TextParameters:
+    """Train the head further with all examples and collect what the model stores.
+
+    Args:
+        training_set: labels and encoders.
+        plan: features and their scaling.
+        chosen: penalty, temperature and weight of the nearest texts.
+        rejection: what the model rejects.
+        head: the head to start from, trained on the training part of the split.
+        max_epochs: maximum number of epochs; None: until the loss stops falling.
+    """
+    batches = plan.layout.batches(lambda part: True)
+    problem = HeadObjective(batches, plan.labels, chosen.penalty_inverse, plan.arithmetic)
+    limit = None if max_epochs is None else max_epochs * ITERATIONS_OF_EPOCH
+    for following in islice(problem.iterations(head, TOLERANCE), limit):
+        head = following
+    texts = plan.layout.batches(lambda part: not part.is_phrase)
+    weight, scaling = chosen.nearness_weight, plan.scaling
+    uses = tuple(
+        EncoderUse(name, training_set.encoder_digests.get(name, ""), len(mean))
+        for name, mean in zip(scaling.names, scaling.means, strict=True)
+    )
+    return TextParameters(
+        labels=tuple(training_set.label_names),
+        encoders=uses,
+        weights=head.weights.astype(np.float16),
+        biases=head.biases.astype(np.float32),
+        means=np.concatenate(scaling.means).astype(np.float32),
+        norms=scaling.norms,
+        temperature=chosen.temperature,
+        threshold=rejection.threshold,
+        rejector=None if rejection.rejectors is None else rejection.rejectors.served,
+        neighbours=fit_neighbours(texts, plan.labels, weight) if weight else None,
+    )

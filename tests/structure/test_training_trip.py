@@ -1,0 +1,15 @@
+"""How often a reader of the training of texts has to turn back."""
+
+from __future__ import annotations
+
+from tests.structure.training_trip import record_training
+
+# It was 49 before the training became a list of steps.
+MAX_RETURNS = 20
+
+
+def test_training_reads_from_top_to_bottom() -> None:
+    """The training of a text model returns to files that it has left at most twenty times."""
+    trip = record_training()
+
+    assert trip.returns <= MAX_RETURNS, str(trip)
