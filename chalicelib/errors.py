@@ -181,7 +181,7 @@ class MetricsNotFound(NotFound):
     code = "metrics_not_found"
 
     def __init__(self, model_id: object) -> None:
-        super().__init__(f"Model {model_id} has no metrics yet; they are there once it SUCCEEDED.")
+        super().__init__(f"Model {model_id} has no metrics yet. Wait until it is SUCCEEDED.")
 
 
 class PrebuiltHasCardOnly(ModelNotFound):
@@ -191,7 +191,7 @@ class PrebuiltHasCardOnly(ModelNotFound):
         NotFound.__init__(
             self,
             f"Model {model_id} is prebuilt: it has no training, metrics or feedback of its own. "
-            "What it was made from and how well it does stands in its card: "
+            "Its training data and quality are in its card: "
             f"GET /v2/{family}/models/{model_id}/card",
         )
 
@@ -290,7 +290,7 @@ class ExampleNameTaken(Conflict):
 
     def __init__(self, dataset_id: object, name: str) -> None:
         super().__init__(
-            f"Dataset {dataset_id} has an example of the name '{name}' already. "
+            f"Dataset {dataset_id} already has an example with the name '{name}'. "
             "Send another 'name'."
         )
 
@@ -334,8 +334,10 @@ class SuspectsNotKept(Conflict):
     code = "suspects_not_kept"
 
     def __init__(self, model_id: str) -> None:
-        cause = "it has not SUCCEEDED yet, or was trained before they were"
-        super().__init__(f"What model {model_id} doubts is not kept: {cause}. Train it again.")
+        cause = "it has not SUCCEEDED yet, or an older version of the service trained it"
+        super().__init__(
+            f"The flagged examples of model {model_id} are not stored: {cause}. Train it again."
+        )
 
 
 class EvaluationNotKept(Conflict):
@@ -344,8 +346,11 @@ class EvaluationNotKept(Conflict):
     code = "evaluation_not_kept"
 
     def __init__(self, model_id: str) -> None:
-        cause = "it has not SUCCEEDED yet, was trained before they were, or finds objects"
-        super().__init__(f"The evaluation of model {model_id} is not kept: {cause}.")
+        cause = (
+            "it has not SUCCEEDED yet, an older version of the service trained it, or it detects "
+            "objects"
+        )
+        super().__init__(f"The evaluation of model {model_id} is not stored: {cause}.")
 
 
 class EncoderMissing(Conflict):
@@ -449,8 +454,8 @@ class NothingIsSaved(StorageUnavailable):
     def __init__(self, since: str, retry_after_seconds: int = 60) -> None:
         super().__init__(retry_after_seconds)
         self.message = (
-            f"New data is not taken now: nothing could be saved since {since}. Reading, predicting "
-            f"and deleting go on. Try again in {retry_after_seconds} seconds."
+            f"New data is not accepted now: nothing could be saved since {since}. Reading, "
+            f"predicting and deleting still work. Try again in {retry_after_seconds} seconds."
         )
 
 

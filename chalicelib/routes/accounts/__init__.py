@@ -1,4 +1,4 @@
-"""Tokens, what the account may and did use, and who is told of what happens in it."""
+"""Tokens, usage and webhooks of an account."""
 
 from chalicelib.routes.accounts import oauth, usage, webhooks
 

@@ -86,7 +86,7 @@ OPERATIONS = (
         path="/v2/oauth2/tokens/{token}",
         aliases=("/v2/oauth2/token/{token}",),
         view=revoke_token,
-        summary="Revoke a refresh token; access tokens made from it die with it.",
+        summary="Revoke a refresh token and the access tokens made from it.",
         status=204,
         statuses=(404,),
     ),

@@ -20,7 +20,7 @@ OPERATIONS = (
         method="GET",
         path="/v2/apiusage",
         view=list_usage,
-        summary="Plan, and predictions of the present month.",
+        summary="Return the plan and the predictions of the current month.",
         answer=service_records.UsageRecord,
         is_list=True,
     ),

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told of events. Beyond, section 6."""
+"""Webhooks: URLs that receive events. Beyond, section 6."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ONE = "/v2/webhooks/{webhook_id}"
 HookUrl = Annotated[
     str,
     msgspec.Meta(
-        description="Where events are posted to: an https address on the public internet.",
+        description="URL that receives the events: an https address on the public internet.",
         examples=["https://shop.example/presage"],
     ),
 ]
 EventList = Annotated[
     list[Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*EVENTS]})]],
     msgspec.Meta(
-        description="What it is told of.",
+        description="Events that the webhook receives.",
         examples=[["training.succeeded", "training.failed"]],
         extra_json_schema={"minItems": 1},
     ),
@@ -70,7 +70,7 @@ def locate_webhook(call: Call) -> Webhook:
 
 
 def create_webhook(call: Call) -> service_records.WebhookRecord:
-    """Have an address told of events; its secret is shown this once."""
+    """Create a webhook; its secret is returned only here."""
     form: WebhookForm = call.form
     fields = HookFields(form.url, tuple(form.events), form.description)
     return describe.webhook(*call.container.webhooks.create(call.account, fields))
@@ -83,7 +83,7 @@ def list_webhooks(call: Call) -> ListAnswer:
 
 
 def get_webhook(call: Call) -> service_records.WebhookRecord:
-    """Show a webhook, without its secret."""
+    """Return a webhook without its secret."""
     return describe.webhook(call.located)
 
 
@@ -123,7 +123,7 @@ OPERATIONS = (
         path="/v2/webhooks",
         view=create_webhook,
         takes_key=True,
-        summary="Have an address told of events. The secret that signs them is shown this once.",
+        summary="Create a webhook. The secret that signs its events is returned only here.",
         form=WebhookForm,
         answer=service_records.WebhookRecord,
         statuses=(409,),
@@ -143,7 +143,7 @@ OPERATIONS = (
         path=ONE,
         view=get_webhook,
         locate=locate_webhook,
-        summary="Show a webhook, without its secret.",
+        summary="Return a webhook without its secret.",
         answer=service_records.WebhookRecord,
     ),
     Operation(
@@ -153,7 +153,7 @@ OPERATIONS = (
         view=change_webhook,
         locate=locate_webhook,
         takes_key=True,
-        summary="Give a webhook another address or other events, or enable or disable it.",
+        summary="Change the URL or the events of a webhook, or enable or disable it.",
         form=WebhookChangesForm,
         answer=service_records.WebhookRecord,
     ),
@@ -163,7 +163,7 @@ OPERATIONS = (
         path=ONE,
         view=delete_webhook,
         locate=locate_webhook,
-        summary="Delete a webhook; what is on its way to it comes to nothing.",
+        summary="Delete a webhook; pending deliveries are dropped.",
         status=204,
     ),
     Operation(
@@ -173,8 +173,8 @@ OPERATIONS = (
         view=rotate_webhook,
         locate=locate_webhook,
         takes_key=True,
-        summary="Give a webhook a new secret, shown this once; the former one signs too for 24 "
-        "hours.",
+        summary="Replace the secret of a webhook. It is returned only here; the old secret also "
+        "signs for 24 hours.",
         answer=service_records.WebhookRecord,
     ),
     Operation(

@@ -1,4 +1,4 @@
-"""Browsing: examples for review, beside the lists that the monthly limit counts."""
+"""Browsing: examples for review, which the monthly limit of example lists does not count."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
     source: Annotated[
         Literal["upload", "feedback", "all"] | None,
         msgspec.Meta(
-            description="Where they came from; without it uploads, and with `labelId` or "
+            description="Origin of the examples. Default: uploads, or with `labelId` or "
             "`suspectsOf` all."
         ),
     ] = None
     suspects_of: Annotated[
         str | None,
         msgspec.Meta(
-            description="Id of a model: only examples whose labels its training doubts and that "
+            description="Id of a model: only examples whose labels its training flagged and that "
             "were not changed since, the most suspicious first.",
             extra_json_schema={"pattern": "^[A-Za-z0-9]{1,64}$"},
         ),
@@ -49,8 +49,8 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
     contains: Annotated[
         str,
         msgspec.Meta(
-            description="Only texts, or file names, with this in them, in any case. One call looks "
-            "for two seconds and tells in `nextOffset` where to go on.",
+            description="Only texts, or file names, that contain this, in any case. One call "
+            "searches for two seconds and returns in `nextOffset` where to continue.",
             max_length=200,
             examples=["parcel"],
         ),
@@ -90,8 +90,8 @@ OPERATIONS = (
         families=BOTH,
         view=browse_examples,
         locate=locate_browsed,
-        summary="Look through the examples of a dataset, or those whose labels a model doubts; "
-        "does not count to the monthly limit of example lists.",
+        summary="Browse the examples of a dataset, or those whose labels a model flagged; not "
+        "counted against the monthly limit of example lists.",
         query=BrowseQuery,
         page_size=EXAMPLES_PAGE,
         is_list=True,

@@ -26,7 +26,7 @@ class DatasetsQuery(msgspec.Struct):
 
 
 class FailedDatasetsQuery(msgspec.Struct):
-    """Which datasets are deleted at once; there is no other choice."""
+    """Which datasets to delete; only one value is allowed."""
 
     status: Annotated[
         Literal["FAILED"],
@@ -98,7 +98,7 @@ OPERATIONS = (
         path="/v2/:family/datasets",
         families=BOTH,
         view=list_datasets,
-        summary="List datasets by id; with global=true those that ship with the service.",
+        summary="List datasets by id; with `global=true` those that ship with the service.",
         query=DatasetsQuery,
         page_size=DATASETS_PAGE,
         is_list=True,
@@ -124,7 +124,7 @@ OPERATIONS = (
         families=BOTH,
         view=get_dataset,
         locate=dataset_in_path,
-        summary="Show a dataset with its labels.",
+        summary="Return a dataset with its labels.",
         answer=dataset_records.DatasetRecord,
     ),
     Operation(
@@ -133,7 +133,7 @@ OPERATIONS = (
         path="/v2/:family/datasets/{dataset_id}",
         families=BOTH,
         view=delete_dataset,
-        summary="Delete a dataset; its models stay.",
+        summary="Delete a dataset; its models are kept.",
         answer=service_records.DeletionRecord,
         statuses=(404, 409),
     ),

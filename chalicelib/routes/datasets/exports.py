@@ -41,7 +41,7 @@ def locate_export(call: Call) -> tuple[DatasetView, Export]:
 
 
 def get_export(call: Call) -> dataset_records.ExportRecord:
-    """Show how far an export is, and where its file can be fetched."""
+    """Return the status of an export and the URL of its file."""
     view, export = call.located
     return describe.export(export, call.container.exports.url(view, export))
 
@@ -62,7 +62,7 @@ OPERATIONS = (
         families=BOTH,
         view=create_export,
         locate=dataset_in_path,
-        summary="Write the examples of a dataset as a file that uploads again.",
+        summary="Export the examples of a dataset to a file that can be uploaded again.",
         form=ExportForm,
         takes_key=True,
         recover=recover_export,
@@ -76,7 +76,7 @@ OPERATIONS = (
         families=BOTH,
         view=get_export,
         locate=locate_export,
-        summary="Show how far an export is, and where its file can be fetched.",
+        summary="Return the status of an export and the URL of its file.",
         answer=dataset_records.ExportRecord,
     ),
 )

@@ -47,7 +47,9 @@ class LabelChangesForm(msgspec.Struct, rename="camel"):
     name: Name | None = None
     merge_into: Annotated[
         int | None,
-        msgspec.Meta(description="Id of the label that takes its examples and its names over."),
+        msgspec.Meta(
+            description="Id of the label to merge it into; that label gets its examples and names."
+        ),
     ] = None
 
     def __post_init__(self) -> None:
@@ -58,11 +60,11 @@ class LabelChangesForm(msgspec.Struct, rename="camel"):
             raise InvalidParameter("mergeInto", "send 'name' or 'mergeInto', one of them.")
 
 
-Side = Annotated[float, msgspec.Meta(description="Pixels of the picture as displayed.")]
+Side = Annotated[float, msgspec.Meta(description="Pixels of the image as displayed.")]
 
 
 class BoxItem(msgspec.Struct, rename="camel"):
-    """A box with its label, which is named or told by its id."""
+    """A box with its label, given by name or id."""
 
     x: Side
     y: Side
@@ -101,8 +103,8 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
     boxes: Annotated[
         BoxList | BoxText | None,
         msgspec.Meta(
-            description="Detection: all boxes of the example's picture from then on. One that is "
-            "there keeps its id; none removes all.",
+            description="Detection: the new list of all boxes of the example's image. A box that "
+            "exists already keeps its id; an empty list removes all boxes.",
         ),
     ] = None
 
@@ -118,11 +120,13 @@ class CorrectionItem(msgspec.Struct, rename="camel"):
     example_id: Annotated[int, msgspec.Meta(description="Id of the example.")]
     label_id: int | None = None
     label: Name | None = None
-    remove: Annotated[bool, msgspec.Meta(description="Takes it out of the dataset.")] = False
+    remove: Annotated[bool, msgspec.Meta(description="Whether to remove it from the dataset.")] = (
+        False
+    )
 
 
 class CorrectionsForm(msgspec.Struct, rename="camel"):
-    """Corrections, or the model whose report tells them."""
+    """Corrections, or the model whose report suggests them."""
 
     json_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": ["corrections"]}, {"required": ["fromReportOf"]}]
@@ -132,21 +136,23 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
     corrections: Annotated[
         list[CorrectionItem] | None,
         msgspec.Meta(
-            description="Each example once.",
+            description="Each example at most once.",
             extra_json_schema={"minItems": 1, "maxItems": MAX_CORRECTIONS},
         ),
     ] = None
     from_report_of: Annotated[
         str | None,
         msgspec.Meta(
-            description="Id of a model of this dataset: does what its last training suggests, as "
-            "`browse` with `suspectsOf` shows it.",
+            description="Id of a model of this dataset whose last training suggests the "
+            "corrections. List them with `browse` and `suspectsOf`.",
             extra_json_schema={"pattern": "^[A-Za-z0-9]{1,64}$"},
         ),
     ] = None
     minimum_confidence: Annotated[
         float,
-        msgspec.Meta(ge=0, le=1, description="Leaves suspects below alone."),
+        msgspec.Meta(
+            ge=0, le=1, description="Minimum confidence of a suggestion; others are skipped."
+        ),
     ] = MINIMUM_CONFIDENCE
 
     def __post_init__(self) -> None:
@@ -179,7 +185,7 @@ def label_in_path(call: Call) -> tuple[DatasetView, Label]:
 
 
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Give a dataset another name."""
+    """Rename a dataset."""
     return describe.dataset(call.container.mending.rename_dataset(call.located, call.form.name))
 
 
@@ -258,7 +264,7 @@ def _box_items(sent: list[BoxItem] | str) -> list[BoxItem]:
     try:
         found = msgspec.json.decode(sent)
     except (msgspec.MsgspecError, UnicodeError) as problem:
-        raise InvalidParameter("boxes", "it is no valid JSON text.") from problem
+        raise InvalidParameter("boxes", "it is not valid JSON text.") from problem
     return convert({"boxes": found}, BoxesText).boxes
 
 
@@ -268,7 +274,7 @@ def _sent_box(item: BoxItem) -> SentBox:
 
 
 def remove_example(call: Call) -> dataset_records.CorrectionRecord:
-    """Take an example out of a dataset."""
+    """Remove an example from a dataset."""
     view, example_id = call.located
     return _described(call, view, call.container.mending.remove_example(view, example_id))
 
@@ -320,7 +326,7 @@ OPERATIONS = (
         families=BOTH,
         view=rename_dataset,
         locate=locate.readable_dataset,
-        summary="Give a dataset another name.",
+        summary="Rename a dataset.",
         takes_key=True,
         form=DatasetChangesForm,
         answer=dataset_records.DatasetRecord,
@@ -333,8 +339,8 @@ OPERATIONS = (
         families=BOTH,
         view=change_label,
         locate=changed_label,
-        summary="Give a label another name, or put its examples under another label; models keep "
-        "the names that they learnt, and what comes with an old one goes to the label.",
+        summary="Rename a label, or merge it into another one. Trained models keep the old names, "
+        "and later uploads and feedback with an old name get the new label.",
         takes_key=True,
         recover=recover_label,
         form=LabelChangesForm,
@@ -359,8 +365,8 @@ OPERATIONS = (
         families=BOTH,
         view=change_example,
         locate=example_in_path,
-        summary="Give an example another label, or a text another wording; its id stays. Or give "
-        "the picture of a box other boxes.",
+        summary="Change the label or the text of an example, or the boxes of its image. The "
+        "example keeps its id.",
         takes_key=True,
         recover=recover_example,
         form=ExampleChangesForm,
@@ -375,7 +381,7 @@ OPERATIONS = (
         families=BOTH,
         view=remove_example,
         locate=example_in_path,
-        summary="Take an example out of a dataset.",
+        summary="Remove an example from a dataset.",
         answer=dataset_records.CorrectionRecord,
         statuses=(400, 409),
     ),
@@ -386,8 +392,8 @@ OPERATIONS = (
         families=BOTH,
         view=correct_dataset,
         locate=corrected_dataset,
-        summary="Move or remove up to 10,000 examples, all or none, or do what the report of a "
-        "model suggests.",
+        summary="Move or remove up to 10,000 examples, all or none, or apply the suggestions of a "
+        "model's report.",
         takes_key=True,
         recover=recover_corrections,
         form=CorrectionsForm,
@@ -402,7 +408,7 @@ OPERATIONS = (
         families=BOTH,
         view=list_corrections,
         locate=locate.dataset_in_path,
-        summary="List what corrections and other changes of examples did, the newest first.",
+        summary="List the corrections and other changes of a dataset, the newest first.",
         page_size=RECEIPTS_PAGE,
         is_list=True,
         answer=dataset_records.CorrectionRecord,

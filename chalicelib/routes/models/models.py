@@ -31,11 +31,11 @@ class EvaluationQuery(msgspec.Struct, rename="camel"):
         str, msgspec.Meta(description="Only examples of this label.", max_length=180)
     ] = ""
     predicted: Annotated[
-        str, msgspec.Meta(description="Only examples with this answer.", max_length=180)
+        str, msgspec.Meta(description="Only examples with this predicted label.", max_length=180)
     ] = ""
     is_right: Annotated[
         bool | None,
-        msgspec.Meta(description="Only examples that were answered rightly, or wrongly."),
+        msgspec.Meta(description="Only examples that were predicted correctly, or incorrectly."),
     ] = None
 
 
@@ -70,7 +70,7 @@ def list_learning_curve(call: Call) -> ListAnswer:
 
 
 def list_evaluation(call: Call) -> ListAnswer:
-    """Show what a model answers to its own examples when it has not seen them."""
+    """List predictions for held-out examples of a model's own dataset."""
     query: EvaluationQuery = call.query
     wanted = EvaluatedFilter(query.expected or None, query.predicted or None, query.is_right)
     asked = call.window
@@ -123,7 +123,7 @@ OPERATIONS = (
         families=BOTH,
         view=get_metrics,
         locate=model_in_path,
-        summary="Show the metrics of a model.",
+        summary="Return the metrics of a model.",
         answer=model_records.MetricsRecord,
     ),
     Operation(
@@ -133,7 +133,7 @@ OPERATIONS = (
         families=BOTH,
         view=list_learning_curve,
         locate=model_in_path,
-        summary="List the figures of a model after each epoch.",
+        summary="Return the learning curve of a model, one record per epoch.",
         page_size=EPOCHS_PAGE,
         is_list=True,
         answer=model_records.LearningCurveRecord,
@@ -145,7 +145,7 @@ OPERATIONS = (
         families=BOTH,
         view=list_evaluation,
         locate=model_in_path,
-        summary="Show what a model answers to its own examples when it has not seen them.",
+        summary="List predictions for held-out examples of a model's own dataset.",
         query=EvaluationQuery,
         page_size=EXAMPLES_PAGE,
         is_list=True,
@@ -161,7 +161,7 @@ OPERATIONS = (
         families=BOTH,
         view=get_card,
         locate=load_card,
-        summary="Show what a model was made from, how it was measured, and its limits.",
+        summary="Return the model card: data, metrics and limitations.",
         answer=model_records.CardRecord,
     ),
     Operation(

@@ -73,7 +73,7 @@ def retrain(call: Call) -> model_records.TrainingRecord:
 
 
 def get_training(call: Call) -> model_records.TrainingRecord:
-    """Show the latest training of a model. Spec: Model training status."""
+    """Return the latest training of a model. Spec: Model training status."""
     return describe.training(call.container.training.view(call.located))
 
 
@@ -121,7 +121,7 @@ def _decoded(text: str) -> dict[str, Any] | None:
     try:
         members = msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError) as problem:
-        raise InvalidParameter("trainParams", "it is no valid JSON text.") from problem
+        raise InvalidParameter("trainParams", "it is not valid JSON text.") from problem
     if members is not None and not isinstance(members, dict):
         raise InvalidParameter("trainParams", "expected a JSON object.")
     return members
@@ -151,7 +151,7 @@ OPERATIONS = (
         families=BOTH,
         view=retrain,
         locate=model_in_body,
-        summary="Queue another training of a model; it keeps its id and predicts meanwhile.",
+        summary="Train a model again. It keeps its id and continues to predict meanwhile.",
         form=RetrainForm,
         takes_key=True,
         recover=recover_retraining,
@@ -165,7 +165,7 @@ OPERATIONS = (
         families=BOTH,
         view=get_training,
         locate=model_in_path,
-        summary="Show the latest training of a model.",
+        summary="Return the latest training of a model.",
         answer=model_records.TrainingRecord,
     ),
 )

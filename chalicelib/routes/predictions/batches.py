@@ -120,7 +120,7 @@ def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
 
 
 def create_batch(call: Call) -> model_records.BatchRecord:
-    """Have many texts answered in the background."""
+    """Predict many texts in the background."""
     form: BatchForm = call.form
     model, view = call.located
     options = BatchOptions(
@@ -137,7 +137,7 @@ def create_batch(call: Call) -> model_records.BatchRecord:
 
 
 def create_picture_batch(call: Call) -> model_records.BatchRecord:
-    """Have many pictures or documents answered in the background."""
+    """Predict many images, or read many documents, in the background."""
     form: PictureBatchForm = call.form
     model, view = call.located
     kind = form.kind or (READ if model.type == OCR else None)
@@ -156,13 +156,13 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
 
 
 def create_ranking(call: Call) -> model_records.BatchRecord:
-    """Have the texts that are most worth labelling chosen in the background."""
+    """Select the texts that are most worth labelling, in the background."""
     form: RankingForm = call.form
     return _ranking(call, form, checked_column(form.text_column, "textColumn"))
 
 
 def create_picture_ranking(call: Call) -> model_records.BatchRecord:
-    """Have the pictures that are most worth labelling chosen in the background."""
+    """Select the images that are most worth labelling, in the background."""
     return _ranking(call, call.form)
 
 
@@ -263,12 +263,12 @@ def locate_batch(call: Call) -> Batch:
 
 
 def get_batch(call: Call) -> model_records.BatchRecord:
-    """Show how far a batch is, and where its result can be fetched."""
+    """Return the status of a batch and the URL of its result."""
     return _described(call, call.located)
 
 
 def delete_batch(call: Call) -> model_records.BatchRecord:
-    """Cancel a batch, or remove one that has ended with its result."""
+    """Cancel a batch, or delete a finished one with its result."""
     return describe.batch(call.container.batches.delete(call.located))
 
 
@@ -294,7 +294,7 @@ OPERATIONS = (
         path="/v2/:family/batches",
         families=(LANGUAGE,),
         view=create_batch,
-        summary="Have many texts answered in the background.",
+        summary="Predict many texts in the background.",
         form=BatchForm,
         files=("data",),
     ),
@@ -303,7 +303,7 @@ OPERATIONS = (
         path="/v2/:family/batches",
         families=(VISION,),
         view=create_picture_batch,
-        summary="Have many pictures or documents answered in the background.",
+        summary="Predict many images, or read many documents, in the background.",
         form=PictureBatchForm,
         files=("data", "formTemplate"),
     ),
@@ -312,7 +312,7 @@ OPERATIONS = (
         path="/v2/:family/rankings",
         families=(LANGUAGE,),
         view=create_ranking,
-        summary="Have the texts that are most worth labelling chosen in the background.",
+        summary="Select the texts that are most worth labelling, in the background.",
         form=RankingForm,
         files=("data",),
     ),
@@ -321,7 +321,7 @@ OPERATIONS = (
         path="/v2/:family/rankings",
         families=(VISION,),
         view=create_picture_ranking,
-        summary="Have the pictures that are most worth labelling chosen in the background.",
+        summary="Select the images that are most worth labelling, in the background.",
         form=PictureRankingForm,
         files=("data",),
     ),
@@ -343,7 +343,7 @@ OPERATIONS = (
         families=(LANGUAGE, VISION),
         view=get_batch,
         locate=locate_batch,
-        summary="Show how far a batch is, and where its result can be fetched.",
+        summary="Return the status of a batch and the URL of its result.",
         answer=model_records.BatchRecord,
     ),
     Operation(
@@ -353,7 +353,7 @@ OPERATIONS = (
         families=(LANGUAGE, VISION),
         view=delete_batch,
         locate=locate_batch,
-        summary="Cancel a batch, or remove one that has ended with its result.",
+        summary="Cancel a batch, or delete a finished one with its result.",
         answer=model_records.BatchRecord,
     ),
 )

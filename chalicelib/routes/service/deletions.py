@@ -22,7 +22,7 @@ OPERATIONS = (
         path="/v2/:family/deletion/{deletion_id}",
         families=BOTH,
         view=get_deletion,
-        summary="Show how far the deletion of a dataset or model is.",
+        summary="Return the progress of the deletion of a dataset or model.",
         answer=service_records.DeletionRecord,
         statuses=(404,),
     ),

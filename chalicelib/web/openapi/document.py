@@ -39,18 +39,18 @@ REF = "#/components/schemas/{name}"
 DESCRIPTIONS = {
     200: "Success.",
     204: "Success, without a body.",
-    302: "The console and the docs are elsewhere.",
-    400: "The request is wrong; the text says how to mend it.",
-    401: "The caller is not known.",
-    404: "There is no such thing, or it belongs to another account.",
-    409: "The state of the thing forbids it now.",
+    302: "Redirects to the console or the docs.",
+    400: "The request is not valid; `message` says how to fix it.",
+    401: "The caller is not authenticated.",
+    404: "The object does not exist, or belongs to another account.",
+    409: "The object's current state does not allow it.",
     413: "A file or the body is over its limit.",
-    415: "The content type, or the file's own type, is of no supported kind.",
-    422: "The `Idempotency-Key` came with another request before.",
-    429: "An allowance is used up; or, with the code `rate_exceeded`, too many calls came in a "
+    415: "The content type, or the type of the file, is not supported.",
+    422: "The `Idempotency-Key` was used with another request before.",
+    429: "A quota is used up or, with the code `rate_exceeded`, there were too many calls in a "
     "short time.",
-    500: "Something went wrong inside the service.",
-    503: "The storage is busy, or cannot save what it takes.",
+    500: "An internal error.",
+    503: "The storage is busy, or cannot save new data.",
     504: "The work was not finished in time.",
 }
 
@@ -222,16 +222,16 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
 
 
 def _details(operation: Operation) -> str:
-    """Say in words what the declaration says of a call besides its summary."""
+    """Return the summary of a call and what its declaration adds."""
     said = [operation.summary]
     if operation.is_public:
         said.append("Needs no token.")
     if operation.is_metered:
-        said.append("Counts as one prediction; one that fails is given back.")
+        said.append("Counts as one prediction unless it fails.")
     if operation.page_size:
-        said.append(f"A list in pages of at most {operation.page_size}; `Link` leads to the next.")
+        said.append(f"Returns pages of at most {operation.page_size}; `Link` has the next page.")
     if not operation.is_public:
-        said.append(f"Has the account's rate of {COSTS[operation.cost]}.")
+        said.append(f"Subject to the account's rate limit of {COSTS[operation.cost]}.")
     return " ".join(said)
 
 

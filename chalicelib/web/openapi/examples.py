@@ -47,7 +47,7 @@ def example(operation: str, family: str) -> dict[str, Any]:
 
 
 def refusal(path: str, status: int) -> dict[str, Any]:
-    """Return the body of an answer that is no success, as a call of this path may get it."""
+    """Return the body of an error that a call of this path may get."""
     if status == NotFound.status:
         name = next((name for name in _NOT_FOUND if f"{{{name}}}" in path), "model_id")
         error = _NOT_FOUND[name]
@@ -57,6 +57,7 @@ def refusal(path: str, status: int) -> dict[str, Any]:
     return {name: text for name, text in said.items() if text}
 
 
+# By variable of the path.
 _NOT_FOUND: dict[str, ServiceError] = {
     "deletion_id": DeletionNotFound("Z5BSHFEWCQVZOPVYEZ5QRBPBUU"),
     "export_id": ExportNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),
@@ -65,7 +66,6 @@ _NOT_FOUND: dict[str, ServiceError] = {
     "model_id": ModelNotFound("BMPQSAWRE72FYYS4YQ3U2XCU5E"),
     "dataset_id": DatasetNotFound(1_000_201),
 }
-"""By variable of the path."""
 _REFUSALS: dict[int, ServiceError] = {
     400: MissingParameter("name"),
     401: InvalidToken(),

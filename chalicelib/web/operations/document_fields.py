@@ -28,7 +28,7 @@ LinkTables = Annotated[
     Meta(
         description=(
             "Whether parts of one table on several pages are linked; for tasks table and form. "
-            "They share tableName, rowIndex goes on, a repeated header is left out, and "
+            "They share tableName, rowIndex continues, a repeated header is omitted, and "
             "tableCount counts the table once."
         ),
         examples=[True],
@@ -38,7 +38,7 @@ Alphabet = Annotated[
     Literal["documented", "latin"],
     Meta(
         description=(
-            "Letters that recognised text may have: those of English documents, or with `latin` "
+            "Letters that are recognised: those of English documents, or with `latin` "
             "also the accented letters of German, French, Spanish, Portuguese, Italian, Dutch, "
             "Polish and the Scandinavian languages."
         ),
@@ -49,8 +49,8 @@ Layout = Annotated[
     bool,
     Meta(
         description=(
-            "Whether items tell block, line and order, numbers from 1 over the whole document as "
-            "people read it, and `unread` lists where text was found but not read; for task text."
+            "Whether items have block, line and order, numbered from 1 in the reading order of the "
+            "document, and `unread` lists text that was detected but not read; for task text."
         ),
         examples=[True],
     ),
@@ -59,7 +59,7 @@ Output = Annotated[
     Literal["text", "markdown"],
     Meta(
         description=(
-            "How the whole text is written into `document`, in reading order: as lines, or as "
+            "Format of the whole text in `document`, in reading order: lines, or "
             "Markdown with headings, lists and tables; for task text."
         ),
         examples=["markdown"],
@@ -67,7 +67,7 @@ Output = Annotated[
 ]
 Pages = Annotated[
     bool,
-    Meta(description="Whether `pages` tells the size of each page that was read.", examples=[True]),
+    Meta(description="Whether `pages` has the size of each page that was read.", examples=[True]),
 ]
 
 

@@ -80,9 +80,8 @@ Count = Annotated[int, Meta(ge=1)]
 Explain = Annotated[
     bool,
     Meta(
-        description="Whether `explanation` tells which words, or which regions of a picture, "
-        "decided on the first label. It is counted as one prediction and takes the time of up to "
-        "64.",
+        description="Whether to return in `explanation` the words, or regions of an image, that "
+        "the first label is based on. It counts as one prediction and takes the time of up to 64.",
         examples=[True],
     ),
 ]

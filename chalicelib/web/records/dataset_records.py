@@ -75,8 +75,8 @@ class BoxRecord(msgspec.Struct):
 Suggestion = Annotated[
     str,
     Meta(
-        description="The label that it probably has; of a picture with several labels "
-        "`<label>_positive` where one is missing, `<label>_negative` where one is too many.",
+        description="The label that is probably correct. For images with several labels: "
+        "`<label>_positive` if one is missing, `<label>_negative` if one is too many.",
         examples=["billing"],
     ),
 ]
@@ -127,7 +127,7 @@ class CorrectionRecord(msgspec.Struct, rename="camel"):
     added: int
     duplicates: Annotated[
         int,
-        Meta(description="Examples that are gone because their label has an equal one now."),
+        Meta(description="Examples removed because their label already has an equal one."),
     ]
     skipped: int
     id: int | UnsetType = UNSET
@@ -142,7 +142,7 @@ class ChangedLabelRecord(LabelRecord, rename="camel"):
     moved: int = 0
     duplicates: Annotated[
         int,
-        Meta(description="Examples that are gone because their label has an equal one now."),
+        Meta(description="Examples removed because their label already has an equal one."),
     ] = 0
 
 

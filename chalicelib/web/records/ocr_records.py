@@ -19,9 +19,9 @@ Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
 CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
 
 
-_BLOCK = "Number of its paragraph or heading in the document; with layout."
-_LINE = "Number of its line in the document; with layout."
-_ORDER = "Its own number in the document as it is read; with layout."
+_BLOCK = "Number of its paragraph or heading in the document, if `layout` is true."
+_LINE = "Number of its line in the document, if `layout` is true."
+_ORDER = "Its position in the reading order of the document, if `layout` is true."
 
 
 class TextAttributes(msgspec.Struct, rename="camel"):
