@@ -1,6 +1,6 @@
 """The deployed application: HTTP routes from declarations, queue handlers, and the sweep.
 
-Nothing is read or created at import. Chalice deploys only handlers that stand in this file.
+Nothing is read or created at import. Chalice deploys only handlers of this file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ app = PresageApp("presage", OPERATIONS, make_container)
 
 
 def _run(handler: str, event: SQSEvent) -> None:
-    """Hand each message of an event to its handler in chalicelib/workers.py."""
+    """Pass each message of an event to its handler in chalicelib/workers.py."""
     from chalicelib import workers
 
     for record in event:
@@ -47,7 +47,7 @@ def ingest_upload(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
-    """Turn a part of an upload into vectors, on a queue that no upload waits behind."""
+    """Compute the vectors of a part of an upload, on a queue that does not delay other uploads."""
     _run("run_ingest", event)
 
 
@@ -71,19 +71,19 @@ def delete_object(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-export", batch_size=1, name="export_dataset")
 def export_dataset(event: SQSEvent) -> None:
-    """Write the examples of a dataset as a file."""
+    """Export the examples of a dataset to a file."""
     _run("run_export", event)
 
 
 @app.on_sqs_message(queue="presage-incoming", batch_size=1, name="receive_upload")
 def receive_upload(event: SQSEvent) -> None:
-    """Note that a file has arrived in the bucket."""
+    """Record that a file has arrived in the bucket."""
     _run("run_receive", event)
 
 
 @app.schedule("rate(1 minute)", name="sweep")
 def sweep(event: CloudWatchEvent) -> None:
-    """Take up what was left lying: expired leases, stale uploads, closed accounts."""
+    """Resume abandoned work: expired leases, stale uploads, closed accounts."""
     from chalicelib.workers import run_sweep
 
     run_sweep(app.container, event.context)

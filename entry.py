@@ -1,9 +1,8 @@
-"""What Lambda calls of the functions that answer routes.
+"""Entry point of the Lambda functions that answer routes.
 
-Lambda imports this file while it initialises a function, and whatever it imports then no call waits
-for: so what the function serves is loaded here. app.py itself loads nothing, for whoever imports it
-for another reason. With SnapStart Lambda keeps an image of the process as it is after that, and
-starts functions from it.
+Lambda imports this file while it initialises a function. Models are loaded here, so that no call
+waits for them; app.py loads nothing, because other programs import it too. With SnapStart, Lambda
+takes a snapshot of the process after that and starts further functions from the snapshot.
 """
 
 from __future__ import annotations
@@ -15,22 +14,24 @@ from app import app
 __all__ = ["app"]
 
 
-def leave() -> None:
-    """Keep no connection and no credentials: an image of this process may start much later."""
+def close_connections() -> None:
+    """Drop connections and credentials before a snapshot of the process is taken."""
+    # The snapshot may be restored much later, when both have expired.
     app.container.stores.clients.forget()
 
 
-def come_back() -> None:
-    """Be no twin of the other processes that started from the same image."""
+def reseed() -> None:
+    """Reseed the random generator and reconnect after a snapshot was restored."""
+    # Processes that are restored from one snapshot would share their random numbers.
     random.seed()
     app.container.stores.clients.bind_tables()
 
 
 try:
     from snapshot_restore_py import register_after_restore, register_before_snapshot
-except ImportError:  # Lambda alone has it, from Python 3.12 on.
+except ImportError:  # Only Lambda has this package, from Python 3.12 on.
     pass
 else:
-    register_before_snapshot(leave)
-    register_after_restore(come_back)
+    register_before_snapshot(close_connections)
+    register_after_restore(reseed)
 app.container.start()

@@ -1,6 +1,6 @@
-"""Composition root: builds stores, engines and services, each at its first use.
+"""Composition root: builds the stores, engines and services, each at its first use.
 
-The only file that names concrete classes. Tests build one with their own settings and clock.
+The only file that names concrete classes. Tests build a container with their settings and clock.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores, pick
 from chalicelib.web.records.batch_lines import write_lines
 
+# Encoders of the fast profile. Starting the service installs them, so it can load them at once.
 FAST_ENCODERS = ("bge", "use")
-"""Encoders of the fast profile; the service's start installs them."""
+# Encoders that the accurate profile adds; they are large, so only a model that needs one loads it.
 ACCURATE_ENCODERS = ("mpnet", "e5")
-"""Encoders that the accurate profile adds; loaded when a model needs them."""
+# Backbones of the vision engines.
 BACKBONES = (LITE2, NANODET)
-"""Backbones of the vision engines."""
+# Networks that read documents.
 READERS = (PPOCR, SLANET)
-"""Networks that read documents."""
 
 
 class Container:
-    """Services of one process."""
+    """The services of one process."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
         log.configure(settings.log_level, settings.log_stream)
@@ -96,7 +96,7 @@ class Container:
         self.settings = settings
         self.clock = clock
         self.unsaved: FindUnsaved = all_is_saved
-        """Tells what the storage cannot keep; a stack that knows puts its own here."""
+        """Returns what the storage cannot save; the local stack sets its own function."""
         self.stores = Stores(settings, clock)
         source, model_dir = self.stores.model_source, Path(settings.model_dir)
         self.encoders = EncoderPool(model_dir, source, settings.threads)
@@ -104,7 +104,7 @@ class Container:
         self.readers = OcrPool(model_dir, settings.ocr_engine, source)
 
     def engines(self) -> dict[str, str]:
-        """Tell for each engine whether it is ready."""
+        """Return the state of each engine, `ready` or `missing`."""
         has_texts = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
         has_accurate = all(self.encoders.is_installed(name) for name in ACCURATE_ENCODERS)
         has_pictures = all(self.backbones.is_installed(name) for name in BACKBONES)
@@ -117,47 +117,45 @@ class Container:
 
     @cached_property
     def health(self) -> HealthService:
-        """Lists the parts of the engines."""
+        """Return the service that lists the parts of the engines."""
         pools = (self.encoders, self.backbones, self.readers)
         names = (*FAST_ENCODERS, *BACKBONES, *READERS)
         model_dir = Path(self.settings.model_dir)
         return HealthService(model_dir, self.stores.model_source, pools, names)
 
     def warm(self) -> None:
-        """Load the installed engines now, so that the first call does not wait for them."""
+        """Load the installed engines, so that the first call does not wait for them."""
         self.load((*FAST_ENCODERS, *BACKBONES, *READERS))
 
     def load(self, names: Sequence[str]) -> None:
-        """Load parts of engines, those that are here or can be brought, in this order.
+        """Load parts of engines that are installed or can be downloaded, in this order.
 
-        All are brought at the same time, while what works with them is imported.
+        They are downloaded in parallel, while the modules that use them are imported.
 
         Raises:
-            StorageUnavailable: one could not be brought.
+            StorageUnavailable: a download failed.
         """
         with ThreadPoolExecutor(max(1, len(names))) as threads:
             ensure = self.stores.model_source.ensure
-            coming = {name: threads.submit(ensure, name) for name in names}
+            downloads = {name: threads.submit(ensure, name) for name in names}
             for module in {module for name in names for module in _modules(name)}:
                 import_module(module)
-            for name, brought in coming.items():
-                brought.result()
+            for name, download in downloads.items():
+                download.result()
                 self._load(name)
 
     def start(self) -> None:
-        """Make ready what a deployed function needs, while Lambda initialises it.
-
-        Trouble is no reason not to start: what is missing then comes with the first call.
-        """
+        """Prepare what a deployed function needs, while Lambda initialises it."""
         try:
             self.stores.clients.bind_tables()
             self.stores.secrets.signing_key()
             self.load(self.settings.loads)
         except (ServiceError, OSError, ValueError) as error:
+            # The function still starts: the first call loads what is missing, or reports it.
             log.error("start_unfinished", error)
 
     def _load(self, name: str) -> None:
-        """Load one part, unless its files are missing."""
+        """Load a part unless its files are missing."""
         if name in READERS:
             with suppress(OcrNotInstalled):
                 self.ocr.warm()
@@ -168,7 +166,7 @@ class Container:
 
     @cached_property
     def tokens(self) -> TokenService:
-        """Gives out and checks tokens."""
+        """Return the service that issues and verifies tokens."""
         s = self.stores
         return TokenService(
             s.accounts, s.refresh_tokens, s.secrets, self.clock, self.settings, self.rates
@@ -176,61 +174,61 @@ class Container:
 
     @cached_property
     def rates(self) -> RateLimits:
-        """Refuses calls that come too fast."""
+        """Return the rate limits of calls."""
         return RateLimits(self.stores.rates, self.clock, self.settings.rate_factor)
 
     @cached_property
     def kept_answers(self) -> KeptAnswerStore:
-        """Keeps the answers of calls that have a key."""
+        """Return the store of answers to calls with an `Idempotency-Key`."""
         return self.stores.kept_answers
 
     def reserve_id(self, kind: str) -> int:
-        """Reserve an integer id for what a call will create; 0 where no kind is named."""
+        """Reserve an integer id for the object that a call creates; 0 if `kind` is empty."""
         return self.stores.ids.reserve(kind) if kind else 0
 
     @cached_property
     def served_models(self) -> ServedModels:
-        """Finds the models that predict."""
+        """Return the store that finds models that can predict."""
         return self.stores.served_models
 
     @cached_property
     def allowances(self) -> Allowances:
-        """Counts calls against what accounts may do a month."""
+        """Return the monthly allowances of accounts."""
         calls, browsed = self.settings.example_calls_per_month, self.settings.browsed_per_day
         return Allowances(self.stores.quotas, self.clock, calls, browsed, self._note_quota)
 
     def _note_quota(self, account: Account, percent: int, month: str) -> None:
-        """Tell webhooks how much of a month's predictions is used."""
+        """Emit an event that says how much of the monthly predictions is used."""
         limit = account.predictions_per_month
         self.stores.events.emit(account.account_id, f"quota.{percent}", month=month, limit=limit)
 
     @cached_property
     def usage(self) -> UsageService:
-        """Tells what is used of the allowances."""
+        """Return the service that reports the usage of allowances."""
         return UsageService(self.allowances)
 
     @cached_property
     def datasets(self) -> DatasetService:
-        """Lists, reads and creates datasets."""
+        """Return the service that lists, reads and creates datasets."""
         s = self.stores
         return DatasetService(s.datasets, s.labels, s.ids, self.clock)
 
     @cached_property
     def uploads(self) -> UploadService:
-        """Accepts files."""
+        """Return the service that accepts files."""
         return UploadService(
             pick(UploadServiceStores, self.stores), self.clock, self.settings, self.ingest.run_now
         )
 
     @cached_property
     def upload_forms(self) -> UploadFormService:
-        """Gives out forms for large files."""
+        """Return the service that issues forms for large files."""
         s = self.stores
         return UploadFormService(s.uploaded_files, s.room, self.clock)
 
     @cached_property
     def ingest(self) -> IngestService:
-        """Reads accepted files."""
+        """Return the service that reads accepted files."""
         s = self.stores
         readers: dict[str, Reader] = {
             LANGUAGE: TextReader(s.labels, s.examples),
@@ -243,7 +241,7 @@ class Container:
 
     @cached_property
     def upload_parts(self) -> UploadPartService:
-        """Has the vectors and features of uploads computed."""
+        """Return the service that computes vectors and features of uploads in parts."""
         s = self.stores
         return UploadPartService(
             s.parts, s.queues, self.embeddings.run_part, self.features.run_part
@@ -251,7 +249,7 @@ class Container:
 
     @cached_property
     def embeddings(self) -> EmbeddingService:
-        """Turns texts into vectors."""
+        """Return the service that computes the vectors of texts."""
         s = self.stores
         return EmbeddingService(
             s.datasets, s.artifacts, s.parts, self.encoders, self.settings.threads
@@ -259,13 +257,13 @@ class Container:
 
     @cached_property
     def receipts(self) -> ReceiptService:
-        """Lists receipts."""
+        """Return the service that lists receipts."""
         s = self.stores
         return ReceiptService(s.receipts, s.mend_receipts)
 
     @cached_property
     def examples(self) -> ExampleService:
-        """Lists and adds examples."""
+        """Return the service that lists and adds examples."""
         s = self.stores
         return ExampleService(
             s.datasets, s.labels, s.examples, s.appends, s.example_views, self.allowances
@@ -273,7 +271,7 @@ class Container:
 
     @cached_property
     def browsing(self) -> BrowseService:
-        """Looks through examples."""
+        """Return the service that browses examples."""
         s = self.stores
         return BrowseService(
             s.examples, s.model_files, s.example_views, self.allowances, self.thumbnails
@@ -281,7 +279,7 @@ class Container:
 
     @cached_property
     def thumbnails(self) -> ThumbnailService:
-        """Makes and shows thumbnails."""
+        """Return the service of thumbnails."""
         s = self.stores
         return ThumbnailService(s.pictures, s.thumbnails)
 
@@ -292,33 +290,33 @@ class Container:
 
     @cached_property
     def boxes(self) -> BoxService:
-        """Replaces the boxes of pictures."""
+        """Return the service that replaces the boxes of images."""
         s = self.stores
         return BoxService(s.examples, s.ids, s.mends, s.pictures, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackService:
-        """Adds feedback."""
+        """Return the service that adds feedback."""
         s = self.stores
         return FeedbackService(s.datasets, s.labels, s.appends, s.example_views)
 
     @cached_property
     def training(self) -> TrainingService:
-        """Accepts trainings."""
+        """Return the service that accepts trainings."""
         return TrainingService(
             pick(TrainingServiceStores, self.stores), self.encoders, self.clock, self.settings
         )
 
     @cached_property
     def features(self) -> FeatureService:
-        """Turns pictures into features."""
+        """Return the service that computes the features of images."""
         return FeatureService(
             pick(FeatureServiceStores, self.stores), self.backbones, self.settings, self.thumbnails
         )
 
     @cached_property
     def training_parts(self) -> TrainingPartService:
-        """Does what trainings give away."""
+        """Return the service that runs the parts that trainings delegate."""
         s = self.stores
         return TrainingPartService(
             s.models,
@@ -329,7 +327,7 @@ class Container:
 
     @cached_property
     def training_runs(self) -> TrainingRunService:
-        """Runs trainings."""
+        """Return the service that runs trainings."""
         s = self.stores
         embedder = Embedder(
             self.embeddings.finish_parts,
@@ -363,20 +361,20 @@ class Container:
 
     @cached_property
     def models(self) -> ModelService:
-        """Reads models."""
+        """Return the service that reads models."""
         s = self.stores
         return ModelService(s.models, s.model_files, s.curves, s.prebuilt)
 
     @cached_property
     def predictions(self) -> PredictionService:
-        """Predicts."""
+        """Return the service that predicts texts."""
         return PredictionService(
             self.served_models, self.allowances, self.encoders, self.settings.threads
         )
 
     @cached_property
     def batches(self) -> BatchService:
-        """Accepts batches."""
+        """Return the service that accepts batches."""
         runs = self.batch_runs
         return BatchService(
             pick(BatchServiceStores, self.stores),
@@ -388,7 +386,7 @@ class Container:
 
     @cached_property
     def batch_runs(self) -> BatchRunService:
-        """Answers batches."""
+        """Return the service that runs batches."""
         s = self.stores
         allowances = BatchAllowances(s.batch_quotas, self.clock, self._note_quota)
         return BatchRunService(
@@ -402,7 +400,7 @@ class Container:
 
     @cached_property
     def batch_works(self) -> dict[str, BatchWork]:
-        """What batches of each family do in their own way."""
+        """Return the work that is specific to batches of each family."""
         s = self.stores
         return {
             LANGUAGE: TextWork(s.examples, self.predictions),
@@ -417,7 +415,7 @@ class Container:
 
     @cached_property
     def picture_predictions(self) -> PicturePredictionService:
-        """Predicts and detects in pictures."""
+        """Return the service that predicts images."""
         s = self.stores
         return PicturePredictionService(
             s.served_models, s.sample_files, self.allowances, self.backbones
@@ -425,19 +423,19 @@ class Container:
 
     @cached_property
     def ocr(self) -> OcrService:
-        """Reads documents."""
+        """Return the service that reads documents."""
         s, threads, seconds = self.stores, self.settings.ocr_threads, self.settings.sync_seconds
         return OcrService(s.sample_files, self.readers, s.in_flight, threads, seconds)
 
     @cached_property
     def deletions(self) -> DeletionService:
-        """Accepts deletions."""
+        """Return the service that accepts deletions."""
         s = self.stores
         return DeletionService(s.datasets, s.models, s.guards, s.deletions, s.queues)
 
     @cached_property
     def deletion_runs(self) -> DeletionRunService:
-        """Runs deletions."""
+        """Return the service that runs deletions."""
         return DeletionRunService(
             pick(DeletionRunServiceStores, self.stores), self.clock, self.traces.clear
         )
@@ -449,30 +447,30 @@ class Container:
 
     @cached_property
     def exports(self) -> ExportService:
-        """Accepts exports."""
+        """Return the service that accepts exports."""
         s = self.stores
         return ExportService(s.datasets, s.exports, s.queues, self.clock)
 
     @cached_property
     def export_runs(self) -> ExportRunService:
-        """Writes exports."""
+        """Return the service that writes exports."""
         return ExportRunService(pick(ExportRunServiceStores, self.stores), self.settings)
 
     @cached_property
     def webhooks(self) -> WebhookService:
-        """Keeps webhooks."""
+        """Return the service that manages webhooks."""
         s = self.stores
         return WebhookService(s.deliveries, s.downloads, s.events, s.webhooks, self.clock)
 
     @cached_property
     def deliveries(self) -> DeliveryService:
-        """Tells webhooks of events."""
+        """Return the service that delivers events to webhooks."""
         s = self.stores
         return DeliveryService(s.deliveries, s.downloads, s.events, s.webhooks, self.clock)
 
     @cached_property
     def sweeping(self) -> SweepService:
-        """Ends what nobody owns."""
+        """Return the sweep that resumes or ends abandoned work."""
         return SweepService(
             pick(SweepServiceStores, self.stores),
             self.clock,
@@ -486,7 +484,7 @@ def _state(is_ready: bool) -> str:
 
 
 def _modules(name: str) -> tuple[str, ...]:
-    """Name the modules that work with a part of an engine and that nothing imports before."""
+    """Return the modules to import before the first call that uses a part of an engine."""
     if name in READERS:
         return "chalicelib.formats.documents", "chalicelib.engines.ocr.tasks"
     if name in BACKBONES:

@@ -34,7 +34,7 @@ class PresageApp(Chalice):
         self._lock = threading.Lock()
         self._make_container = make_container
         self._container: Container | None = None
-        # An environment of its own: Chalice writes a variable into the one it is given.
+        # A separate environment, because Chalice writes a variable into the one it is given.
         super().__init__(name, configure_logs=False, env={})
         self.operations = tuple(operations)
         self.api.binary_types.extend(BINARY_TYPES)
@@ -103,7 +103,7 @@ class PresageApp(Chalice):
         """Let pages of other origins read an answer, where the settings name them."""
         sent = event["headers"].items()
         origin = next((value for name, value in sent if name.lower() == "origin"), "")
-        # Nothing is built for whoever has no use for it.
+        # Without an Origin header the services are not built only to read a setting.
         if origin or (self._container and self._container.settings.allow_origins):
             answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
 
@@ -112,7 +112,7 @@ class PresageApp(Chalice):
         path = event["requestContext"]["resourcePath"]
         method = event["requestContext"]["httpMethod"]
         if not path:
-            return BadRequest("The event is no request of the gateway.")
+            return BadRequest("The event is not a request of the gateway.")
         if path not in self.routes:
             return RouteNotFound()
         if method not in self.routes[path]:

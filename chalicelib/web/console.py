@@ -1,7 +1,7 @@
 """The console: a page for people that speaks the public interface, with nothing from elsewhere.
 
-The files lie in chalicelib/assets/console; a test compares those that others made with their
-digests. What a browser lets the page do stands in its policy: scripts of its own, and calls to
+The files are in chalicelib/assets/console; a test compares those that others made with their
+digests. Its content security policy defines what the page may do: its own scripts, and calls to
 its own origin and to the bucket of the stage.
 """
 

@@ -1,1 +1,1 @@
-"""Batches: asking for one, and answering it part by part."""
+"""Batches: accept them, and answer them part by part."""

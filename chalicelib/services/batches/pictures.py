@@ -1,7 +1,7 @@
-"""Batches of pictures and documents.
+"""Batches of images and documents.
 
-The files of a part lie beside its lines in the bucket, or where the dataset has its pictures; each
-is read and answered alone, so that memory holds a few of them at a time.
+The files of a part are stored next to its lines in the bucket, or with the images of the dataset.
+They are read one after the other, so that only a few are in memory at a time.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
 
+# Answers the file of a line, or raises what is wrong with it.
 Answer = Callable[[BatchLine, bytes], AnsweredLine]
-"""Answers the file of a line, or raises what is wrong with it."""
+# Time limit of a document in seconds: three times that of a call. A part still fits into one run
+# of a function.
 DOCUMENT_SECONDS = 90.0
-"""Time for one document of a part: three times that of a call, and a part's fit into a run."""
+# Pause before a document is read again after a MachineBusy, in seconds.
 BUSY_SECONDS = 5.0
-"""Pause before a document is read again that met a busy machine, in seconds."""
+# A file with more parts is split by a worker, because the call would take too long.
 PARTS_IN_CALL = 100
-"""Parts of a file that are written within the call that sends it."""
 GONE = LineError("example_not_found", "The picture was deleted before it was answered.")
-"""What is said of a dataset's picture that is not there any more."""
 
 
 class ImagePredictor(Protocol):
@@ -140,11 +140,11 @@ class PictureWork:
             self._predictions.check(model, KIND_TYPES[kind])
 
     def check_sent(self, content: bytes) -> None:
-        """Refuse what is no archive."""
+        """Refuse a file that is not an archive."""
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Tell whether the archive has so few files that their parts are written at once."""
+        """Return whether the archive is small enough to be split within the call."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -161,7 +161,7 @@ class PictureWork:
             raise _no_archive(problem) from problem
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Read which pictures were uploaded to a dataset, each once, by its first example.
+        """Read the uploaded images of a dataset, each once, by its first example.
 
         Raises:
             InvalidUpload: there are too many.
@@ -183,7 +183,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Answer files one after the other; what is wrong with one is its answer."""
+        """Answer files one after the other; the error of a file is the answer of its line."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:
@@ -210,7 +210,7 @@ class PictureWork:
         return answer
 
     def _reader(self, batch: Batch, model: ServedModel) -> Answer:
-        """Make what reads documents as the single call does, in more time."""
+        """Return what reads a document as the single call does, with more time."""
         request = self._request(batch)
         self._ocr.require_networks(model)
 
@@ -234,7 +234,7 @@ class PictureWork:
         return read
 
     def _request(self, batch: Batch) -> OcrRequest:
-        """Make the request of a single call of what the batch keeps of its fields."""
+        """Return the request of a single call from the fields that the batch stores."""
         fields = dict(batch.reading)
         form_type = fields.pop("form_type", None)
         template = None
@@ -246,7 +246,7 @@ class PictureWork:
     def _contents(
         self, batch: Batch, number: int, lines: Sequence[BatchLine]
     ) -> Iterator[tuple[BatchLine, bytes | None]]:
-        """Bring the files of lines, one after the other; None for one that is gone."""
+        """Read the files of lines, one after the other; None for a deleted one."""
         if "dataset" not in batch.source:
             return iter(self._batch_files.contents(batch, number, lines))
         dataset_id = int(str(batch.source["dataset"]))
@@ -255,5 +255,5 @@ class PictureWork:
 
 
 def _no_archive(problem: InvalidZip) -> InvalidUpload:
-    """Say that a file is no archive, with the cause."""
+    """Return the error of a file that is not an archive."""
     return InvalidUpload(str(problem))

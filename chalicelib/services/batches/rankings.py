@@ -1,4 +1,4 @@
-"""Rankings: what the parts of such a batch keep, and the choice when all are answered."""
+"""Rankings: what the parts of such a batch store, and the selection of lines at the end."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 
 class RankingWork:
-    """Keeps what the model makes of each line, and chooses of all."""
+    """Stores a judgement of each line, and selects the lines of the ranking."""
 
     def __init__(self, files: BatchFiles) -> None:
         self._files = files
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Write what a part keeps: lines without an answer are left out."""
+        """Return the stored form of a part; lines without an answer are omitted."""
         from chalicelib.engines.ranking.parts import dump_part
 
         judged = ((place, line.judgement) for place, line in enumerate(lines))
         return dump_part([(place, found) for place, found in judged if found is not None])
 
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Choose the lines that are most worth labelling, the first of them first.
+        """Select the lines that are most worth labelling, the best one first.
 
         Args:
             batch: whose parts are all answered.
             check: called now and then; raises to stop.
 
         Raises:
-            StorageUnavailable: a part is gone: another worker has cleared away meanwhile.
+            StorageUnavailable: a part is missing because another worker has finished the batch.
         """
         from chalicelib.engines.ranking.parts import load_part
         from chalicelib.engines.ranking.pool import SamplePool
@@ -67,7 +67,7 @@ class RankingWork:
     def _lines(
         self, batch: Batch, number: int, rows: list[tuple[int, Placing]]
     ) -> list[AnsweredLine]:
-        """Read the chosen lines of a part, with what the model suggests."""
+        """Read the selected lines of a part, with the label that the model suggests."""
         from chalicelib.engines.ranking.parts import load_part
 
         lines = self._files.part(batch, number)

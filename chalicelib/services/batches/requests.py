@@ -1,4 +1,4 @@
-"""Accepts batches, shows how far they are, cancels and removes them."""
+"""Accepts batches, reports their progress, cancels and deletes them."""
 
 from __future__ import annotations
 
@@ -66,24 +66,24 @@ class BatchServiceStores:
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """What a caller says about a batch beside its model and input."""
+    """Options of a batch in addition to its model and input."""
 
     kind: str | None = None
-    """What is asked of each line; the model's type decides where it is missing."""
+    """What to predict for each line; None: what the model's type predicts."""
     count: int | None = None
-    """Most labels of an answer."""
+    """Maximum number of labels of an answer."""
     name: str | None = None
-    """Name of the batch; that of the input where it is missing."""
+    """Name of the batch; None: that of the input."""
     format: str = "jsonl"
     """Format of the result."""
     is_partial: bool = False
-    """Whether it takes what the allowance still covers."""
+    """Whether to answer only as many lines as the allowance covers."""
     text_column: str = ""
     """Column of the texts; empty for `text`."""
     reading: Mapping[str, object] = field(default_factory=dict)
-    """The fields of a call that reads a document, where that is asked for."""
+    """The fields of a call that reads a document, if the batch reads documents."""
     template: bytes | None = None
-    """A form template that was sent, checked."""
+    """A validated form template, if one was sent."""
 
 
 class BatchService:
@@ -97,12 +97,12 @@ class BatchService:
         prepare: Callable[[Batch], None],
         settle: Callable[[Batch], None],
     ) -> None:
-        """Keep what is needed.
+        """Store the dependencies.
 
         Args:
             stores: rows, files and queues.
-            clock: tells the time.
-            works: what batches do in their own way, by family.
+            clock: returns the current time.
+            works: the work that is specific to a family, by family.
             prepare: makes a batch ready within the call; raises what refuses it.
             settle: ends a batch that is over, within the call.
         """

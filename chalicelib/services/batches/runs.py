@@ -71,10 +71,10 @@ NOT_COVERED = LineError(
     PredictionQuotaExceeded.code, "No prediction of this month was left for this line."
 )
 """What is said of lines beyond those that a partial batch has predictions for."""
+# Header of a result in CSV.
 CSV_HEAD = b"row,id,label,probability,code,message\r\n"
-"""Names of the columns of a result."""
+# Header of a ranking in CSV.
 RANKING_HEAD = b"rank,row,id,text,label,confidence,score,reason\r\n"
-"""Names of the columns of a ranking."""
 _DOWNLOAD_SECONDS = 600.0
 _REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
 
@@ -95,13 +95,13 @@ class BatchRunServiceStores:
 
 
 class Ranker(Protocol):
-    """Chooses of the lines of a ranking."""
+    """Selects the lines of a ranking."""
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Write what a part keeps."""
+        """Return the stored form of a part."""
 
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Choose the lines that are most worth labelling, the first of them first."""
+        """Select the lines that are most worth labelling, the best one first."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class BatchRunService:
         Args:
             stores: rows, files and queues.
             allowances: counts lines.
-            works: what batches do in their own way, by family.
+            works: the work that is specific to a family, by family.
             writers: write the results of parts and whole batches.
             clock: returns the current time.
             settings: leases and attempts.
@@ -179,10 +179,10 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def settle(self, batch: Batch) -> None:
-        """End a batch that is over: give back what is left, clear away, let the next one begin."""
+        """Settle a finished batch: release predictions, delete files, start the next batch."""
         seconds = (batch.lease_until - to_milliseconds(self._clock())) / 1000
         if seconds > 0:
-            # Whoever prepares it may be about to reserve: it is settled when that is over.
+            # A worker that prepares it may be about to reserve predictions, so settle it later.
             self._send(batch, delay_seconds=min(900, math.ceil(seconds)))
             return
         result, size = batch.result, batch.size_bytes
@@ -193,7 +193,7 @@ class BatchRunService:
         self._allowances.settle(batch, batch.counted)
         self._files.delete_work(batch, result)
         self._delete_upload(batch)
-        # Before the last write: who dies in between settles and tells again.
+        # Before the last write: after a crash in between, the retry emits the event again.
         self._tell(batch)
         self._batches.close(batch, result, size)
         failed = batch.total - batch.counted
@@ -207,7 +207,7 @@ class BatchRunService:
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
 
     def _take_next_step(self, batch: Batch) -> None:
-        """Take the step that is next."""
+        """Take the next step."""
         if batch.is_over:
             if batch.is_open:
                 self.settle(batch)
@@ -408,9 +408,9 @@ class BatchRunService:
             self._pass_on(found, number, delivery)
 
     def _pass_on(self, batch: Batch, number: int, delivery: int) -> None:
-        """Go on behind a part that is answered, where its worker may have died before it did.
+        """Continue the chain after an answered part whose worker may have died.
 
-        A message that comes for the first time is one too many: its chain goes on elsewhere.
+        A first delivery is a duplicate message: another worker continues its chain.
         """
         if delivery > 1:
             if batch.is_answered:

@@ -58,11 +58,11 @@ class TextWork:
         self._predictions.check(model, model.type if kind == RANK else KIND_TYPES[kind][0])
 
     def check_sent(self, content: bytes) -> None:
-        """Refuse what is no file of texts."""
+        """Refuse a file that is not a file of texts."""
         check_sent(content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Tell that the parts of every file are written within the call."""
+        """Return True: the parts of every file of texts are written within the call."""
         del kind, content
         return True
 

@@ -1,1 +1,1 @@
-"""Deletions, the sweep that ends what nobody owns, and the state of the engines."""
+"""Deletions, the sweep of abandoned work, and the state of the engines."""

@@ -1,4 +1,4 @@
-"""Tells which parts of the engines are here, in which version, without loading any.
+"""Reports which parts of the engines are installed, and their versions, without loading any.
 
 What a part's files say of themselves is read once and again when the file changes, so that the
 call stays quick however often it is made.
@@ -34,7 +34,7 @@ class Pool(Protocol):
     """Keeps what is loaded of one engine."""
 
     def is_loaded(self, name: str) -> bool:
-        """Tell whether a part is in memory."""
+        """Return whether a part is in memory."""
 
 
 class HealthService:
@@ -49,7 +49,7 @@ class HealthService:
             model_dir: where parts are installed, a folder each.
             source: brings parts that are not there.
             pools: keep what is loaded.
-            names: parts that are told of even when they are missing.
+            names: parts that are reported even if they are missing.
         """
         self._model_dir = model_dir
         self._source = source

@@ -1,4 +1,4 @@
-"""Sends the jobs again that nobody works on: lost messages, dead workers, calls cut in half.
+"""Resends jobs that no worker runs: lost messages, dead workers, interrupted calls.
 
 Runs on a schedule. A job that is sent twice is harmless, because its handler takes a lease; a
 job out of attempts is ended by its handler. So nothing stays UPLOADING, QUEUED or RUNNING.
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.places import QueuePlaces
 
 
+# A job that has not started is sent again after this time, in seconds. Until then its message
+# may still be waiting in the queue.
 ANNOUNCED_SECONDS = 900.0
-"""Work that nobody has begun is announced again after this time: its message waits as it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class SweepServiceStores:
 
 
 class SweepService:
-    """Ends what nobody owns."""
+    """Resumes or ends work that has no owner."""
 
     def __init__(
         self,
@@ -96,21 +97,21 @@ class SweepService:
         return self._stores.places.count()
 
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
-        """Announce uploads again that seem to be forgotten."""
+        """Resend the jobs of abandoned uploads."""
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:
             self._stores.ingest_queue.announce(ingest_job(dataset))
         return len(lost)
 
     def _announce_trainings(self, dead_before: int, announced_before: int) -> int:
-        """Announce trainings again that seem to be forgotten."""
+        """Resend the jobs of abandoned trainings."""
         lost = self._stores.models.claim_lost(dead_before, announced_before)
         for model in lost:
             self._stores.training_queue.announce(train_job(model))
         return len(lost)
 
     def _announce_exports(self, dead_before: int, announced_before: int) -> int:
-        """Announce exports and batches again that seem to be forgotten."""
+        """Resend the jobs of abandoned exports and batches."""
         lost = self._stores.exports.claim_lost(dead_before, announced_before)
         for queue, job in lost:
             self._stores.queues.send(queue, job)
@@ -149,7 +150,7 @@ class SweepService:
             self._stores.batches.delete(batch)
 
     def _is_empty(self, account_id: str) -> bool:
-        """Tell whether nothing of an account is left but its deletion records."""
+        """Return whether an account has nothing left but deletion records."""
         datasets = any(self._stores.datasets.of_account(account_id, f, 1) for f in FAMILY_TYPES)
         return not datasets and not self._stores.models.of_account(account_id)
 
@@ -171,7 +172,7 @@ class SweepService:
         return started
 
     def _start_dataset(self, dataset: Dataset) -> bool:
-        """Mark a dataset for deletion, unless a training that goes on guards it."""
+        """Mark a dataset for deletion unless a running training guards it."""
         if self._stores.datasets.start_deletion(dataset):
             return True
         is_guarded = self._stores.guards.guarding(dataset) is not None

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards
 
+# Pause before the next attempt when something is still in use, in seconds.
 WAIT_SECONDS = 60
-"""Pause before what could not be cleared away is looked at again, in seconds."""
+# Enough of a file of vectors to hold the digests of a few thousand examples.
 _HEAD_BYTES = 65_536
-"""Bytes of an object of vectors that hold the digests of a few thousand examples."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +69,12 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Clear away what may go now; return in how many seconds to come again, 0 when all is gone.
+        """Delete what is not in use; return the seconds until the next attempt, 0 if all is gone.
 
         Args:
             account_id: owner.
             family: of the dataset.
-            dataset_id: the dataset; what one that is deleted left goes with it.
+            dataset_id: the dataset. Nothing is done for a deleted one, whose files go with it.
         """
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
@@ -84,11 +84,11 @@ class TraceService:
         ready = self._ready(dataset, chain)
         if ready and not self._clear(dataset, ready):
             return WAIT_SECONDS
-        open_rows = len(self._forget_uncommitted(dataset, noted, chain))
+        open_rows = len(self._remove_uncommitted(dataset, noted, chain))
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Take those from the front that nobody can be reading any more."""
+        """Return the first of them, as far as no reader can still use what they left."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -99,7 +99,7 @@ class TraceService:
             ready.append(one)
         return ready
 
-    def _forget_uncommitted(
+    def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
         """Forget mendings that came to nothing; return those whose owner may be at it still."""
@@ -110,7 +110,7 @@ class TraceService:
                 self._stores.traces.delete(dataset.dataset_id, one.fence)
         waiting = [one for one in others if one.fence >= dataset.fence]
         if waiting and (owned := self._stores.dataset_leases.acquire_addition(dataset)):
-            # Raises the fence, so whoever stalled cannot commit any more.
+            # Raises the fence, so that a stalled worker cannot commit any more.
             self._stores.dataset_leases.release(dataset, owned.lease)
         return waiting
 
@@ -121,10 +121,10 @@ class TraceService:
         changed = gone | {i for one in ready for i in one.traces.replaced}
         chunks = [key for one in ready for key in one.traces.chunks]
         old = [e for e in stores.examples.read_chunks(chunks) if e.example_id in changed]
-        if old and not self._forget_vectors(dataset, old):
+        if old and not self._remove_vectors(dataset, old):
             return False
         if changed:
-            self._forget_in_cards(dataset, changed, {example.name for example in old})
+            self._remove_from_cards(dataset, changed, {example.name for example in old})
             for source in SOURCES:
                 for label_id in {example.label_id for example in old}:
                     sequence = ExampleSequence(number, source, label_id)
@@ -136,21 +136,21 @@ class TraceService:
             stores.traces.delete(number, one.fence)
         return True
 
-    def _forget_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Take texts and pictures that no example has out of the files beside a dataset."""
+    def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
+        """Remove texts and images without an example from the stored vectors; False if busy."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
-            return self._forget_pictures(dataset, pictures)
+            return self._remove_images(dataset, pictures)
         texts = {example.name for example in old}
         for part in self._stores.parts.waiting(dataset.dataset_id):
             items = self._stores.parts.items(part) or []
             if not texts.isdisjoint(items):
                 self._stores.parts.replace(part, [item for item in items if item not in texts])
-        self._forget_embeddings(dataset, {example.digest for example in old})
+        self._remove_embeddings(dataset, {example.digest for example in old})
         return True
 
-    def _forget_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Take vectors out of the shards that hold them; one that is wanted again is made anew."""
+    def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
+        """Remove vectors from their shards. One that is needed later is computed again."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts
@@ -168,15 +168,13 @@ class TraceService:
             else:
                 artifacts.delete(key)
 
-    def _forget_pictures(self, dataset: Dataset, pictures: set[str]) -> bool:
-        """Delete picture files, and their features, that no example names; False when busy.
-
-        Under the lease: an upload that is read meanwhile would count on them. And while nobody
-        trains: a training reads them until its end.
-        """
+    def _remove_images(self, dataset: Dataset, pictures: set[str]) -> bool:
+        """Delete image files without an example, and their features; False if busy."""
         stores, number = self._stores, dataset.dataset_id
+        # A running training reads the images until its end.
         if stores.guards.oldest(dataset) is not None:
             return False
+        # Without the lease, an upload that is read meanwhile could refer to a deleted image.
         owned = stores.dataset_leases.acquire_addition(dataset)
         if owned is None:
             return False
@@ -200,8 +198,8 @@ class TraceService:
         stores.room.free(dataset.account_id, size_bytes)
         return True
 
-    def _forget_in_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> None:
-        """Take examples out of cards, suspects and curves of the dataset's models."""
+    def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> None:
+        """Remove examples from the cards, suspects and curves of the dataset's models."""
 
         def change(document: Any) -> Any:
             return without_some(document, ids, names)

@@ -1,7 +1,7 @@
-"""Learns image models: read pictures, take or make features, go on step by step, save often.
+"""Trains image models: read the images, compute features, train step by step, save checkpoints.
 
-Injected into chalicelib/services/training/runs.py. A function that is stopped or killed costs no
-more than an epoch: what it has learnt lies in a checkpoint, and each finished epoch in the curve.
+Injected into chalicelib/services/training/runs.py. A function that is stopped or killed loses at
+most one epoch: the state is in a checkpoint, and finished epochs are in the learning curve.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.checkpoints import CheckpointStore
     from chalicelib.stores.models.curves import CurveStore
 
+# Remaining time of a function at which the next function continues, in seconds.
 RESERVE_SECONDS = 120.0
-"""Time left of a function's run at which the next one goes on, in seconds."""
+# Minimum time between a checkpoint and one at the end of an epoch, in seconds.
 SAVE_EPOCH_SECONDS = 2.0
-"""An epoch that ends so long after the last saving is saved, in seconds."""
+# Maximum time between two checkpoints, also within an epoch, in seconds.
 SAVE_SECONDS = 20.0
-"""Longest time between two savings, also inside an epoch, in seconds."""
 _ALL_COPIES = 10**9
+# One seed for all trainings, so that equal data gives equal models.
 SEED = 0
-"""Every training draws from this seed; equal data gives equal models."""
 _FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
 
 
@@ -77,7 +77,7 @@ class VisionLearnerStores:
 
 
 class Features(Protocol):
-    """Where features come from; chalicelib/services/training/features.py."""
+    """Computes features; see chalicelib/services/training/features.py."""
 
     def collect(
         self,
@@ -89,41 +89,41 @@ class Features(Protocol):
         check: Callable[[int, int, int], None],
         give_away: Callable[[str, list[PartWork], tuple[float, float]], None],
     ) -> StoredFeatures:
-        """Return the features of pictures, computing those that are not there yet."""
+        """Return the features of images; compute those that are missing."""
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Take back what was written for a dataset that was deleted in between."""
+        """Delete what was written for a dataset that was deleted meanwhile."""
         ...
 
 
 @dataclass
 class _OpenTraining:
-    """A training that goes on in this process."""
+    """A training that runs in this process."""
 
     model: Model
     """The run."""
     training: VisionTraining
-    """What learns."""
+    """The engine's training."""
     curve: CurveWriter
     """Finished epochs."""
     fingerprint: str
-    """What states are saved with."""
+    """Fingerprint of data and options, stored with each checkpoint."""
     earlier_seconds: float
-    """Time that earlier functions have learnt."""
+    """Training time of earlier functions, in seconds."""
     begun: float = field(default_factory=time.monotonic)
-    """When this function began to learn."""
+    """When this function started to train."""
     saved: float = field(default_factory=time.monotonic)
-    """When it was saved last."""
+    """Time of the last checkpoint."""
 
     @property
     def seconds(self) -> float:
-        """Time that was learnt so far, in seconds."""
+        """Training time so far, in seconds."""
         return self.earlier_seconds + time.monotonic() - self.begun
 
 
 class VisionLearner:
-    """The Learner of the vision family."""
+    """Trains models of the vision family."""
 
     def __init__(
         self,
@@ -142,14 +142,14 @@ class VisionLearner:
         self._settings = settings
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Learn from pictures, going on from the last saved state of this run.
+        """Train on images, from the last checkpoint of this run.
 
         Raises:
-            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            TrainingFailed: the images cannot be trained on; the text says why and what to do.
             BackboneNotInstalled: the files of a backbone are missing.
             LeaseLost: another worker owns the run.
-            TimedOut: the state is saved; the next function goes on.
-            PartsSent: other workers make the features.
+            TimedOut: the state is saved; the next function continues.
+            PartsSent: other workers compute the features.
         """
         begun_at, pictures = self._pictures(model, dataset, control)
         copies = _copies(model, len(pictures.pictures))
@@ -189,13 +189,13 @@ class VisionLearner:
         )
 
     def discard(self, model: Model) -> None:
-        """Remove beginning and saved state of a run that is over."""
+        """Delete the checkpoints of a run that is over."""
         self._stores.checkpoints.delete(model)
 
     def _pictures(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, TrainingPictures]:
-        """Read what was there when the run began, however often it was taken up since."""
+        """Read the images that existed when the run began, however often it was resumed."""
         stores = self._stores
         datasets = stores.training_examples.datasets(model, dataset)
         beginning = stores.checkpoints.beginning(model)
@@ -212,7 +212,7 @@ class VisionLearner:
         copies: int,
         control: RunControl,
     ) -> StoredFeatures:
-        """Get the features, or stop in time."""
+        """Collect the features, or stop in time."""
         extractor = self._extractor(model)
         default = registry.extractor_for(model.type, None, self._backbones)
 
@@ -220,13 +220,13 @@ class VisionLearner:
             control.check()
             control.report(_FEATURES_SHARE * min(1.0, done / max(1, total)))
             if made and done < total and control.remaining_seconds() < RESERVE_SECONDS:
-                raise TimedOut("The features are not finished; the next function goes on.")
+                raise TimedOut("The features are not finished; the next function continues.")
 
         def give_away(stage: str, works: list[PartWork], shares: tuple[float, float]) -> None:
             begin, end = (_FEATURES_SHARE * share for share in shares)
             self._parts.give_away(model, stage, works, (begin, end))
 
-        # What is left is done beside the queue; how much of all that is cannot be told yet.
+        # The total is not known yet, so these parts do not add to the progress.
         self._parts.finish(model, lambda done, total: check(0, total, done))
         return self._features.collect(
             pictures.pictures,
@@ -238,7 +238,7 @@ class VisionLearner:
         )
 
     def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:
-        """Go on from the last saved state, or from the beginning where there is none to use."""
+        """Continue from the last checkpoint, or start again if there is none to use."""
         fingerprint = fingerprint_of(data, options, self._extractor(model))
         stores = self._stores
         content = stores.checkpoints.get(model)
@@ -256,7 +256,7 @@ class VisionLearner:
     def _restored(
         self, model: Model, data: VisionData, options: VisionOptions, saved: Checkpoint
     ) -> VisionTraining | None:
-        """Open a saved state; None when the engine cannot go on from it."""
+        """Open a checkpoint; None if the engine cannot continue from it."""
         try:
             training = registry.open_training(
                 model.type, data, options, self._backbones, saved.state
@@ -267,7 +267,7 @@ class VisionLearner:
         return training if training.epochs_done == saved.epochs else None
 
     def _learn(self, run: _OpenTraining, control: RunControl) -> None:
-        """Go on step by step until there is nothing left to do, or the time is nearly up."""
+        """Train step by step until the training ends or the time is nearly up."""
         while (step := run.training.step()) is not None:
             control.check()
             if step.record is not None:
@@ -280,10 +280,10 @@ class VisionLearner:
             if is_late or ended or idle >= SAVE_SECONDS:
                 self._save(run, control)
             if is_late:
-                raise TimedOut("The training is not finished; the next function goes on.")
+                raise TimedOut("The training is not finished; the next function continues.")
 
     def _save(self, run: _OpenTraining, control: RunControl) -> None:
-        """Keep what another function needs to go on."""
+        """Save a checkpoint that another function can continue from."""
         saved = Checkpoint(run.training.save(), run.training.epochs_done, run.seconds)
         content = dump_checkpoint(saved, run.fingerprint)
         control.check()
@@ -291,14 +291,14 @@ class VisionLearner:
         run.saved = time.monotonic()
 
     def _extractor(self, model: Model) -> Extractor:
-        """Return what turns the pictures of a model's training into features."""
+        """Return the feature extractor for a model."""
         return registry.extractor_for(model.type, model.request.algorithm, self._backbones)
 
     def _opener(self, pictures: Sequence[LabelledPicture]) -> Callable[[int, int], Picture]:
-        """Make what decodes the picture at a place."""
+        """Return a function that decodes the image at an index."""
 
         def open_picture(place: int, least_side: int) -> Picture:
-            """Decode a picture, keeping at least so many pixels on the shorter side."""
+            """Decode an image with at least `least_side` pixels on the shorter side."""
             picture = pictures[place]
             content = self._stores.pictures.get(picture.dataset_id, picture.digest.hex())
             if content is None:
@@ -312,7 +312,7 @@ class VisionLearner:
 
 
 def _options(model: Model, copies: int, threads: int) -> VisionOptions:
-    """Read the choices out of the request."""
+    """Return the options of a training request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
     return VisionOptions(
@@ -328,7 +328,7 @@ def _options(model: Model, copies: int, threads: int) -> VisionOptions:
 
 
 def _copies(model: Model, pictures: int) -> int:
-    """Altered copies to learn from, of all pictures together; as many as fit if asked for."""
+    """Return the number of altered copies to train on; a large number if they are requested."""
     request = model.request
     asked = request.param("augmentData")
     if asked is not None:

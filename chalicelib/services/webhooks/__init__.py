@@ -1,1 +1,1 @@
-"""Who is told of what happens, and the telling."""
+"""Webhooks and the delivery of their events."""

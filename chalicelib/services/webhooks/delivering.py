@@ -1,7 +1,7 @@
-"""Tells a webhook of an event, and tries again when that fails.
+"""Delivers events to webhooks, and retries failed deliveries.
 
-A webhook that fails rests, and with it all that is on its way to it: however much that is, one
-attempt a pause is made. After 24 hours of failures it is disabled.
+After a failure, all deliveries of the webhook pause: one attempt per pause, however many events
+wait. After 24 hours of failures the webhook is disabled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GONE = 410
 
 
 class DeliveryService:
-    """Delivers events."""
+    """Delivers events to webhooks."""
 
     def __init__(
         self,
@@ -69,14 +69,14 @@ class DeliveryService:
             self._attempt(hook, delivery)
 
     def announce_due(self) -> int:
-        """Announce what is to be tried now; return how many."""
+        """Announce the deliveries that are due; return how many."""
         due = self._deliveries.claim_due()
         for delivery in due:
             self._events.announce(delivery)
         return len(due)
 
     def _attempt(self, hook: Webhook, delivery: Delivery) -> None:
-        """Send the body once, and note what came of it."""
+        """Send the body once, and record the outcome."""
         response, cause = self._post(hook, delivery)
         done = replace(delivery, attempts=delivery.attempts + 1, response=response, cause=cause)
         journal.delivery_tried(hook.hook_id, delivery.event, response, failed=bool(cause))
@@ -86,7 +86,7 @@ class DeliveryService:
                 self._hooks.change(hook.account_id, hook.hook_id, Webhook.recovered)
             return
         if delivery.event == TEST:
-            # Its owner looks at the outcome now, and may be trying an address that is not ready.
+            # The owner is waiting for the outcome, so a test is not retried.
             self._deliveries.end(done, UNDELIVERED)
             return
         failed = self._note_failure(hook, cause, is_gone=response == _GONE)
@@ -96,7 +96,7 @@ class DeliveryService:
             self._deliveries.wait(done, failed.resting_until)
 
     def _post(self, hook: Webhook, delivery: Delivery) -> tuple[int | None, str]:
-        """Return the status of the answer, if there is one, and what is wrong, if anything is."""
+        """Return the status of the response, if any, and the cause of a failure, if any."""
         secrets = self._hooks.secrets(hook)
         if not secrets:
             return None, "Its secret cannot be read any more; rotate it."
@@ -119,7 +119,7 @@ class DeliveryService:
         return status, f"It answered with status {status}."
 
     def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
-        """Let a webhook rest after a failed attempt, or disable it; None when it is gone."""
+        """Pause a webhook after a failed attempt, or disable it; None if it was deleted."""
         now = self._clock()
 
         def fail(one: Webhook) -> Webhook:

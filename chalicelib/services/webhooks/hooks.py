@@ -1,4 +1,4 @@
-"""Webhooks of an account: made, changed, tested and looked at by their owner."""
+"""Creates, changes, tests, lists and deletes the webhooks of an account."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HookFields:
-    """What a caller says of a webhook; None leaves it as it is."""
+    """Fields of a webhook in a call; None means no change."""
 
     url: str | None = None
-    """Where bodies are sent."""
+    """URL that receives the events."""
     events: tuple[str, ...] | None = None
-    """What it is told of."""
+    """Types of the events to deliver."""
     description: str | None = None
-    """What its owner says of it."""
+    """Description by the owner."""
     is_enabled: bool | None = None
-    """Whether it is told of anything."""
+    """Whether events are delivered."""
 
 
 class WebhookService:
@@ -61,14 +61,14 @@ class WebhookService:
         self._clock = clock
 
     def of_account(self, account: Account) -> tuple[Webhook, ...]:
-        """List webhooks in the order in which they were made."""
+        """List webhooks by creation."""
         return tuple(self._hooks.of_account(account.account_id))
 
     def get(self, account: Account, hook_id: str) -> Webhook:
         """Read a webhook.
 
         Raises:
-            WebhookNotFound: the account has no such one.
+            WebhookNotFound: the account has no such webhook.
         """
         is_id = STRING_ID.fullmatch(hook_id) is not None
         found = self._hooks.find(account.account_id, hook_id) if is_id else None
@@ -77,7 +77,7 @@ class WebhookService:
         return found
 
     def create(self, account: Account, fields: HookFields) -> tuple[Webhook, str]:
-        """Make a webhook.
+        """Create a webhook.
 
         Returns:
             The webhook, and its secret, which is not shown again.
@@ -102,7 +102,7 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook; one that is enabled, or gets another address, is tried afresh.
+        """Change a webhook. Enabling it or changing its URL ends a pause after failures.
 
         Raises:
             InvalidParameter: the address may not be posted to, or an event is not known.
@@ -128,7 +128,7 @@ class WebhookService:
         return self._there(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Give a webhook a new secret; the former one signs too, for another day.
+        """Replace the secret of a webhook; the old one also signs for 24 hours.
 
         Raises:
             WebhookNotFound: it was deleted meanwhile.
@@ -155,7 +155,7 @@ class WebhookService:
         return tuple(self._deliveries.newest(hook))
 
     def delete(self, hook: Webhook) -> None:
-        """Delete a webhook; what is on its way to it comes to nothing."""
+        """Delete a webhook; pending deliveries are dropped."""
         self._hooks.delete(hook.account_id, hook.hook_id)
 
     def _checked_url(self, url: str) -> str:

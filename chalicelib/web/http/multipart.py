@@ -59,7 +59,7 @@ class FormPart:
         try:
             return base64.b64decode(b"".join(raw.split()), validate=True)
         except binascii.Error as problem:
-            raise InvalidParameter(self.name, "its content is no valid Base64.") from problem
+            raise InvalidParameter(self.name, "its content is not valid Base64.") from problem
 
     def text(self) -> str:
         """Decode the content of a scalar.
@@ -72,7 +72,7 @@ class FormPart:
         try:
             return self.content().decode(codec)
         except UnicodeDecodeError as problem:
-            raise InvalidParameter(self.name, "it is no valid UTF-8 text.") from problem
+            raise InvalidParameter(self.name, "it is not valid UTF-8 text.") from problem
 
 
 class _Reader:

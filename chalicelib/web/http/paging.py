@@ -52,7 +52,7 @@ class ListRecord(msgspec.Struct):
 
 
 class ScanRecord(ListRecord, rename="camel"):
-    """The wrapper of what a scan found, with the place where it goes on."""
+    """The results of a scan, with the position where it continues."""
 
     next_offset: int | UnsetType
 
@@ -113,7 +113,7 @@ def scan_answer(
     Args:
         items: what was found.
         positions: where, one for each.
-        next_offset: where the scan goes on; None at the end.
+        next_offset: where the scan continues; None at the end.
         record: makes the record of an item.
         asked: what was asked for.
     """

@@ -165,7 +165,7 @@ ENCODED = "sampleBase64Content"
 UNCHECKED = (*UNTRIMMED, "trainParams", "formTemplate", ENCODED)
 """BodyFields that may hold control characters."""
 MAX_SCALAR_BYTES = 1_048_576
-"""Bytes of a field that is no file."""
+"""Bytes of a field that is not a file."""
 MAX_ENCODED_BYTES = 15 * 1_048_576
 """Bytes of a field that holds a file as text: 10 MB, a third more in base64, and line breaks."""
 
@@ -286,7 +286,7 @@ def _add_text(values: dict[str, Any], name: str, text: str) -> None:
     """Keep a field; one that was sent twice must say the same twice.
 
     Raises:
-        BadRequest: which of two values is meant cannot be told.
+        BadRequest: it has two values.
     """
     if values.setdefault(name, text) != text:
         raise BadRequest(
@@ -303,7 +303,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
     try:
         decoded = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except UnicodeDecodeError as problem:
-        raise BadRequest("The JSON body is no valid UTF-8 text.", "invalid_json") from problem
+        raise BadRequest("The JSON body is not valid UTF-8 text.", "invalid_json") from problem
     except msgspec.MsgspecError as problem:
         raise _invalid_json(body, problem) from problem
     if not isinstance(decoded, dict):
@@ -318,7 +318,7 @@ def _trimmed(name: str, value: object) -> object:
 
 
 def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
-    """Say what is wrong with a JSON body, as closely as it can be told.
+    """Return the error of a JSON body, as precisely as possible.
 
     The decoder calls a lone half of a surrogate pair a truncated input; the lenient one of the
     standard library shows which field holds it.
@@ -340,7 +340,7 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
     try:
         pairs = parse_qsl(body.decode("utf-8"), errors="strict", max_num_fields=MAX_PARTS)
     except UnicodeDecodeError as problem:
-        raise BadRequest("The form is no valid UTF-8 text.") from problem
+        raise BadRequest("The form is not valid UTF-8 text.") from problem
     except ValueError as problem:
         raise BadRequest(f"The form has more than {MAX_PARTS} fields; send fewer.") from problem
     values: dict[str, Any] = {}

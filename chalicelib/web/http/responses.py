@@ -69,7 +69,7 @@ def error_response(error: ServiceError) -> Response:
 
 
 def internal_error() -> Response:
-    """Answer what nobody foresaw."""
+    """Return the response to an unexpected error."""
     return response(ErrorRecord(INTERNAL, "internal_error"), 500, {})
 
 

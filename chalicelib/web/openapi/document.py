@@ -135,7 +135,7 @@ class _Schemas:
             types += [] if operation.form is None else [operation.form]
         self._types = list(dict.fromkeys(types))
         found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
-        # A copy in which nothing is shared, so that each member can have words of its own.
+        # A deep copy, so that each member can have its own description.
         self.components = json.loads(json.dumps(self.components))
         self._refs = dict(zip(self._types, found, strict=True))
         for record in declared():

@@ -1,6 +1,6 @@
 """The page that shows the OpenAPI document: Swagger UI, with nothing loaded from elsewhere.
 
-The files lie in chalicelib/assets/docs; a test compares those that others made with their digests.
+The files are in chalicelib/assets/docs; a test compares third-party ones with their digests.
 """
 
 from __future__ import annotations

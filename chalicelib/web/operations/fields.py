@@ -1,6 +1,6 @@
 """Types of request fields that several operations share.
 
-Rules that stand in `extra_json_schema` are enforced by chalicelib/domain, whose texts are better.
+Rules in `extra_json_schema` are enforced by chalicelib/domain, whose error texts are better.
 """
 
 from __future__ import annotations

@@ -54,10 +54,10 @@ def _reading_options(call: Call) -> ReadingOptions:
 
 
 def sent_picture(call: Call, name: str | None) -> PictureFile:
-    """Take the file `data` of a form, and the name that was sent beside it.
+    """Return the file `data` of a form, and the name that was sent with it.
 
     Raises:
-        MissingParameter: there is no file; a JSON body cannot hold one.
+        MissingParameter: the file is missing; a JSON body cannot hold one.
     """
     sent = call.fields.files.get("data")
     if sent is None:
@@ -83,7 +83,7 @@ def sample_of(call: Call) -> Sample:
     Raises:
         BadRequest: there is more than one.
         MissingParameter: there is none.
-        InvalidParameter: the text is no base64.
+        InvalidParameter: the text is not base64.
     """
     sent = call.fields.files.get("sampleContent")
     location, encoded = call.form.sample_location, call.form.sample_base64_content

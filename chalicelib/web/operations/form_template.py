@@ -59,4 +59,4 @@ FORM_TEMPLATE: dict[str, Any] = {
         },
     },
 }
-"""A JSON object's schema, to stand beside its `type`."""
+"""Return the schema of a JSON object, without its `type`."""

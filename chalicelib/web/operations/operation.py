@@ -76,7 +76,7 @@ class Operation:
     summary: str
     """One sentence for the document."""
     answer: Any = None
-    """Type of the answer record, or a union of several; None when there is no body."""
+    """Type of the answer record, or a union of several; None if there is no body."""
     parts: tuple[Any, ...] = ()
     """Records inside the answer that its type does not name."""
     families: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class Operation:
     is_deprecated: bool = False
     """True when another operation has taken its place."""
     group: str = ""
-    """One of GROUPS: where it stands in the document."""
+    """One of GROUPS: its section in the document."""
 
     def routes(self) -> Iterator[tuple[str, str]]:
         """Yield (family, path) for each path that the document describes."""
@@ -223,7 +223,7 @@ _BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECAS
 
 @dataclass(frozen=True)
 class TextAnswer:
-    """An answer that is no record, such as a page for a browser."""
+    """An answer that is not a record, such as a page for a browser."""
 
     body: str
     """The whole text."""
@@ -242,7 +242,7 @@ def run(call: Call) -> Response:
         call.usage = None
         answer = error_response(error)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: no caller may see a trace
-        call.usage = None  # what was counted has been given back
+        call.usage = None  # the counted prediction has been released
         log.error("unforeseen_failure", exception, operation=call.operation.name)
         answer = internal_error()
     _add_rate_limits(call, answer)

@@ -92,7 +92,7 @@ def answer_once(
 
 
 def _is_final(error: ServiceError) -> bool:
-    """Tell whether an error is kept: one that passes by waiting is not."""
+    """Return whether an error is stored; a temporary one is not."""
     return error.status < 500 and not hasattr(error, "retry_after_seconds")
 
 

@@ -1,6 +1,6 @@
 """The records of datasets: labels, examples, uploads and what became of them, exports.
 
-Filled by describe.py beside it. Contract section 4; each is compared with the contract's
+Filled by describe.py in this folder. Contract section 4; each is compared with the contract's
 examples by tests/spec/test_records.py.
 """
 

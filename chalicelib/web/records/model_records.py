@@ -1,6 +1,6 @@
 """The records of models: trainings, how good they are, predictions, batches of them.
 
-Filled by describe.py beside it. Contract section 4; each is compared with the contract's
+Filled by describe.py in this folder. Contract section 4; each is compared with the contract's
 examples by tests/spec/test_records.py.
 """
 

@@ -1,6 +1,6 @@
 """The records of the service: deletions, plans and predictions of a month, tokens, health.
 
-Filled by describe.py beside it. Contract section 4; each is compared with the contract's
+Filled by describe.py in this folder. Contract section 4; each is compared with the contract's
 examples by tests/spec/test_records.py.
 """
 
@@ -36,7 +36,7 @@ DeliveryStatus = Annotated[str, Meta(extra_json_schema={"enum": [PENDING, DELIVE
 
 
 class DeletionRecord(msgspec.Struct, rename="camel"):
-    """A removal that goes on in the background."""
+    """A deletion that runs in the background."""
 
     id: str
     organization_id: str
@@ -49,7 +49,7 @@ class DeletionRecord(msgspec.Struct, rename="camel"):
 
 
 class WebhookRecord(msgspec.Struct, rename="camel", kw_only=True):
-    """An address that is told of events; its secret is shown when it is made or changed."""
+    """A webhook; its secret is returned only when it is created or replaced."""
 
     id: str
     url: str
