@@ -334,10 +334,8 @@ class SuspectsNotKept(Conflict):
     code = "suspects_not_kept"
 
     def __init__(self, model_id: str) -> None:
-        cause = "it has not SUCCEEDED yet, or an older version of the service trained it"
-        super().__init__(
-            f"The flagged examples of model {model_id} are not stored: {cause}. Train it again."
-        )
+        cause = "it has not SUCCEEDED yet, or is of an older version. Train it again."
+        super().__init__(f"The flagged examples of model {model_id} are not stored: {cause}")
 
 
 class EvaluationNotKept(Conflict):
@@ -346,10 +344,7 @@ class EvaluationNotKept(Conflict):
     code = "evaluation_not_kept"
 
     def __init__(self, model_id: str) -> None:
-        cause = (
-            "it has not SUCCEEDED yet, an older version of the service trained it, or it detects "
-            "objects"
-        )
+        cause = "it has not SUCCEEDED yet, is of an older version, or detects objects"
         super().__init__(f"The evaluation of model {model_id} is not stored: {cause}.")
 
 
