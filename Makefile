@@ -20,7 +20,7 @@ SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast test-busy audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast test-busy audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -186,6 +186,9 @@ release: $(INSTALLED) ## check versions, changelog and all tests, then tag the c
 	@$(BIN)/python -m infra.release check "$(VERSION)"
 	@$(MAKE) --no-print-directory test ARGS=
 	@$(BIN)/python -m infra.release tag "$(VERSION)"
+
+costs: $(INSTALLED) ## print what a deployment costs, from noted list prices; warn if they are a year old
+	@$(BIN)/python -m infra.costs $(ARGS)
 
 package: $(INSTALLED) ## build the zip of the functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)

@@ -79,7 +79,7 @@ def ensure_account(
     plan: str = DEFAULT_PLAN,
     source: str = DEFAULT_SOURCE,
 ) -> Account:
-    """See to it that there is an account whose current key lies in the file; may be repeated.
+    """Ensure that an account exists and that the file has its current key; can be repeated.
 
     A key file that is there is kept: the account takes its key. A missing one is written, and
     the account's former key dies.
@@ -195,7 +195,7 @@ def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
     except OSError as error:
         raise CommandError(f"{key_file} cannot be read: {error.strerror}") from error
     except (InvalidKey, UnicodeDecodeError) as error:
-        reason = error if isinstance(error, InvalidKey) else "it is no PEM file"
+        reason = error if isinstance(error, InvalidKey) else "it is not a PEM file"
         raise CommandError(f"{key_file} cannot be used: {reason}") from error
 
 
@@ -266,7 +266,7 @@ def _export(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
-    """Compare counters with log lines; tell whether they agree."""
+    """Compare counters with log lines and return whether they agree."""
     from chalicelib.stores.accounts.quotas import QuotaStore
     from chalicelib.stores.jobs.queues import Queues
     from infra.auditing.command import Audit, compare

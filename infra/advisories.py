@@ -44,7 +44,7 @@ def verdict(output: str, errors: str) -> Verdict:
         )
     known = [
         f"{package['name']} {package['version']}: {advisory['id']}"
-        f" (mended in {', '.join(advisory['fix_versions']) or 'no version yet'})"
+        f" (fixed in {', '.join(advisory['fix_versions']) or 'no version yet'})"
         for package in packages
         for advisory in package.get("vulns", ())
     ]

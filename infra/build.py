@@ -179,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stage", default="dev", help="stage of .chalice/config.json")
     parser.add_argument("--no-compile", action="store_true", help="leave byte code out")
     parser.add_argument("--if-changed", action="store_true", help="keep one of the same tree")
-    parser.add_argument("--lock", action="store_true", help="make all locks anew and stop")
+    parser.add_argument("--lock", action="store_true", help="write all lock files again and stop")
     return parser
 
 

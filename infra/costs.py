@@ -1,10 +1,9 @@
-"""What a deployment costs idle and per thousand calls: list prices times what a call uses.
+"""Estimates the cost of a deployment, idle and per thousand calls, from AWS list prices.
 
-`python -m infra.costs` prints the tables of docs/deploy.md. Prices are list prices of us-east-1,
-of x86 functions where nothing else is said, without free tiers, discounts and taxes. They were
-written down by hand, on the date below; no program fetches them, and AWS changes them: compare each
-with the page named beside it before relying on a figure. AWS calls per call are compared with
-recorded ones by a test; seconds, and the sizes of answers, are assumptions.
+`python -m infra.costs` prints the tables of docs/deploy.md. The prices are list prices of us-east-1
+for x86 functions, without free tiers, discounts and taxes. They were noted by hand on the date
+below; check them on the listed pages before you rely on a figure. A test compares the number of AWS
+calls with recorded calls. Seconds and sizes of answers are assumptions.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from math import prod
 
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES
@@ -34,9 +34,10 @@ from infra.template.parameters import memory_id, size
 
 # Sizes of a stage: see `size` in infra/template/parameters.py.
 STANDARD, SMALL = SIZES = ("standard", "small")
-# When the prices were noted.
+# The date on which the prices were noted.
 PRICES_NOTED = "2025-11-01"
-# Where the prices that begin with each word are checked.
+YEAR_DAYS = 365
+# Pages with the prices, by the first word of their name.
 PAGES = {
     "lambda": "https://aws.amazon.com/lambda/pricing/",
     "gateway": "https://aws.amazon.com/api-gateway/pricing/",
@@ -78,7 +79,7 @@ X86, ARM = ARCHITECTURES = ("x86_64", "arm64")
 _GB_SECOND = {X86: "lambda_gb_second", ARM: "lambda_arm_gb_second"}
 MONTH_SECONDS = 30 * 24 * 3600
 FREE_DISK_GB = 0.5
-# Lambda asks an empty queue by so many long polls at a time.
+# Number of long polls that Lambda keeps open for an empty queue, and their length.
 POLLERS, POLL_SECONDS = 5, 20
 # Of function and access log, for one call: our lines, Lambda's own, the gateway's.
 LOG_BYTES = 2_500
@@ -187,7 +188,7 @@ def run_price(
 
 
 def idle(size_name: str = STANDARD) -> dict[str, float]:
-    """Return what a stage costs in a month in which nobody calls, in dollars by item."""
+    """Return the monthly cost of a stage without calls, in dollars by item."""
     polls = len(BY_QUEUE) * POLLERS * MONTH_SECONDS / POLL_SECONDS
     sweeps = MONTH_SECONDS / 60
     # The sweep asks a few indexes by a few keys.
@@ -210,7 +211,7 @@ def watching() -> float:
 
 
 def training(seconds: float, name: str = "train_paid") -> float:
-    """Return the price of a training of so many seconds, in dollars."""
+    """Return the price of a training of a length in seconds, in dollars."""
     return run_price(_BY_NAME[name], seconds)
 
 
@@ -314,11 +315,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError:
         parser.error("--seconds takes KIND=SECONDS")
     if unknown := sorted(set(seconds) - {use.kind for use in USES}):
-        parser.error(
-            f"there is no kind {unknown[0]!r}; there are: {', '.join(u.kind for u in USES)}"
-        )
+        parser.error(f"unknown kind {unknown[0]!r}; kinds: {', '.join(u.kind for u in USES)}")
     print("\n".join(lines(seconds)))
+    if warning := price_warning(date.today()):
+        print(f"warning: {warning}", file=sys.stderr)
     return 0
+
+
+def price_warning(today: date) -> str:
+    """Return a warning if the prices are more than a year old, else an empty text."""
+    days = (today - date.fromisoformat(PRICES_NOTED)).days
+    if days <= YEAR_DAYS:
+        return ""
+    return f"the prices were noted on {PRICES_NOTED}, {days} days ago. Check them before use."
 
 
 if __name__ == "__main__":

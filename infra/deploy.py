@@ -1,6 +1,6 @@
 """The command that deploys a stage into an AWS account, and removes it again.
 
-`make deploy STAGE=prod` and `make destroy STAGE=prod` run it; docs/deploy.md tells the rest.
+`make deploy STAGE=prod` and `make destroy STAGE=prod` run it; see docs/deploy.md.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
     given |= _agreed(service, target, given, options, ask)
     wait_for_names((data, service), target, _say)
     artifacts.ensure_bucket(target, _say)
-    _bring(data, artifacts.upload_data_template(target, options.package), given, options, ask)
+    _update(data, artifacts.upload_data_template(target, options.package), given, options, ask)
     # The service refers to the data by names; its key alone has a name that AWS makes.
     given[SECRET_ARN] = data.outputs().get(SECRET_ARN, "")
     defaults = artifacts.default_parameters(options.package)
     parameters = {**defaults, **service.parameters(), **given}
     template = artifacts.upload_package(target, options.package, parameters, _say)
-    # Before the functions that name the new catalogue: nobody meets one that is not there.
+    # Before the functions that name the new catalogue, so that none reads a missing one.
     artifacts.upload_models(target, catalogue, paths, _say)
-    _bring(service, template, given, options, ask, options.watch)
+    _update(service, template, given, options, ask, options.watch)
     return _finish(service, target, options)
 
 
 def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> None:
-    """Delete a stage's service; its data only when told so.
+    """Delete a stage's service, and its data if the options say so.
 
     Raises:
-        DeployError: it cannot be deleted, or nobody agreed.
+        DeployError: it cannot be deleted, or the user did not agree.
     """
     what = "service and ALL ITS DATA" if options.delete_data else "service; its data stays"
     _say(f"{target.stack} in {target.region_name}: {what}")
@@ -103,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"infra.deploy: {error}")
         return _FAILED
     except EOFError:
-        _say("infra.deploy: there is nobody to ask: pass YES=1 to agree beforehand")
+        _say("infra.deploy: there is no terminal to ask for confirmation: pass YES=1")
         return _FAILED
     except KeyboardInterrupt:
-        _say("infra.deploy: interrupted; CloudFormation goes on with what it has begun")
+        _say("infra.deploy: interrupted; CloudFormation finishes the change that it has begun")
         return _FAILED
     return 0
 
@@ -153,7 +153,7 @@ def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[
     for name, text in _named(options).items():
         if name not in known:
             names = ", ".join(sorted(known))
-            raise DeployError(f"there is no parameter {name}; there are: {names}")
+            raise DeployError(f"unknown parameter {name}; parameters: {names}")
         given[name] = text
     if bool(options.domain) != bool(options.certificate):
         raise DeployError("a custom domain needs both DOMAIN=… and CERT=…")
@@ -174,10 +174,10 @@ def _agreed(
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
-    """Tell what whoever deploys should know first; return parameters that follow from it.
+    """Report concerns before a deployment; return parameters that follow from them.
 
     Raises:
-        DeployError: nobody agreed.
+        DeployError: the user did not agree.
     """
     before = service.parameters() if service.check() else None
     defaults = artifacts.default_parameters(options.package)
@@ -198,7 +198,7 @@ def _agrees(question: str, options: argparse.Namespace, ask: Ask) -> bool:
     return options.yes or ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _bring(
+def _update(
     stack: Stack,
     template: StackTemplate,
     given: Mapping[str, str],
@@ -206,10 +206,10 @@ def _bring(
     ask: Ask,
     watch_minutes: int = 0,
 ) -> None:
-    """Make a stack what a template says, by a change set that somebody agrees to.
+    """Create or update a stack by a change set that the user confirms.
 
     Raises:
-        DeployError: nobody did, or it failed.
+        DeployError: the user did not agree, or the update failed.
     """
     exists = stack.check()
     change_set = stack.propose(template, given, exists, watch_minutes)
@@ -234,17 +234,17 @@ def _show_and_ask(
     options: argparse.Namespace,
     ask: Ask,
 ) -> None:
-    """Show a change set, and have somebody agree, to another Python by itself.
+    """Show a change set and ask for confirmation, separately for another Python version.
 
     Args:
-        stack: that is changed.
-        change_set: its name.
-        runtimes: that functions change, by their names in the template.
+        stack: the stack.
+        change_set: name of the change set.
+        runtimes: runtimes that change, by function name in the template.
         options: of the command.
         ask: asks the user.
 
     Raises:
-        DeployError: nobody did.
+        DeployError: the user did not agree.
     """
     for change in stack.changes(change_set, runtimes):
         _say(change.line)

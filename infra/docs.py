@@ -23,7 +23,7 @@ _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages that have such a table, made anew, and the client's records."""
+    """Return the pages with updated tables, and the client's records."""
     tables: dict[str, list[Iterable[str]]] = {
         "accounts.md": [_rates()],
         "api.md": [_calls()],
@@ -78,7 +78,7 @@ def _entities(form_type: str) -> Iterator[str]:
 
 
 def _policy() -> Iterator[str]:
-    """Yield the policy of whoever deploys, a statement a paragraph."""
+    """Yield the deployer's policy, one statement a paragraph."""
     yield "```json"
     yield from json.dumps(policy(), indent=1).splitlines()
     yield "```"

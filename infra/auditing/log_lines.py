@@ -83,7 +83,7 @@ class Tally:
             self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
 
     def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
-        """Tell whether a line was taken in before: a job that runs twice writes one each time."""
+        """Return whether a line was read before: a job that runs twice writes one each time."""
         token = str(found.get("token", ""))
         if not token:
             return False
@@ -94,7 +94,7 @@ class Tally:
 
 # Characters of a line that are looked at together; ours are far shorter.
 _MAX_LINE = 64 * 1024
-# How often a folder is opened anew when its files were rotated meanwhile.
+# How often a folder is read again when its files were rotated meanwhile.
 _TRIES = 5
 
 
@@ -110,7 +110,7 @@ def opened(path: Path) -> Iterator[list[TextIO]]:
             files = [stack.enter_context(file) for file in _open(path)]
             if not files:
                 raise CommandError(
-                    f"there are no log lines in {path}; name a file or folder of them by --log, "
+                    f"{path} has no log lines; name a file or folder of them by --log, "
                     "or pass --aws for the log group of a deployed stack"
                 )
             yield files
@@ -184,7 +184,7 @@ class LogGroup:
         """Return from when on lines are there.
 
         Raises:
-            CommandError: there is no such log group, or it cannot be asked.
+            CommandError: the log group does not exist or cannot be read.
         """
         try:
             answer = self._client.describe_log_groups(logGroupNamePrefix=self.name)

@@ -49,14 +49,14 @@ class ReportRow:
 
     account_id: str
     email: str
-    """Its address; a note when there is no such account any more."""
+    """Its address, or a note if the account was deleted."""
     counter: int
     lines: int
     """Lines of predictions that were counted."""
     refused: int
     """Lines of predictions that were refused."""
     given_back: int
-    """Lines of predictions that were given back."""
+    """Lines of predictions that were refunded."""
     unknown: int
     """Lines of predictions that may be counted or not."""
 
@@ -66,7 +66,7 @@ class ReportRow:
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Tell whether the counter can be explained; it must never lie below the lines."""
+        """Return whether the lines explain the counter, which may never be lower than they are."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 
@@ -74,7 +74,7 @@ def parse_month(text: str | None, now: datetime) -> Month:
     """Read the name of a month; the present one when there is none.
 
     Raises:
-        CommandError: it is no month, has not begun, or its counters are gone.
+        CommandError: it is not a month, has not begun, or its counters were deleted.
     """
     if text is None:
         return Month(datetime(now.year, now.month, 1, tzinfo=UTC))

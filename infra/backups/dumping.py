@@ -17,7 +17,7 @@ Progress = Callable[[str], None]
 _LAST = ("deletions", "counters")
 # Exports and batches, which can be asked for again; their files are left out too.
 _LEFT_OUT = ("exports",)
-# Takes the clients that go on and gives a context in which nobody else changes anything.
+# Returns a context in which only the given clients can change data.
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
 
@@ -33,18 +33,17 @@ def dump(
 ) -> Manifest:
     """Copy every table and the bucket into a folder; what has not changed is not copied again.
 
-    Of a stack that goes on meanwhile the copy is as a crash leaves it: the rows that make others
-    visible are read first, what they name after them, the deletions and the counters of ids
-    behind all these, and the bucket last; a file goes only with the dataset or model that names
-    it. So whatever a copied row names is in the copy, or a deletion there ends what is left; what
-    belongs to nothing in the copy is not restored; jobs that are in flight begin again; no id is
-    given out twice.
+    The copy of a running stack is in the state that a crash leaves. Rows that make others visible
+    are read first, then the rows they name, then deletions and counters of ids, and the bucket
+    last. So everything that a copied row names is in the copy, or a copied deletion removes the
+    rest. Rows and files without an owner in the copy are not restored, running jobs begin again,
+    and no id is used twice.
 
     Args:
         settings: names and endpoint.
-        folder: takes the files.
+        folder: the backup folder.
         progress: takes lines for the user.
-        pause_writes: holds the writes of others while tables and the last objects are read.
+        pause_writes: pauses other writes while tables and the last objects are read.
 
     Raises:
         BackupError: the folder holds something else or a damaged backup.

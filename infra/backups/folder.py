@@ -140,28 +140,28 @@ class BackupFolder:
         return self._known
 
     def start_over(self) -> None:
-        """Forget what is on the disk: the next manifest is whole in itself, and replaces it."""
+        """Ignore the files on the disk: the next manifest is complete and replaces theirs."""
         self._prepare()
         self._remember(None, None)
 
     def named_pieces(self) -> set[str]:
-        """Names of the pieces of the manifest that is known."""
+        """Return the names of the parts of the loaded manifest."""
         return self._known.pieces() if self._known else set()
 
     def has_whole_manifest(self) -> bool:
-        """Tell whether the manifest on the disk is the one that is known."""
+        """Return whether the manifest on the disk is the loaded one."""
         return self._known is None or _seal_of(self.path / MANIFEST) == self._seal
 
     def is_empty(self) -> bool:
-        """Tell whether nothing of a backup is there, not even what a damaged one leaves."""
+        """Return whether the folder has no part of a backup, not even of a damaged one."""
         return not any(self.path.glob("manifest*")) and not any(self._pieces())
 
     def holds_what_is_gone(self) -> bool:
-        """Tell whether the dump before holds what the last one does not."""
+        """Return whether the previous dump has parts that the last one does not have."""
         return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:
-        """Store a piece unless it is there; return its name. It lies in its place after `settle`.
+        """Store a part unless it exists, and return its name; `settle` puts it in place.
 
         Raises:
             OSError: it cannot be written.
@@ -218,7 +218,7 @@ class BackupFolder:
         self._new.clear()
 
     def has(self, name: str) -> bool:
-        """Tell whether a piece is there; its content is not looked at."""
+        """Return whether a part exists; its content is not checked."""
         if name in self._drafts:
             return True
         return name not in self._damaged and self._place(name).is_file()
@@ -287,7 +287,7 @@ class BackupFolder:
             pass
 
     def _leave_cache(self, name: str) -> None:
-        """Have the system forget a piece's content, where it knows how to."""
+        """Remove a part's content from the system's cache, if the system can."""
         if hasattr(os, "posix_fadvise"):
             with suppress(OSError), self._place(name).open("rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

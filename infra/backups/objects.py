@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from chalicelib.stores.aws.objects import BATCHES, EXPORTS
 from infra.backups.folder import BackupFolder, StoredObject
 
-# What nobody misses, and what can be asked for again.
+# Temporary files, and results that can be requested again.
 LEFT_OUT = ("tmp/", EXPORTS, BATCHES)
 # What an accepted upload names by its version, which an upload in parts would change.
 WHOLE = "incoming/"

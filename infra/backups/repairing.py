@@ -1,8 +1,8 @@
-"""Makes a damaged backup whole again: what cannot be read leaves it, and is told by name.
+"""Repairs a damaged backup: removes the parts that cannot be read, and reports them by name.
 
-Lost rows are taken from the dump before, where that has them. Datasets and models that miss a part
-leave the backup altogether, so that nothing torn is restored. The caller keeps a copy of the
-folder: nobody can say what a piece without a place is worth.
+Lost rows are taken from the previous dump if it has them. Incomplete datasets and models are
+removed, so that nothing partial is restored. The caller stores a copy of the folder, because a part
+without a place in the backup may still be valuable.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class _Repair:
             self.lost.append(f"dataset {number}: its row{labels}")
 
     def _highest_ids(self, made: Manifest) -> dict[str, int]:
-        """Find the last id that was given out of each kind, as far as what is left tells."""
+        """Return the highest id of each kind in the remaining rows."""
         deleted = (
             int(row["object_id"]["S"])
             for row in self._rows(made, DELETIONS)
@@ -246,7 +246,7 @@ class _Repair:
         }
 
     def _chunks(self, made: Manifest) -> Iterator[Item]:
-        """Yield the rows that hold examples: no layouts, and nothing that is noted beside them."""
+        """Yield the rows with examples, without layouts and other notes."""
         for row in self._rows(made, EXAMPLES):
             key, number = _chunk_key(row)
             if number >= 0 and key.count("#") == _CHUNK_MARKS:
@@ -268,7 +268,7 @@ def _is_counted(
     sizes: Mapping[tuple[str, int], int],
     layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
-    """Tell whether all is there that a dataset's row counts."""
+    """Return whether all examples that a dataset's row counts exist."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False
@@ -284,7 +284,7 @@ def _is_counted(
 
 
 def _raised(rows: Iterable[Item], highest: dict[str, int]) -> list[Item]:
-    """Return the counters, none of which gives out an id again."""
+    """Return the counters, raised so that no id is used again."""
     found = {row["name"]["S"]: row for row in rows}
     for kind, base in BASES.items():
         value = max(0, highest[kind] - base, int(found.get(kind, {}).get("value", {}).get("N", 0)))

@@ -27,7 +27,7 @@ class Owners:
         }
 
     def own_row(self, table: str, row: Item) -> bool:
-        """Tell whether what a row belongs to is there."""
+        """Return whether the owner of a row exists."""
         if table in _BY_ID:
             return row["dataset_id"]["N"] in self._known[DATASETS]
         if table == _BY_SEQUENCE:
@@ -35,13 +35,13 @@ class Owners:
         return True
 
     def own_object(self, key: str) -> bool:
-        """Tell whether what an object belongs to is there."""
+        """Return whether the owner of an object exists."""
         kind, _, rest = key.partition("/")
         return kind not in self._known or rest.partition("/")[0] in self._known[kind]
 
 
 DELETIONS, COUNTERS = "deletions", "counters"
-# Tables whose rows a restore never forgets.
+# Tables whose rows a restore never deletes.
 KEPT = (DELETIONS, COUNTERS)
 _PENDING = "DELETION_PENDING"
 
@@ -55,10 +55,8 @@ class Deleted:
         self.records = [_begun_again(row) for row in by_key.values()]
 
     def as_restored(self, table: str, row: Item) -> Item:
-        """Return a row as it is restored: hidden when its object was deleted.
-
-        No message waits for it in the stack that it comes into, so the next sweep announces it.
-        """
+        """Return a row as it is restored: hidden if its object was deleted."""
+        # The new stack has no message for an open job, so the next sweep has to send one.
         if "open" in row:
             row = {**row, "nudged_at": {"N": "0"}}
         if table == "quotas" and "batches" in row:
@@ -71,18 +69,16 @@ class Deleted:
 
 
 def _without_batches(row: Item) -> Item:
-    """Give back what was reserved for batches, which no backup holds."""
+    """Release the reservations of batches, which are in no backup."""
     reserved = sum(int(entry.rpartition("#")[2]) for entry in row["batches"]["SS"])
     left = {name: value for name, value in row.items() if name != "batches"}
     return {**left, "used": {"N": str(int(row["used"]["N"]) - reserved)}}
 
 
 def furthest(rows: Iterable[Item]) -> list[Item]:
-    """Keep the highest of each counter, so that no id is ever given out twice.
-
-    An id that is used again would meet the deletion of its first owner, and whatever its callers
-    remember. Where far pages of lists begin is left out: it is true of the stack that was saved.
-    """
+    """Return the highest row of each counter, so that no id is used twice."""
+    # The deletion of an id's first owner, or a caller's stored id, would apply to the second one.
+    # Other attributes, such as the beginnings of pages, are only valid in the saved stack.
     found: dict[str, Item] = {}
     for saved in rows:
         row = {"name": saved["name"], "value": saved["value"]}

@@ -39,7 +39,7 @@ def restore(
         progress: takes lines for the user.
 
     Raises:
-        BackupError: there is no whole backup, or the stack has data and is not to be replaced.
+        BackupError: the backup is incomplete, or the stack has data that may not be replaced.
     """
     manifest = folder.manifest()
     if manifest is None:
@@ -106,10 +106,8 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
 
 
 def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    """Delete rows and objects, those rows first that make others visible.
-
-    What is kept is not deleted: whoever restores again after a break finds it there.
-    """
+    """Delete rows and objects, beginning with the rows that make others visible."""
+    # Deletions and counters stay, so that a restore that was interrupted can be repeated.
     order = {name: place for place, name in enumerate(reversed(_LAST))}
     going = [table for table in found if _short(table, settings) not in replay.KEPT]
     for table in sorted(going, key=lambda table: order.get(_short(table, settings), len(order))):

@@ -1,7 +1,7 @@
 """Rows of tables as JSON lines, read and written through the ordinary API.
 
-A line is one item in DynamoDB's own JSON. The key decides which piece holds it: a row more or
-less changes the piece it lies in and no other, so that the next dump writes little.
+A line is one item in DynamoDB's JSON. The key decides which part has it: a new or deleted row
+changes one part only, so that the next dump writes little.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read_piece(content: bytes) -> list[Item]:
     """Read the items of a piece.
 
     Raises:
-        BackupError: it is no such piece.
+        BackupError: the part has another format.
     """
     try:
         lines = content.decode().split("\n")[:-1]

@@ -36,7 +36,7 @@ _REFUSED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 
 
 class DeployError(Exception):
-    """The deployment cannot go on; the text is one line that names the remedy."""
+    """The deployment cannot continue; the text is one line that names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Target:
         if found not in known and self.endpoint_url is None:
             near = difflib.get_close_matches(found, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise DeployError(f"there is no AWS region {found!r}{hint} Pass REGION=…")
+            raise DeployError(f"unknown AWS region {found!r}{hint} Pass REGION=…")
         return session
 
     @property
@@ -141,7 +141,7 @@ def explained(target: Target) -> Iterator[None]:
         yield
     except (NoCredentialsError, PartialCredentialsError, ProfileNotFound) as error:
         raise DeployError(
-            "there are no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
+            "no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY, or run `aws configure`"
         ) from error
     except NoRegionError as error:
@@ -169,7 +169,7 @@ def _reason(refusal: ClientError) -> str:
 
 
 def is_there(call: Callable[[], object]) -> bool:
-    """Make a call; tell whether what it names is there.
+    """Make a call and return whether the resource that it names exists.
 
     Raises:
         ClientError: it failed for another reason.
@@ -195,7 +195,7 @@ def explain(error: BaseException, region: str) -> str:
         return str(error)
     if isinstance(cause, ClientError) and cause.response["Error"]["Code"] in _MISSING:
         return (
-            f"there is no such table or bucket in {region}: name the stage by --stage and "
+            f"the table or bucket does not exist in {region}: name the stage by --stage and "
             "--region, or set PRESAGE_NAME, PRESAGE_BUCKET and AWS_REGION"
         )
     try:

@@ -49,7 +49,7 @@ def check_package(folder: Path) -> None:
     if size > MAX_UNPACKED_BYTES:
         raise DeployError(
             f"the package has {size:,} bytes unpacked, Lambda takes {MAX_UNPACKED_BYTES:,}: "
-            "look at report.txt beside it for its largest parts, and leave some out"
+            "look for its largest parts in report.txt next to it, and leave some out"
         )
 
 
@@ -83,7 +83,7 @@ def ensure_bucket(target: Target, say: Say) -> None:
 
 
 def has_bucket(target: Target, bucket: str) -> bool:
-    """Tell whether a bucket of ours is there."""
+    """Return whether the stage's bucket exists."""
     return is_there(partial(target.client("s3").head_bucket, Bucket=bucket))
 
 
@@ -127,7 +127,7 @@ def upload_package(
         if resource["Type"] == FUNCTION_TYPE:
             resource["Properties"]["CodeUri"] = f"s3://{target.artifact_bucket}/{key}"
     if API in template["Resources"]:
-        # The stage gets an API's document anew when its text changes, not when a parameter in it
+        # The stage gets an API's document again when its text changes, not when a parameter in it
         # does, as in the gateway's own answers.
         document = template["Resources"][API]["Properties"]["DefinitionBody"]
         origins = parameters.get("AllowedOrigins") or "none"

@@ -1,6 +1,6 @@
-"""What whoever deploys should know first: alarms that nobody gets, a role that others use too.
+"""Finds concerns before a deployment: alarms without a receiver, a role that others use too.
 
-Each is told, and asked about unless YES=1 was given.
+Each concern is reported, and has to be confirmed unless YES=1 is given.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _RECEIVERS = ("AlarmEmail", "AlarmTopicArn")
 
 @dataclass(frozen=True)
 class Concern:
-    """One thing to know, and perhaps to agree to."""
+    """One thing to know before a deployment, and perhaps to confirm."""
 
     text: str
-    """What is told."""
+    """The reported text."""
     question: str = ""
-    """What is asked; empty when nothing is."""
+    """The question to confirm; empty if there is none."""
 
 
 def concerns(
@@ -40,7 +40,7 @@ def concerns(
         given: those that were named.
         before: those of the service as it is; None when it is not there yet.
     """
-    found, added = list(_nobody_told(known, given, before)), dict[str, str]()
+    found, added = list(_without_receivers(known, given, before)), dict[str, str]()
     if LOG_ROLE in known:
         more, added = _log_role(target, given.get(LOG_ROLE, ""), before)
         found += more
@@ -48,7 +48,7 @@ def concerns(
 
 
 def unconfirmed(target: Target, topic: str) -> Iterator[str]:
-    """Tell which addresses get no alarm yet, since nobody has followed the link of AWS's mail.
+    """Yield a line for each address that has not confirmed its subscription to alarms.
 
     Args:
         target: where the topic is.
@@ -64,23 +64,23 @@ def unconfirmed(target: Target, topic: str) -> Iterator[str]:
                 )
 
 
-def _nobody_told(
+def _without_receivers(
     known: Collection[str], given: Mapping[str, str], before: Mapping[str, str] | None
 ) -> Iterator[Concern]:
-    """Say that alarms are sent to nobody."""
+    """Yield the concern that alarms have no receiver."""
     wanted = {**(before or {}), **given}
     if _RECEIVERS[0] in known and not any(wanted.get(name) for name in _RECEIVERS):
         yield Concern(
-            "ALARMS REACH NOBODY, and there is no budget alarm: name an address by "
+            "ALARMS HAVE NO RECEIVER, and there is no budget alarm: name an address by "
             'SET="AlarmEmail=ops@shop.example", or a topic by SET="AlarmTopicArn=arn:…"',
-            "Deploy without anybody who is told of alarms?" if before is None else "",
+            "Deploy without a receiver of alarms?" if before is None else "",
         )
 
 
 def _log_role(
     target: Target, given: str, before: Mapping[str, str] | None
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Leave a role alone by which API Gateway logs already, unless told to replace it."""
+    """Keep an existing role for the logs of API Gateway, unless the parameters replace it."""
     is_new = before is None
     is_taken = given == "true" and (before or {}).get(LOG_ROLE) != "true"
     if not is_taken and (given or not is_new):

@@ -1,4 +1,4 @@
-"""The rights that a deployment needs of whoever runs it, as a policy document.
+"""Builds the policy document with the rights that the deployer needs.
 
 Everything is limited to names that begin with `presage-`. docs/deployer.md shows it, and a test
 compares it with what AWS says that each kind of resource needs.
@@ -56,7 +56,7 @@ _ROLE_ACTIONS = (
     "UpdateRole",
     "UpdateRoleDescription",
 )
-# What AWS lets nobody limit to names, and what only reads.
+# Actions that AWS cannot limit to names, and actions that only read.
 _ANYWHERE = (
     "cloudformation:ListStacks",
     "cloudformation:ValidateTemplate",
@@ -121,7 +121,7 @@ def policy() -> dict[str, Any]:
                 {"StringEquals": {"iam:PassedToService": passed}},
             ),
             _allow("TableKeys", keys, ["*"], through),
-            # AWS makes this role for the account's first domain, in the name of whoever maps it.
+            # AWS makes this role for the account's first domain, as the user who maps it.
             _allow(
                 "DomainRole",
                 ["iam:CreateServiceLinkedRole"],

@@ -27,9 +27,9 @@ from infra.template.parameters import (
 
 # What AWS gives an account by default; a younger one has less, of memory too.
 FULL_CONCURRENCY = 1_000
-# Of the account's concurrency, beside all workers at once.
+# Part of the account's concurrency that must remain besides all workers.
 ROOM_FOR_CALLS = 10
-# What AWS lets nobody set aside.
+# Concurrency that AWS does not let accounts reserve.
 ALWAYS_UNRESERVED = 100
 # How long AWS keeps the name of a queue that was removed, and a little more.
 QUEUE_SECONDS = 65.0
@@ -56,7 +56,7 @@ class AccountLimits:
     concurrency: int
     """Functions that may run at once, of all stages and everybody."""
     unreserved: int
-    """Of these, those that nobody has set aside."""
+    """The part of these that is not reserved."""
 
 
 def read_limits(target: Target) -> AccountLimits:
@@ -83,7 +83,7 @@ def check_account(
     """
     check_services(target)
     if target.endpoint_url is not None:
-        return []  # An emulated AWS has neither limits nor rights of its own.
+        return []  # An emulated AWS has neither limits nor rights.
     said = []
     denied = denied_actions(target)
     if denied is None:
@@ -186,13 +186,15 @@ def check_limits(
         raise DeployError(
             f"{has}, and the stage may ask for {needed}: pass SIZE=small, or {_RAISE}"
         )
-    return [f"{has}: beside many calls, jobs wait and are tried again. When that hurts, {_RAISE}"]
+    return [
+        f"{has}: with many calls at once, jobs wait and are retried. If that is too slow, {_RAISE}"
+    ]
 
 
 def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None:
     """Refuse more memory than a young account's functions get, unless it was named.
 
-    AWS has no call that tells the limit; it is raised together with the concurrency.
+    AWS has no call that returns the limit, which is raised together with the concurrency.
     """
     large = [
         name

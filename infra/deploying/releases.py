@@ -27,7 +27,7 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
     That is its code, its properties, and the values of the parameters that they name.
 
     Args:
-        template: of a package, whose code lies in the bucket under its digest; is changed.
+        template: of a package, whose code is in the bucket under its digest; it is changed.
         parameters: of the deployment, defaults included.
     """
     conditions = template.get("Conditions", {})
@@ -47,7 +47,7 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
 def _values(
     part: Any, conditions: Mapping[str, Any], parameters: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the values of the parameters that a part names, by itself or by its conditions."""
+    """Return the values of the parameters that a part names, directly or by its conditions."""
     named = {name for pair in _NAMES.findall(json.dumps(part)) for name in pair if name}
     found = {name: parameters[name] for name in named if name in parameters}
     for name in named & set(conditions):

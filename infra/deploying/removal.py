@@ -54,7 +54,7 @@ def delete_data(target: Target, say: Say) -> None:
 
 
 def _wait_until_gone(dynamodb: Any, table: str) -> None:
-    """Wait until a table that is being deleted is no more.
+    """Wait until a table has been deleted.
 
     Raises:
         DeployError: it is still there.

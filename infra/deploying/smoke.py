@@ -16,12 +16,12 @@ from infra.deploying.account import DeployError
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError
 
-# Its account; its key is drawn anew each time and kept nowhere.
+# Its account, with a new key each time that is stored nowhere.
 EMAIL = "smoke-test@example.com"
 # A prebuilt model that every deployment has.
 MODEL = "CommunitySentiment"
 _TRIES = 8
-# After so long a call is not repeated any more; one that hangs takes up to a minute by itself.
+# Seconds after which a call is not repeated; a call that hangs takes up to a minute.
 _LONGEST_SECONDS = 120.0
 _FINAL = (400, 401, 409)
 _PAUSE_SECONDS = 5.0

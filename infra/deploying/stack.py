@@ -16,7 +16,7 @@ from infra.deploying.account import DeployError, Target, explained
 from infra.template.functions import FUNCTION_TYPE
 
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
-# Tag by which a bill tells stages apart.
+# Tag by which a bill separates stages.
 COST_TAG = "presage:stage"
 # States from which a stack can be updated.
 READY = (
@@ -60,14 +60,14 @@ class Change:
     type: str
     """Kind of resource."""
     replacement: str
-    """Whether the resource is made anew: True, False or Conditional."""
+    """Whether the resource is replaced: True, False or Conditional."""
     runtime: str = ""
     """Of a function that another Python is to run: both names, with an arrow."""
 
     @property
     def line(self) -> str:
         """The change as it is shown."""
-        again = "  MADE ANEW" if self.replacement == "True" else ""
+        again = "  REPLACED" if self.replacement == "True" else ""
         runtime = f"  {self.runtime}" if self.runtime else ""
         return f"  {self.action:7} {self.logical:32} {self.type}{again}{runtime}"
 
@@ -116,7 +116,7 @@ class Stack:
         return max(times, default=None)
 
     def is_stillborn(self) -> bool:
-        """Tell whether the stack was never made, so that it holds nothing."""
+        """Return whether the stack was never created, so that it is empty."""
         return self.status() in _STILLBORN
 
     def outputs(self) -> dict[str, str]:
@@ -130,7 +130,7 @@ class Stack:
         return {entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found}
 
     def check(self) -> bool:
-        """Tell whether the stack is there; refuse one that cannot be changed now.
+        """Return whether the stack exists; refuse one that cannot be changed now.
 
         Raises:
             DeployError: it is half-deployed, or being changed.
@@ -144,7 +144,7 @@ class Stack:
         if status == "DELETE_FAILED":
             more = " DELETE_DATA=1" if self.name == self._target.data_stack else ""
             raise DeployError(
-                f"{where}: it could not be removed. Mend what its events name, then run "
+                f"{where}: it could not be removed. Fix the cause that its events name, then run "
                 f"`make destroy STAGE={stage}{more}`"
             )
         if status in _FAILED_AT_FIRST:
@@ -154,7 +154,7 @@ class Stack:
             )
         if status == "UPDATE_ROLLBACK_FAILED":
             raise DeployError(
-                f"{where}: it could not go back by itself. Mend what its events name, then run "
+                f"{where}: it could not be rolled back. Fix the cause in its events, then run "
                 f"`aws cloudformation continue-update-rollback --stack-name {self.name}`"
             )
         raise DeployError(f"{where}: it is being changed. Wait until that has ended, then repeat")
@@ -361,7 +361,7 @@ def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings
         environment: what the stack does not say.
 
     Raises:
-        DeployError: there is no such stack, or it is half-deployed.
+        DeployError: the stack does not exist or is partly deployed.
         SettingsError: a variable cannot be read.
     """
     with explained(target):

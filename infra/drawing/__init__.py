@@ -1,4 +1,4 @@
 """Draws the pictures that the product ships: a sample data set and the global ones.
 
-`python -m infra.drawing` writes them anew below chalicelib/assets.
+`python -m infra.drawing` writes them again below chalicelib/assets.
 """

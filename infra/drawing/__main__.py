@@ -1,4 +1,4 @@
-"""The command `python -m infra.drawing`: draws the shipped pictures anew."""
+"""The command `python -m infra.drawing`: draws the shipped images."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def detection_files() -> dict[str, bytes]:
 
 
 def multi_label_files() -> dict[str, bytes]:
-    """Draw the global data set of type image-multi-label: a picture lies in each label's folder."""
+    """Draw the global data set of type image-multi-label: an image for each of its labels."""
     rng = Random(_SEED + 3)
     files = {}
     for number in range(_SCENES):

@@ -29,7 +29,7 @@ def draw_sign(label: str, rng: Random) -> bytes:
 
 
 class _Sign:
-    """A sign in coordinates of its own: -1 to 1 around its centre, y down."""
+    """A sign in its own coordinates: -1 to 1 around its centre, y down."""
 
     def __init__(self, canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
         self._canvas, self._centre, self.radius, self._turn = canvas, centre, radius, turn

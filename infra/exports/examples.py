@@ -48,7 +48,7 @@ class Notes:
         return exported
 
     def write(self, place: Path) -> str:
-        """Write a file beside the data unless there is nothing to say; return a line on it."""
+        """Write a file next to the data if it has content, and return a line about it."""
         if not self.missing and not self.renamed:
             return ""
         content = {"missing": self.missing, "renamed": self.renamed}

@@ -28,19 +28,19 @@ class ByteCode:
     """Which Python made it."""
     files: int
     refused: list[str] = field(default_factory=list)
-    """Files that are no Python of this version; they ship as sources."""
+    """Files that this Python version cannot compile; they ship as sources."""
 
 
 def compile_all(folder: Path) -> ByteCode:
     """Make the byte code of all Python files of a package; the same folder gives the same files.
 
-    A process of its own compiles: what it holds of names and hashes shows in the files.
+    A separate process compiles, because the state of a process shows in the files.
 
     Args:
         folder: the package, unpacked.
 
     Raises:
-        PackageError: one of our own files is no Python of this version.
+        PackageError: this Python version cannot compile one of our own files.
     """
     command = [sys.executable, "-P", "-s", "-m", "compileall", "-q", "-f", "-s", str(folder)]
     command += ["-p", TASK_ROOT, "--invalidation-mode", "unchecked-hash", str(folder)]
@@ -53,7 +53,7 @@ def compile_all(folder: Path) -> ByteCode:
     own = [name for name in refused if name.startswith(_OWN)]
     if own:
         raise PackageError(
-            f"These files are no Python {platform.python_version()}: {', '.join(own)}. "
+            f"Python {platform.python_version()} cannot compile these files: {', '.join(own)}. "
             f"compileall said: {(done.stdout or done.stderr).strip()}"
         )
     compiler = f"CPython {platform.python_version()} on {sys.platform}"
@@ -61,5 +61,5 @@ def compile_all(folder: Path) -> ByteCode:
 
 
 def _is_compiled(source: Path) -> bool:
-    """Tell whether the byte code of a source is there."""
+    """Return whether the byte code of a source exists."""
     return Path(cache_from_source(str(source), optimization="")).is_file()

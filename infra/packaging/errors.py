@@ -1,4 +1,4 @@
-"""What can go wrong while the package is built, said so that a person can mend it."""
+"""The error of a build; its text says what to do."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
     if not target.is_dir():
         raise PackageError(
             f"{name} brings no licence text, and its licence must go along. Write what its makers "
-            f"say into {notes.name}/{note.name} beside infra/packaging/licences.py."
+            f"say into {notes.name}/{note.name} next to infra/packaging/licences.py."
         )
 
 

@@ -2,7 +2,7 @@
 
 requirements.txt names what the code asks for; the lock of each Python adds what that needs in turn,
 for both processors, so that the same tree always installs the same files.
-`python -m infra.build --lock` makes all of them anew, whatever Python runs it.
+`python -m infra.build --lock` writes all of them again, with any Python.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def check(requirements: str, lock: str) -> None:
         if name not in LEFT_OUT and locked.get(name) != version:
             raise PackageError(
                 f"requirements.txt asks for {name} {version}, the lock has "
-                f"{locked.get(name, 'none')}. Make the locks anew: python -m infra.build --lock"
+                f"{locked.get(name, 'none')}. Write the locks again: python -m infra.build --lock"
             )
 
 

@@ -1,7 +1,7 @@
 """Makes sure that every compiled part is there and is made for the target.
 
-A package without one of them would be deployed without an error and fail at its first call. What a
-part is made for stands in the tags of its wheel and, for extension modules, in its file's name.
+A package without one of them would be deployed without an error and fail at its first call. The
+target of a part is in the tags of its wheel and, for extension modules, in the name of its file.
 """
 
 from __future__ import annotations
@@ -115,5 +115,5 @@ def _refuse(wrong: list[str], target: LambdaTarget) -> None:
     if wrong:
         raise PackageError(
             f"The package would not run with {target}. Look for other versions in requirements.txt "
-            "and make the locks anew (python -m infra.build --lock):\n  " + "\n  ".join(wrong)
+            "and write the locks again (python -m infra.build --lock):\n  " + "\n  ".join(wrong)
         )

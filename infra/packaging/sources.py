@@ -1,6 +1,6 @@
-"""Tells whether a finished package was built from the tree as it is now.
+"""Finds out whether a finished package was built from the current tree.
 
-A fingerprint of everything that decides what is in the package lies beside it.
+A fingerprint of everything that decides its content is stored next to the package.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def fingerprint(project: Path, *options: str) -> str:
 
 
 def note(folder: Path, found: str, zip_file: Path) -> None:
-    """Write beside a package from what it was built."""
+    """Write the fingerprint of the sources next to a package."""
     record = {"sources": found, "zip": file_sha256(zip_file)}
     (folder / FILE).write_text(json.dumps(record) + "\n", "utf-8")
 
 
 def is_current(folder: Path, found: str, zip_file: Path) -> bool:
-    """Tell whether a package is whole and was built from these sources."""
+    """Return whether a package is complete and was built from these sources."""
     try:
         record = json.loads((folder / FILE).read_text("utf-8"))
         return bool(record == {"sources": found, "zip": file_sha256(zip_file)})

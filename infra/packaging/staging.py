@@ -1,8 +1,8 @@
 """Lets `chalice package` write the template and gather the application's own files.
 
 It runs on a copy without vendor folder and requirements, so that it neither builds packages nor
-meets compiled modules. Chalice takes the runtime from the Python that builds by a table of its own
-and knows one processor; here both are set for each function. infra/template describes the rest.
+meets compiled modules. Chalice derives the runtime from the Python that builds and knows one
+processor; here both are set for each function. infra/template describes the rest.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
         tree: folder that is made for the files.
 
     Returns:
-        The template; its functions' code lies in `./deployment.zip`.
+        The template; its functions' code is in `./deployment.zip`.
 
     Raises:
         PackageError: Chalice refused.
@@ -114,7 +114,7 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
 
 
 def add_entry(project: Path, tree: Path) -> None:
-    """Lay the file beside app.py that Lambda calls of the functions of routes.
+    """Write, next to app.py, the file that Lambda calls in the functions of routes.
 
     Raises:
         PackageError: it is missing.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from infra.packaging.errors import PackageError
 
-# Where Lambda unpacks the zip; stands in tracebacks.
+# Folder of the code in Lambda, which appears in tracebacks.
 TASK_ROOT = "/var/task"
 # A runtime with less support left than this is warned of.
 SUPPORT_MONTHS = 12
@@ -32,7 +32,7 @@ class Runtime:
     glibc: tuple[int, int]
     """Version of the C library that it runs on."""
     deprecated: date
-    """When Lambda stops to mend it, and soon after to take new code for it."""
+    """When Lambda stops to fix it, and soon after to accept new code for it."""
 
     @property
     def name(self) -> str:

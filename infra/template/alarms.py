@@ -83,7 +83,7 @@ def _queues() -> list[Alarm]:
                 "ApproximateNumberOfMessagesVisible",
                 (("QueueName", sub(queue.dead_name)),),
                 1,
-                f"Jobs of the queue {short} failed too often and were set aside.",
+                f"Jobs of the queue {short} failed too often and are in the dead-letter queue.",
                 "Maximum",
             ),
             Alarm(
@@ -123,7 +123,7 @@ def _functions() -> list[Alarm]:
                 "Throttles",
                 of,
                 5,
-                f"The function {function.short} is refused for want of concurrency.",
+                f"The function {function.short} is throttled: it has too little concurrency.",
                 periods=2,
             ),
         ]
@@ -141,7 +141,7 @@ def _gateway() -> list[Alarm]:
             "5XXError",
             of,
             5,
-            "Callers get answers of 500 and above.",
+            "Callers get answers with status 500 or higher.",
         ),
         Alarm(
             "slow-answers",
@@ -168,7 +168,7 @@ def _service() -> list[Alarm]:
             metrics.JOBS_GIVEN_UP.name,
             of,
             1,
-            "Uploads or trainings have ended as FAILED because they were out of attempts.",
+            "Uploads or trainings have ended as FAILED after their last attempt.",
         ),
         Alarm(
             "models-not-brought",
@@ -177,7 +177,7 @@ def _service() -> list[Alarm]:
             metrics.MODELS_NOT_BROUGHT.name,
             of,
             1,
-            "Functions cannot bring model files from the bucket.",
+            "Functions cannot load model files from the bucket.",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""A budget that tells of costs before the bill does, where somebody can be told."""
+"""The budget that warns of costs before the bill, if alarms have a receiver."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from infra.template.names import Part, ref, sub
 
 # Parameter with its amount.
 BUDGET = "MonthlyBudget"
-# What is compared with the budget, and from how many per cent on it is told.
+# Kinds of costs that are compared with the budget, and the percentage that notifies.
 NOTICES = (("ACTUAL", 80), ("FORECASTED", 100))
 
 
@@ -48,9 +48,11 @@ def budget() -> Part:
 
 
 def budget_condition() -> Part:
-    """Return the condition that there is a budget, and somebody to be told."""
-    told = {"Fn::Or": [{"Condition": "HasAlarmEmail"}, {"Condition": "HasAlarmTopic"}]}
-    return {"HasBudget": {"Fn::And": [{"Fn::Not": [{"Fn::Equals": [ref(BUDGET), 0]}]}, told]}}
+    """Return the condition that there are a budget and a receiver."""
+    has_receiver = {"Fn::Or": [{"Condition": "HasAlarmEmail"}, {"Condition": "HasAlarmTopic"}]}
+    return {
+        "HasBudget": {"Fn::And": [{"Fn::Not": [{"Fn::Equals": [ref(BUDGET), 0]}]}, has_receiver]}
+    }
 
 
 def _if(condition: str, value: Part) -> Part:

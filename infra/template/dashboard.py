@@ -1,6 +1,6 @@
 """One page that shows how the service is: calls, latency, functions, queues, and its own figures.
 
-Routes and types are found by searches, so that a new one appears by itself.
+Routes and types are found by searches, so that a new one appears automatically.
 """
 
 from __future__ import annotations

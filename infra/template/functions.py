@@ -116,7 +116,7 @@ FUNCTIONS = (
     # The file of a batch, an archive of up to 2 GB, is read in /tmp; one page of a document at a
     # time is what its memory has room for.
     Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20, environment=_ONE_PAGE),
-    # Features of a training, up to 8 GB, lie in /tmp.
+    # Features of a training, up to 8 GB, are in /tmp.
     Function(
         "train_paid",
         3_538,

@@ -44,7 +44,7 @@ MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 
 def merge_template() -> Part:
     """Return the template to merge; every function gets its part."""
-    # Versions go with what a function goes with: the former one once nobody calls it any more.
+    # Versions have the function's policies: the previous one is deleted once it is not called.
     functions: Part = {
         f.logical: {"DeletionPolicy": "Delete", "Properties": {**_function(f), **versions(f)}}
         for f in FUNCTIONS

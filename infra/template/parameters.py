@@ -1,4 +1,4 @@
-"""What may be chosen at each deployment, and what follows from it."""
+"""The parameters of a deployment, and the conditions that follow from them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ RESERVABLE = (*ANSWERING, "train_paid", "train_free")
 
 
 def most_id(function: Function) -> str:
-    """Name of the parameter that limits how many of a queue's function run at once."""
+    """Return the name of the parameter for the concurrency of a queue's function."""
     return f"{function.logical}AtOnce"
 
 
 def memory_id(function: Function) -> str:
-    """Name of the parameter that says how much memory a function has."""
+    """Return the name of the parameter for a function's memory."""
     return f"{function.logical}Memory"
 
 
 def loads_id(function: Function) -> str:
-    """Name of the parameter that says what a function of routes loads as it starts."""
+    """Return the name of the parameter for the parts that a function loads at its start."""
     return f"{function.logical}Loads"
 
 
@@ -36,7 +36,7 @@ def size(name: str) -> dict[str, str]:
     """Return the parameters of a size: `standard`, or `small` for a young account.
 
     Raises:
-        KeyError: there is no such size.
+        KeyError: unknown size.
     """
     largest, most = {"standard": (10_240, 1_000), "small": (SMALL_MEMORY_MB, LEAST_AT_ONCE)}[name]
     chosen = {memory_id(f): str(min(f.memory_mb, largest)) for f in FUNCTIONS}
@@ -44,7 +44,7 @@ def size(name: str) -> dict[str, str]:
 
 
 def reserved_id(function: Function) -> str:
-    """Name of the parameter that sets concurrency aside for a function."""
+    """Return the name of the parameter for a function's reserved concurrency."""
     return f"{function.logical}Reserved"
 
 
@@ -59,7 +59,7 @@ def reserved(parameters: Mapping[str, str]) -> int:
 
 
 def has_reserved_id(function: Function) -> str:
-    """Name of the condition that some is set aside."""
+    """Return the name of the condition that a function has reserved concurrency."""
     return f"Has{reserved_id(function)}"
 
 
@@ -89,7 +89,7 @@ def parameters() -> Part:
             "Key of the catalogue of model files in the bucket; the deployment sets it.", ""
         ),
         "AudienceHosts": _text(
-            "Further host names that the audience of an assertion may have, by commas.", ""
+            "Further host names for the audience of an assertion, separated by commas.", ""
         ),
         "Domain": _text("Host name that the API is mapped to; empty for none.", ""),
         "CertificateArn": _text(
@@ -100,19 +100,25 @@ def parameters() -> Part:
         **_origins(),
         **_receivers(),
         "LogLevel": _text(
-            "Lowest level that is logged.",
+            "Lowest log level.",
             "INFO",
             AllowedValues=["DEBUG", "INFO", "WARNING", "ERROR"],
         ),
         "Metrics": _text(
-            "Whether log lines carry metrics for CloudWatch, which are charged for by the metric.",
+            "Whether log lines have metrics for CloudWatch, which charges for each metric.",
             "emf",
             AllowedValues=["emf", "off"],
         ),
-        "LogDays": _number("Days that logs are kept.", 30, AllowedValues=[7, 14, 30, 90, 365]),
-        "RequestsPerSecond": _number("Steady rate that the API admits.", 200, MinValue=1),
-        "RequestBurst": _number("Burst that the API admits.", 400, MinValue=1),
-        "SlowMilliseconds": _number("99th percentile of the latency that alarms.", 10_000),
+        "LogDays": _number(
+            "Days for which logs are stored.", 30, AllowedValues=[7, 14, 30, 90, 365]
+        ),
+        "RequestsPerSecond": _number(
+            "Steady rate of the API, in requests per second.", 200, MinValue=1
+        ),
+        "RequestBurst": _number("Burst of the API, in requests.", 400, MinValue=1),
+        "SlowMilliseconds": _number(
+            "99th percentile of the latency in milliseconds that raises an alarm.", 10_000
+        ),
         "SetGatewayLogRole": _text(
             "Whether to set the role by which API Gateway logs, for the whole account and region.",
             "true",
@@ -157,21 +163,21 @@ def _origins() -> Part:
     return {
         "AllowedOrigins": {
             "Type": "CommaDelimitedList",
-            "Description": "Origins of web pages that may call, such as https://shop.example, by "
-            "commas; empty for none.",
+            "Description": "Origins of web pages that may call, such as https://shop.example, "
+            "separated by commas; empty for none.",
             "Default": "",
         }
     }
 
 
 def _receivers() -> Part:
-    """Return the parameters of who is told of alarms and costs."""
+    """Return the parameters of the receivers of alarms and cost warnings."""
     return {
         "AlarmEmail": _text("E-mail address that alarms are sent to; empty for none.", ""),
-        "AlarmTopicArn": _text("ARN of a topic of yours that alarms are sent to.", ""),
+        "AlarmTopicArn": _text("ARN of your topic that alarms are sent to; empty for none.", ""),
         BUDGET: _number(
-            "US dollars a month of the whole account beyond which whoever gets alarms is told; 0 "
-            "for none.",
+            "Monthly budget of the whole account in US dollars; above it, the receivers of alarms "
+            "are notified; 0 for none.",
             50,
             MinValue=0,
         ),
@@ -183,27 +189,27 @@ def _concurrency() -> Part:
     found: Part = {}
     for function in FUNCTIONS:
         found[memory_id(function)] = _number(
-            f"Memory of {function.short} in MB; 1,769 are one processor.",
+            f"Memory of {function.short} in MB; 1,769 MB are one processor.",
             function.memory_mb,
             MinValue=512,
             MaxValue=10_240,
         )
         if function.name in ANSWERING:
             found[loads_id(function)] = _text(
-                f"Parts of engines that {function.short} loads as it starts, in order, by commas; "
-                "others come with the first call that needs them.",
+                f"Parts of engines that {function.short} loads at its start, in order, separated "
+                "by commas; others are loaded by the first call that needs them.",
                 ",".join(function.loads),
             )
         if function.queue:
             found[most_id(function)] = _number(
-                f"How many of {function.short} run at once.",
+                f"Largest number of {function.short} that run at once.",
                 function.most_at_once,
                 MinValue=LEAST_AT_ONCE,
                 MaxValue=1_000,
             )
         if function.name in RESERVABLE:
             found[reserved_id(function)] = _number(
-                f"Concurrency set aside for {function.short} alone; 0 for none.", 0, MinValue=0
+                f"Reserved concurrency of {function.short}; 0 for none.", 0, MinValue=0
             )
     return found
 
@@ -219,7 +225,7 @@ def _number(description: str, default: int, **more: Any) -> Part:
 
 
 def _is_given(name: str) -> Part:
-    """Tell whether a parameter is not empty."""
+    """Return the condition that a parameter is not empty."""
     return {"Fn::Not": [{"Fn::Equals": [ref(name), ""]}]}
 
 

@@ -163,7 +163,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/delete": SEND,
     },
     "train_paid": {**_TRAIN, "queue/train-paid": SEND},
-    # Also puts back what is paid for: whoever pays is served first.
+    # Also sends paid jobs again: paying accounts are served first.
     "train_free": {**_TRAIN, "queue/train-free": SEND, "queue/train-paid": SEND},
     "delete_object": {
         "bucket": ("ListBucket",),

@@ -1,7 +1,7 @@
 """Which function answers a route: the first rule that knows it, and otherwise that of the records.
 
-So a new route is answered by itself; a test finds those that need an engine or a large disk and
-would still land among the records.
+So a new route is answered without an entry here. A test finds those that need an engine or a large
+disk and would still be answered by records.
 """
 
 from __future__ import annotations

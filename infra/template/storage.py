@@ -1,4 +1,4 @@
-"""The data's stack: tables, bucket and the queue that it tells, and the signing key.
+"""The data's stack: tables, bucket, the queue for its notifications, and the signing key.
 
 No update of the service touches it, and it stays when the service is removed.
 """
@@ -34,7 +34,7 @@ from infra.template.queues import queues
 _INCOMING_POLICY = "IncomingQueuePolicy"
 # Where stages show their console; the bucket is made before its own stage's address is known.
 CONSOLE_ORIGIN = "https://*.execute-api.${AWS::Region}.${AWS::URLSuffix}"
-# Prefixes whose objects are deleted after so many days.
+# Prefixes whose objects are deleted after a number of days.
 SHORT_LIVED = {"incoming/": 1, "tmp/": 1, EXPORTS: 1, BATCHES: BATCH_KEPT.days + 1}
 # How long an object can be brought back that was deleted or written over.
 VERSION_DAYS = 7
@@ -56,7 +56,7 @@ def data_template() -> Part:
 
 
 def storage() -> Part:
-    """Return every resource that holds data, and the queue that the bucket tells."""
+    """Return every resource with data, and the queue for the bucket's notifications."""
     parts: Part = {}
     for table in resources.table_resources(SETTINGS):
         parts[table_id(short_name(table.name))] = _table(table)
@@ -200,11 +200,9 @@ def _bucket_policy() -> Part:
 
 
 def _secret() -> Part:
-    """Have the key that signs tokens drawn; nobody ever sees it.
-
-    It stays with the data, so tokens outlive the service. It has no name of its own: one that was
-    deleted keeps its name for days.
-    """
+    """Describe the key that signs tokens; AWS generates it."""
+    # It is part of the data, so that tokens stay valid when the service is deployed again. AWS
+    # chooses its name, because the name of a deleted secret cannot be used again for days.
     drawn = {"PasswordLength": 64, "ExcludePunctuation": True}
     return {
         "Type": "AWS::SecretsManager::Secret",

@@ -73,7 +73,7 @@ def test_parameters_change_in_place(stage: Deployment):
     for pair in ("LogDays=90", "LogLevel=WARNING"):
         done = stage.run("deploy", "--only-stack", "--set", pair)
         assert done.returncode == 0, done.stderr
-        assert "MADE ANEW" not in done.stderr
+        assert "REPLACED" not in done.stderr
     facts = stage.client("lambda").get_function_configuration(FunctionName=f"{stage.name}-api")
 
     assert retention(stage) == {90}

@@ -213,7 +213,7 @@ def test_running_stack_is_found(store, stack_process, tmp_path, capsys):
 
     assert main(["list"], environment) == 1
 
-    assert "no such table or bucket" in capsys.readouterr().err
+    assert "the table or bucket does not exist" in capsys.readouterr().err
     assert environment["PRESAGE_NAME"] == "x"
     assert environment["AWS_ACCESS_KEY_ID"] == "presage"
 

@@ -28,8 +28,8 @@ def test_advisories_are_named() -> None:
     assert verdict(answer(vulns=known), "") == Verdict(
         ADVISORIES,
         (
-            "pillow 1.0: CVE-1 (mended in 1.1, 2.0)",
-            "pillow 1.0: CVE-2 (mended in no version yet)",
+            "pillow 1.0: CVE-1 (fixed in 1.1, 2.0)",
+            "pillow 1.0: CVE-2 (fixed in no version yet)",
         ),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +123,13 @@ def test_warm_starts_are_priced_by_memory() -> None:
     assert costs.restored(texts) == pytest.approx(gb * 0.0001397998)
     rows = [line for line in costs.lines({}) if line.startswith(("| api |", "| texts |"))]
     assert [line.count("—") for line in rows] == [2, 0]
+
+
+@pytest.mark.parametrize(("days", "warns"), [(0, False), (365, False), (366, True)])
+def test_old_prices_are_warned_about(days: int, warns: bool) -> None:
+    """Prices that were noted more than a year ago are reported with their date."""
+    noted = date.fromisoformat(costs.PRICES_NOTED)
+
+    warning = costs.price_warning(noted + timedelta(days=days))
+
+    assert (costs.PRICES_NOTED in warning) == warns

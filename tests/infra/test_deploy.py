@@ -322,7 +322,7 @@ def test_stillborn_data_goes_with_the_service(
 
 def test_unknown_parameter(target: Target, options: Any) -> None:
     """A parameter that the template has not is refused with those that it has."""
-    with pytest.raises(DeployError, match="no parameter LogsDays; there are: LogDays, Model"):
+    with pytest.raises(DeployError, match="unknown parameter LogsDays; parameters: LogDays, Model"):
         command.deploy(options("deploy", "--yes", "--set", "LogsDays=7"), target, _never)
 
 
@@ -356,7 +356,7 @@ def test_wrong_region(
     code = command.main(["destroy", "--stage", "test", "--region", "eu-centrl-1"])
 
     assert code == 1
-    assert "no AWS region 'eu-centrl-1'; did you mean eu-central-1?" in capsys.readouterr().err
+    assert "unknown AWS region 'eu-centrl-1'; did you mean eu-central-1?" in capsys.readouterr().err
 
 
 def test_no_credentials(
@@ -371,7 +371,7 @@ def test_no_credentials(
     assert command.main(["destroy", "--stage", "test", "--region", "us-east-1"]) == 1
 
     error = capsys.readouterr().err
-    assert "there are no AWS credentials: set AWS_PROFILE" in error
+    assert "no AWS credentials were found: set AWS_PROFILE" in error
     assert len(error.splitlines()) == 1
 
 

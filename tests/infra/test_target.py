@@ -156,7 +156,7 @@ def test_tables_that_are_not_there(
     assert command.main([*run, "--aws"], environment) == 1
 
     error = capsys.readouterr().err
-    assert "no such table or bucket in us-east-1: name the stage by --stage" in error
+    assert "the table or bucket does not exist in us-east-1: name the stage by --stage" in error
     assert error.count("\n") == 1
 
 
@@ -172,7 +172,7 @@ def stranger(
     return environment
 
 
-NO_CREDENTIALS = "there are no AWS credentials: set AWS_PROFILE"
+NO_CREDENTIALS = "no AWS credentials were found: set AWS_PROFILE"
 
 
 def test_no_credentials(

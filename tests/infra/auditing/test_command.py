@@ -205,7 +205,7 @@ def test_empty_folder_is_refused(audit, accounts, tmp_path):
     code, _, text = audit("--log", tmp_path)
 
     assert code == 1
-    assert "there are no log lines" in text
+    assert "has no log lines" in text
 
 
 def test_log_group(audit, accounts):

@@ -56,9 +56,9 @@ def test_alarms_that_reach_nobody(target: Target) -> None:
     [later], _ = concerns(target, receivers, {}, {"AlarmEmail": ""})
 
     assert first.text == later.text
-    assert first.text.startswith("ALARMS REACH NOBODY")
+    assert first.text.startswith("ALARMS HAVE NO RECEIVER")
     assert "AlarmEmail=" in first.text
-    assert first.question == "Deploy without anybody who is told of alarms?"
+    assert first.question == "Deploy without a receiver of alarms?"
     assert later.question == ""
     for name in receivers:
         assert concerns(target, receivers, {name: "x"}, None) == ([], {})
@@ -154,7 +154,7 @@ def test_yes_never_asks(
     assert Stack(target, target.data_stack, _never).status() == ""
     command.deploy(parse([*words, "--yes"]), target, _never)
 
-    assert "ALARMS REACH NOBODY" in capsys.readouterr().err
+    assert "ALARMS HAVE NO RECEIVER" in capsys.readouterr().err
     [facts] = target.client("cloudformation").describe_stacks(StackName=target.stack)["Stacks"]
     assert facts["Tags"] == [{"Key": "presage:stage", "Value": target.stack}]
 
