@@ -97,7 +97,7 @@ def _words_before(line: str, end: int) -> list[_Word]:
 
 
 def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
-    """Tell the words of the street from those of the city, which stand last."""
+    """Split words into those of the street and those of the city, which come last."""
     start = len(words)
     while start and words[start - 1].label == _CITY:
         start -= 1

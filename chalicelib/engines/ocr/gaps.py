@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, TextLine
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
+# How far a character's place may reach into a gap, in heights of the ink.
 _SLACK = 0.2
-"""How far a character's place may reach into a gap, in heights of the ink."""
+# Ink that nothing was read for is left out when it is narrower, in heights of the ink.
 _SPECK = 0.35
-"""Ink that nothing was read for is left out when it is narrower, in heights of the ink."""
+# What is read again is wider by this on both sides, in heights of the ink.
 _MARGIN = 0.3
-"""What is read again is wider by this on both sides, in heights of the ink."""
+# Widest space, in distances of characters: that of typewriter fonts.
 _EVEN_SPACE = 1.1
-"""Widest space, in distances of characters: that of typewriter fonts."""
 
+# What is read again counts unless it is less certain than this share of the line.
 _LEAST_AGAIN = 0.8
-"""What is read again counts unless it is less certain than this share of the line."""
 
+# Beginning and end along a line: 0 to 1.
 Range = tuple[float, float]
-"""Beginning and end along a line: 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
 
 
 def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLine, ...]:
-    """Cut a line at places along it that lie in spaces."""
+    """Cut a line at positions that are in spaces."""
     if not cuts:
         return (line,)
     whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
@@ -99,7 +99,7 @@ def _exact_range(part: TextLine, pitch: float) -> Range:
 
 
 def divide_inked(line: TextLine, ink: Ink, factor: float) -> LineSplit:
-    """Divide a line at gaps of its ink.
+    """Split a line at gaps of its ink.
 
     Args:
         line: as an engine read it.

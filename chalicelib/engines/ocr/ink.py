@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point, Quad, TextLine
 
 
+# Levels between paper and ink below which a place is taken as empty.
 _LEAST_CONTRAST = 24
-"""Levels between paper and ink below which a place is taken as empty."""
+# Longer horizontal strokes are rules, in heights of the box.
 _RULE_LENGTH = 2.5
-"""Longer horizontal strokes are rules, in heights of the box."""
+# Columns with more ink are vertical rules, as a share of the box.
 _RULE_HEIGHT = 0.94
-"""Columns with more ink are vertical rules, as a share of the box."""
+# Lines are looked at no larger, in pixels.
 _MOST_SIDE = 4_000
-"""Lines are looked at no larger, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
 
 
 def _ink_mask(grey: Doubles) -> Bools | None:
-    """Say of each pixel whether it is ink, dark or light; None for an empty place."""
+    """Return whether each pixel is ink, dark or light; None for an empty place."""
     if grey.max() - grey.min() < _LEAST_CONTRAST:
         return None
     dark = grey < _threshold(grey)

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Returns while work can continue; raises when the time is up. Called about every second.
 CancelCheck = Callable[[], None]
-"""Returns while work may go on; raises when the time is up. Called between steps of a second."""
 
 
 def never_cancel() -> None:
-    """Let work go on: a Check without a deadline."""
+    """Return without an error: a CancelCheck without a deadline."""
 
 
 PPOCR = "ppocr"
+# Names of the engines, as PRESAGE_OCR_ENGINE takes them.
 TESSERACT = "tesseract"
-"""Names of the engines, as PRESAGE_OCR_ENGINE takes them."""
 
 
 class OcrNotInstalled(FileNotFoundError):
@@ -112,12 +112,12 @@ class ScoringEngine(Protocol):
 
 # Checks that an engine's files are the ones that were installed.
 
+# The card: `files` names size and `sha256` of each file.
 CARD = "engine.json"
-"""The card: `files` names size and `sha256` of each file."""
 
 
 def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
-    """Compare files with the digests of the card beside them.
+    """Compare files with the digests in the card of their folder.
 
     Args:
         folder: holds the files and CARD.

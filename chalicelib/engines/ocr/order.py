@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import TextLine
 
+# How far middles may lie apart in one row, as a share of the lower line's height.
 _SAME_ROW = 0.5
-"""How far middles may lie apart in one row, as a share of the lower line's height."""
+# Lines beyond do not speak for the slope of the page.
 _STEEPEST = math.radians(45)
-"""Lines beyond do not speak for the slope of the page."""
+# Nor do shorter ones, in heights: the shape of a character tilts them.
 _LONG = 2.5
-"""Nor do shorter ones, in heights: the shape of a character tilts them."""
 
 
 def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:

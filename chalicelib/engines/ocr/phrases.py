@@ -1,4 +1,4 @@
-"""Which gaps of a line part two items, and which are the spaces between words of one phrase.
+"""Decides which gaps of a line separate two items, and which are spaces within one phrase.
 
 A typewriter's space is wider than the gap that parts two items in print. So gaps are measured
 against the spaces of their own line and of their page. All widths are in heights of the line's ink.
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.gaps import Range
     from chalicelib.engines.ocr.ink import Ink
 
+# A gap parts two items when it is wider than this many spaces.
 WIDER = 1.6
-"""A gap parts two items when it is wider than this many spaces."""
+# No font has a wider space.
 _WIDEST_SPACE = 0.9
-"""No font has a wider space."""
+# Where no space was read, a gap must be as many times as wide as elsewhere.
 _INSIDE = 2.0
-"""Where no space was read, a gap must be as many times as wide as elsewhere."""
+# It must also be wider than this many gaps between letters.
 _LETTER_GAPS = 3.0
-"""It must also be wider than this many gaps between letters."""
+# Spaces of a line that speak for its font.
 _FEW = 3
-"""Spaces of a line that speak for its font."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> lis
 
 
 def _is_space(line: TextLine, middle: float) -> bool:
-    """Say whether one of the characters beside a place along the line is a space."""
+    """Return whether one of the characters next to a position is a space."""
     behind = bisect_right(line.places, middle)
     return " " in line.text[max(0, behind - 1) : behind + 1]
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import TextEngine
     from chalicelib.engines.ocr.tables.structure import StructureModel
 
+# The network that recognises the structure of a table.
 SLANET = "slanet"
-"""The network that tells a table's structure."""
+# Written by the installation, last of a network's files.
 FACTS_FILE = "engine.json"
-"""Written by the installation, last of a network's files."""
 _FILES = {
     PPOCR: ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json"),
     SLANET: ("model.onnx", "tokens.json"),
@@ -93,7 +93,7 @@ class OcrPool:
         return engine if alphabet == DOCUMENTED else engine.in_alphabet(alphabet)
 
     def structure(self) -> StructureModel | None:
-        """Return the network that tells a table's structure, None when it is not installed.
+        """Return the table structure network, or None if it is not installed.
 
         Raises:
             OcrNotInstalled: its files are damaged.
@@ -107,11 +107,11 @@ class OcrPool:
         return self._structure
 
     def is_loaded(self, name: str) -> bool:
-        """Tell whether PPOCR, TESSERACT or SLANET is in memory."""
+        """Return whether PPOCR, TESSERACT or SLANET is in memory."""
         return name in self._engines or (name == SLANET and self._structure is not None)
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether the files of PPOCR, TESSERACT or SLANET are there, or can be brought."""
+        """Return whether the files of PPOCR, TESSERACT or SLANET exist or can be downloaded."""
         if name == TESSERACT:
             from chalicelib.engines.ocr.tesseract.program import find_program
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
     """Quarter turns, the raster after them, what was found there, and how it was straightened."""
 
+# Mean probability of a page that cannot stand on its head.
 _CERTAIN = 0.9
-"""Mean probability of a page that cannot stand on its head."""
+# Lines that are read upside down when a page may stand on its head: its longest.
 _LOOKED_AT = 4
-"""Lines that are read upside down when a page may stand on its head: its longest."""
+# By how much probability the other sense must be better.
 _CLEARLY = 0.05
-"""By how much probability the other sense must be better."""
 
 
 def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
@@ -104,7 +104,7 @@ def _straightened(
     straight = straightened(pixels, unrolling)
     check()
     again = engine.read(straight, check)
-    # Of bent lines nobody could say whether they stand on their heads.
+    # It is unknown whether bent lines are upside down, so this is checked after straightening.
     if _is_upside_down(straight, _with_text(again), engine, check):
         turns = (turns + 2) % 4
         unrolling = unrolling.turned_over(pixels.shape[1], pixels.shape[0])
@@ -130,7 +130,7 @@ def _sense(found: Sequence[TextLine]) -> float:
 def _is_upside_down(
     pixels: Pixels, lines: Sequence[TextLine], engine: TextEngine, check: CancelCheck
 ) -> bool:
-    """Say whether the longest lines are read better in the other sense."""
+    """Return whether the longest lines are read better in the other direction."""
     if _mean_probability(lines) >= _CERTAIN:
         return False
     longest = sorted(lines, key=lambda line: line.box.width, reverse=True)[:_LOOKED_AT]

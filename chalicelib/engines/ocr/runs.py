@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
 
+# Gap that ends an item of task text, in heights of the line.
 TEXT_GAP = 0.45
-"""Gap that ends an item of task text, in heights of the line."""
 _LINES_A_CHECK = 50
 
 
@@ -28,7 +28,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
 
     Args:
         page: read; without pixels only the places of the characters count.
-        engine: reads parts again whose text cannot be told from the line's.
+        engine: reads parts again whose text cannot be cut from the line's.
         check: called now and then.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Pages that lean: turned upright to work on, and boxes turned back."""
+"""Levels pages that are slightly rotated, and rotates boxes back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
 
+# Pages that lean less are left as they are.
 LEAST = math.radians(0.35)
-"""Pages that lean less are left as they are."""
 _STEEPEST = math.radians(45)
 _SLANTED = math.radians(15)
-_SHORT = 2.0  # lines below so many heights do not tell the slope
+_SHORT = 2.0  # Lines that are shorter than this many heights do not show the slope.
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def find_angle(lines: Sequence[TextLine]) -> float:
 
 
 def is_level(line: TextLine, angle: float) -> bool:
-    """Tell whether a line runs as the page does, unlike a watermark; short ones always do."""
+    """Return whether a line is parallel to the page, unlike a watermark; short lines always are."""
     return not _is_long(line) or abs(_slope(line) - angle) < _SLANTED
 
 
@@ -100,6 +100,6 @@ def _slope(line: TextLine) -> float:
 
 
 def _is_long(line: TextLine) -> bool:
-    """Tell whether a line is long enough to tell its slope."""
+    """Return whether a line is long enough to show its slope."""
     a, b, _, d = line.corners
     return math.dist(a, b) > _SHORT * math.dist(a, d)

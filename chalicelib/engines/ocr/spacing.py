@@ -1,4 +1,4 @@
-"""Spaces that the engine overlooked: wide gaps of a line's ink become spaces of its text."""
+"""Restores spaces that the engine missed: wide gaps of a line's ink become spaces of its text."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.phrases import Gap
 
 
+# Of the usual space: a gap as wide as that is one.
 _SHARE = 0.75
-"""Of the usual space: a gap as wide as that is one."""
+# The same between digits, next to narrow letters, which are far from the next letter, and before a
+# colon, which some fonts set apart.
 _SHARE_BESIDE_NARROW = 0.9
-"""The same between digits, beside narrow letters, which stand far from the next one, and before a
-colon, which some print sets apart by a space and all by a little."""
 _NARROW = frozenset("1iIjl|")
+# A space is wider than this many gaps between letters.
 _LETTER_GAPS = 2.5
-"""A space is wider than so many gaps between letters."""
+# No font has a narrower space, in heights of the ink.
 _LEAST = 0.3
-"""No font has a narrower space, in heights of the ink."""
+# Least space of a page on which none was read, in heights of the ink.
 _UNKNOWN = 0.45
-"""Least space of a page on which none was read, in heights of the ink."""
+# Spaces of a line that speak for its font.
 _FEW = 3
-"""Spaces of a line that speak for its font."""
+# No space is put before these; print has wide gaps there.
 _CLOSING = frozenset(",.;!?)]}%'\"")
-"""No space is put before these; print has wide gaps there."""
 
 
 def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> TextLine:
@@ -77,7 +77,7 @@ def _overlooked(
 
 
 def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
-    """Put spaces into a line's text, from the right so that numbers stay valid."""
+    """Insert spaces into a line's text, from the right so that offsets stay valid."""
     text, places = line.text, line.places
     for at, middle in reversed(found):
         text = f"{text[:at]} {text[at:]}"
@@ -86,15 +86,15 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Say whether two characters are digits, one of them is narrow, or the second is a colon."""
+    """Return whether two characters are digits, one of them is narrow, or the second is a colon."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 
 def _may_part(text: str, at: int) -> bool:
-    """Say whether a space before a character is likely at all.
+    """Return whether a space before a character is likely at all.
 
-    It is not beside the point, comma or colon of a number nor before its hyphen, which have wide
-    gaps, and not between two narrow letters, as at the end of "still".
+    It is unlikely next to the point, comma or colon of a number or before its hyphen, which have
+    wide gaps, and between two narrow letters, as at the end of "still".
     """
     if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
         return False

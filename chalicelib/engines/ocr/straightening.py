@@ -1,9 +1,9 @@
-"""Straightens a page that was bent when it was photographed, as those of books and curled sheets.
+"""Straightens pages that were bent when photographed, such as those of books.
 
-The middles of its lines tell the slope of print at many places. A smooth field of slopes goes
-through them all; curves that follow the field are the rows of the straightened page. No shape of
-paper is assumed (unlike Cao, Ding, Liu 2003, cylinders), so that bulges, gutters, waves and twists
-are one case, and so is a page that was photographed from aside.
+The centres of its lines show the slope of the text at many places. A smooth field of slopes is
+fitted through them all; curves that follow the field are the rows of the straightened page. No
+shape of paper is assumed (unlike Cao, Ding, Liu 2003, cylinders), so that bulges, gutters, waves
+and twists are one case, and so is a page that was photographed from aside.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Pixels, Singles
 
 
+# Lines that bend on a bent page: a seal or a logo has fewer.
 _FEWEST = 3
-"""Lines that bend on a bent page: a seal or a logo has fewer."""
+# Share of the lines' length that bends on a bent page.
 _SHARE = 0.1
-"""Share of the lines' length that bends on a bent page."""
+# Of a straightened page; print that was photographed finer is scaled down.
 _MOST_PIXELS = 12_000_000
-"""Of a straightened page; print that was photographed finer is scaled down."""
+# Meshes of the straightened page along its longer side.
 _CELLS = 48
-"""Meshes of the straightened page along its longer side."""
+# How far from a line's supposed middle its ink is looked for, in heights.
 _REACH = 0.6
-"""How far from a line's supposed middle its ink is looked for, in heights."""
+# Contrast below which nothing is ink, as a share of the strongest.
 _FAINT = 0.3
-"""Contrast below which nothing is ink, as a share of the strongest."""
+# Degree of the curve that corrects the course of a long line.
 _WAVES = 4
-"""Degree of the curve that corrects the course of a long line."""
+# Places that a line has for each degree.
 _POINTS_A_WAVE = 5
-"""Places that a line has for each degree."""
+# Corrections; ink that was out of reach comes into it.
 _APPROACHES = 3
-"""Corrections; ink that was out of reach comes into it."""
+# Pieces of the curve across the page: a gutter's takes place within one or two of them.
 _KNOTS = 10
-"""Pieces of the curve across the page: a gutter's takes place within one or two of them."""
+# Weight of smoothness in relation to a measured slope.
 _SMOOTH = 0.3
-"""Weight of smoothness beside a slope that was seen."""
+# Repetitions of the fit; each trusts slopes less that lie off the last.
 _ROUNDS = 6
-"""Repetitions of the fit; each trusts slopes less that lie off the last."""
+# Deviation of a slope that halves its weight.
 _DOUBTED = 0.02
-"""Deviation of a slope that halves its weight."""
+# Slope of the steepest row: beyond it letters are too narrow to be read.
 _STEEPEST = 1.0
-"""Slope of the steepest row: beyond it letters are too narrow to be read."""
 
 
 def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | None:
-    """Say how a page is straightened.
+    """Return how to straighten a page.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
@@ -217,7 +217,7 @@ class _Slopes:
         return found
 
     def _terms(self, places: Doubles) -> Doubles:
-        """Return what each factor is multiplied with; beyond the print goes on what is there."""
+        """Return the terms of the factors; outside of the text the nearest slope continues."""
         across, down = np.moveaxis(np.clip((places - self._low) / self._span, 0, 1), 1, 0)
         spline = _cubic(across * _KNOTS)
         down = 2 * down - 1

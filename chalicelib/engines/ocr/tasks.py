@@ -1,4 +1,4 @@
-"""Finds on one page what a task asks for, and names the tables of a whole document."""
+"""Finds what a task asks for on one page, and names the tables of a whole document."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def lay_out(
     tools: Tools,
     check: CancelCheck,
 ) -> tuple[Sequence[ReadingPlace], Sequence[WrittenBlock]]:
-    """Say in which order the items of task text are read, and write them down block by block.
+    """Return the reading order of the items of task text, and their blocks.
 
     Args:
         page: the items' page; with pixels when tables are to be written.

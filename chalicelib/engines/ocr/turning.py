@@ -1,4 +1,4 @@
-"""Quarter turns of a page and of its lines."""
+"""Rotates a page and its lines by quarter turns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine
 
 
+# A page is rotated when more than this fraction of its characters has another direction.
 _MAJORITY = 0.5
-"""Share of a page's characters that must stand in another direction to turn it."""
 
 
 def needed_turns(lines: Sequence[TextLine]) -> int:
@@ -64,7 +64,7 @@ def reversed_quad(quad: Quad) -> Quad:
 
 
 def _turned_line(line: TextLine, turns: int, width: float, height: float) -> TextLine:
-    """Turn one line; one that stands upright afterwards needs no corners of its own."""
+    """Rotate one line; an upright result does not need corners."""
     first, second, third, fourth = (
         _turned_point(point, turns, width, height) for point in line.corners
     )

@@ -1,4 +1,4 @@
-"""Postal addresses: lines of one column that belong together."""
+"""Finds postal addresses: lines of one column that belong together."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Blocks:
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
-        """Return a piece with those below and beside it that go on with its address."""
+        """Return a piece with those below and next to it that continue its address."""
         block = [first]
         while len(block) < measures.ADDRESS_LINES:
             following = self._following(block)
@@ -90,11 +90,11 @@ class _Blocks:
         return block
 
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
-        """Return the piece that goes on with an address, None at its end.
+        """Return the piece that continues an address, None at its end.
 
-        A bridge is the line of a town or a quarter that says nothing by itself: it belongs to the
-        address between two lines of it, or below one that ends with a comma. No address goes on
-        behind a line that is something else.
+        A bridge is the line of a town or a quarter without a clue of an address: it belongs to the
+        address between two lines of it, or below one that ends with a comma. No address continues
+        after a line that is something else.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -109,7 +109,7 @@ class _Blocks:
         return None
 
     def _candidates(self, last: CardPiece) -> list[CardPiece]:
-        """Return the free pieces beside and below a piece, the nearest first."""
+        """Return the unused pieces next to and below a piece, the nearest first."""
         near = [
             piece
             for piece in self._near.around(last)
@@ -119,7 +119,7 @@ class _Blocks:
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
     def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
-        """Return whether a line that says nothing by itself goes on with an address."""
+        """Return whether a line without a clue of an address continues one."""
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(
@@ -188,7 +188,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
 
 
 def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
-    """Cut the lines before the street that are no part of a building, no quarter and no town."""
+    """Drop the lines before the street that are not a building, quarter or town."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (
@@ -199,9 +199,9 @@ def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[
 
 
 def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
-    """Return whether an address goes on with a line that may be part of one.
+    """Return whether an address can continue with a line.
 
-    Behind state and ZIP code there is only a country; behind any postcode no second street.
+    After state and ZIP code only a country can follow; after any postcode no second street.
     """
     text = piece.text
     if any(find_state_zips(one.text) for one in block):
@@ -216,7 +216,7 @@ def _is_complete(block: Sequence[CardPiece]) -> bool:
 
 
 def _has_postcode(text: str) -> bool:
-    """Return whether a line has a postcode that is no house number: `2685 Harbor Road`."""
+    """Return whether a line has a postcode that is not a house number: `2685 Harbor Road`."""
     is_street = names_street(text)
     return any(
         not is_street

@@ -1,4 +1,4 @@
-"""What the mail and web addresses of a card tell about its person and its organisation."""
+"""Names of person and organisation that are in the mail and web addresses of a card."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """Names that stand in mail and web addresses, in lower case."""
+    """Names in mail and web addresses, in lower case."""
 
     owners: tuple[str, ...]
     """Labels that name the owner of a domain, without providers of mail."""

@@ -1,4 +1,4 @@
-"""Lines of bills and forms that are no part of an address: a key with its value, a date, money."""
+"""Lines of bills and forms that are not part of an address: key and value, date, money."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def key_end(text: str) -> int:
 
 
 def is_entry(text: str) -> bool:
-    """Return whether a line is an entry of a bill or form: it is no part of an address.
+    """Return whether a line is an entry of a bill or form, and not part of an address.
 
     Args:
         text: a line, or a part of one.
@@ -36,12 +36,12 @@ def is_entry(text: str) -> bool:
 
 
 def _has_date(text: str) -> bool:
-    """Return whether a date with its year stands in a line."""
+    """Return whether a line contains a date with its year."""
     return any(span.confidence >= measures.ENTRY_CERTAINTY for span in find_dates(text))
 
 
 def has_amount(text: str) -> bool:
-    """Return whether an amount stands in a line; `Rm 12` and `Unit 3.02` are none."""
+    """Return whether a line contains an amount, unlike `Rm 12` and `Unit 3.02`."""
     spans = find_money(text)
     if any(
         span.confidence >= measures.ENTRY_CERTAINTY and _CENTS.search(span.text) for span in spans

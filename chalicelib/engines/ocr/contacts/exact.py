@@ -1,4 +1,4 @@
-"""Entities that their form gives away: numbers, mail and web addresses, and what labels them."""
+"""Finds entities by their form: numbers, mail and web addresses, and their labels."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
 def _cut(
     piece: CardPiece, spans: Sequence[tuple[str, Span]]
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Take the spans and their labels out of a piece."""
+    """Cut the spans and their labels out of a piece."""
     text = piece.text
     found: list[EntityMatch] = []
     rest: list[CardPiece] = []
@@ -173,7 +173,7 @@ def _introduces(text: str, cut: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text is likely an entity of its own."""
+    """Return whether a text is likely to be a separate entity."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= measures.SURE_KIND or len(text.split()) >= measures.LABEL_WORDS
 

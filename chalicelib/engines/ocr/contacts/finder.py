@@ -1,7 +1,7 @@
 """Contacts of a business card from its lines. Contract section 6: task contact.
 
-Mail and web addresses and numbers are told by their form, address lines by their words and by
-their neighbours; they are clues to which of the other lines name person and organisation.
+Mail and web addresses and numbers are recognised by their form, address lines by their words and
+neighbours; they are clues to which of the other lines name person and organisation.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
     """Return the entities of a card in the order in which they are read.
 
-    Every line with two or more letters or digits is in exactly one of them: as OTHER, when
-    nothing tells what it is.
+    Every line with two or more letters or digits is in exactly one of them: as OTHER, if its
+        kind is unknown.
 
     Args:
         page: the page as read.
@@ -80,7 +80,7 @@ def named_found(
 def exact_found(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return numbers, mail and web addresses with the labels beside them, and what is left."""
+    """Return numbers, mail and web addresses with their labels, and the remaining pieces."""
     found: list[EntityMatch] = []
     rest: list[CardPiece] = []
     for piece in pieces:
@@ -111,7 +111,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
 
 
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
-    """Return the label beside a number, or else the one above it."""
+    """Return the label next to a number, or else the one above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     beside = next(
         (mark for mark in near if is_beside(mark, piece, measures.LABEL_BESIDE_HEIGHTS)), None

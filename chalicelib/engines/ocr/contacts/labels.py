@@ -1,4 +1,4 @@
-"""Words that say what the number, mail or web address beside them is."""
+"""Labels of numbers, mail and web addresses."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _names_of(word: str) -> list[str]:
 
 
 def _is_free(text: str, token: re.Match[str]) -> bool:
-    """Return whether a letter stands alone and is no part of a word or of a name's initials."""
+    """Return whether a letter is a separate word and not one of a name's initials."""
     if len(token.group().rstrip(".")) > 1:
         return True
     before = text[max(0, token.start() - 1) : token.start()]

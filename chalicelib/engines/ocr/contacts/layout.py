@@ -1,4 +1,4 @@
-"""How pieces lie to one another on a page whose lines are level."""
+"""Positions of pieces relative to one another on a page whose lines are level."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Neighbours:
         self._tops = np.ascontiguousarray(self._rows[:, 1])
 
     def around(self, piece: CardPiece) -> list[CardPiece]:
-        """Return the nearest pieces beside, above and below a piece, without it, top down."""
+        """Return the nearest pieces left, right, above and below a piece, top down."""
         place, height = piece.place, piece.height
         low = int(np.searchsorted(self._tops, place.min_y - measures.AROUND_HEIGHTS * height))
         high = int(

@@ -1,4 +1,4 @@
-"""Person, organisation and titles of a card: which of the lines that are left is which."""
+"""Finds person, organisation and titles of a card among the remaining lines."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.span import folded_words
 from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
+# Scores of the first and of further persons and organisations of a card.
 _CARD_FLOORS = {
     PERSON: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
     ORG: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
 }
-"""Scores of the first and of further persons and organisations of a card."""
+# The same on a page of many lines: its largest line is not a name, and there may be no person.
 _PAGE_FLOORS = {
     PERSON: (measures.PAGE_CERTAINTY, measures.FURTHER_CERTAINTY),
     ORG: (measures.PAGE_CERTAINTY, measures.FURTHER_CERTAINTY),
 }
-"""The same on a page of many lines: its largest line is no name, and it may name nobody."""
+# Small words inside names; a line that begins with one continues the line above.
 _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
-"""Small words inside names; a line that begins with one goes on with the line above."""
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
+# One piece, or several that are read as one.
 Group = tuple[CardPiece, ...]
-"""One piece, or several that are read as one."""
 
 
 def name_entities(
     pieces: Sequence[CardPiece], clues: Clues, usual: float, check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag the pieces that hold no number and no address, every one of them exactly once.
+    """Tag the pieces without a number or address, every one of them exactly once.
 
     Args:
         pieces: what is left when numbers and addresses are taken.
-        clues: what mail and web addresses tell.
+        clues: names in mail and web addresses.
         usual: height of the letters of most lines of the page, in pixels.
         check: see chalicelib/engines/ocr/interface.py.
     """
@@ -78,7 +78,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Take the group that scores best, then further ones above the second floor."""
+    """Choose the group with the best score, then further ones above the second floor."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors
@@ -94,7 +94,7 @@ def _chosen(
 
 
 def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
-    """Tag what is left as titles and other text; a title may go on in a second line."""
+    """Tag the remaining lines as titles and other text; a title can continue in a second line."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     for group in sorted(groups, key=lambda one: -len(one)):
@@ -198,7 +198,7 @@ class _Judge:
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
-        """Return how sure a group is to be a logo that nothing else tells: a few large words."""
+        """Return the certainty of a logo without other clues: a few large words."""
         text = _text(group)
         is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
         if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
@@ -214,11 +214,11 @@ class _Judge:
         )
 
     def _joined_organisation(self, group: Group, confidence: float) -> float:
-        """Return the score of an organisation in several lines; 0 when one of them is enough.
+        """Return the score of an organisation in several lines; 0 if one of them is enough.
 
         They belong together when only all of them fit the domain, when the last one is the legal
         form, or when they are capitalised lines of the same large letters, as a logo has them;
-        a key with its value, as a bill has its date, is no line of theirs.
+        a key with its value, as a bill has its date, is not one of them.
         """
         text = _text(group)
         is_labelled = any(
@@ -333,7 +333,7 @@ def _is_printed(text: str) -> bool:
 
 
 def _stands_alone(piece: CardPiece) -> bool:
-    """Return whether no name goes on in the next line: behind a legal form or a job."""
+    """Return whether no name continues in the next line: after a legal form or a job."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 
 

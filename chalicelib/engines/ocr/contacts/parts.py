@@ -1,4 +1,4 @@
-"""Lines that name two things, as `Dana Reyes | Sales Manager` does."""
+"""Splits lines that name two things, such as `Dana Reyes | Sales Manager`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of text lines, in the page's coordinates and in ones where the lines are level."""
+"""Pieces of text lines, in the page's coordinates and in level ones."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Cut a line that the engine read across columns, where the places of letters tell it."""
+    """Cut a line that the engine read across columns, if the positions of letters show it."""
     text, places = piece.text, piece.places
     if not places or " " not in text:
         return [piece]

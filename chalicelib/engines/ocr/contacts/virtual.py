@@ -1,4 +1,4 @@
-"""Kinds of text anywhere on a page, for the virtual keys of form templates. Contract section 6."""
+"""Finds kinds of text anywhere on a page, for virtual keys of form templates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.dates import find_dates
 
+# Tag of dates and times, which business cards do not have.
 DATETIME = "DATETIME"
-"""Tag of dates and times, which business cards do not have."""
 
 _TAGS: Mapping[str, tuple[str, ...]] = {
     "person": (labels.PERSON,),
@@ -50,7 +50,7 @@ class VirtualTexts:
             kind: one of domain.form_template.VIRTUAL_KEYS.
 
         Raises:
-            KeyError: there is no such kind.
+            KeyError: the kind does not exist.
         """
         tags = _TAGS[kind]
         found = [one for one in self._source(kind) if one.tag in tags]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from chalicelib.engines.ocr.forms import measures
 
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+# An amount of thousands and cents with points alone: the first ones were commas.
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+\.\d\d(?![\d.,])")
-"""An amount of thousands and cents with points alone: the first ones were commas."""
 _CENTS_BEHIND_COMMA = re.compile(r"\d,\d\d(?!\d)")
 _BROKEN = re.compile(r"[-(]?\$? ?\d{1,3}(?:[., ]\d{3})+(?:\.\d\d)?\)?")
 _BREAK = re.compile(r"(?<=\d)[. ](?=\d{3}(?!\d))")
@@ -31,7 +31,7 @@ class AmountStyle:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> AmountStyle:
-        """Tell how the amounts of a page are written.
+        """Determine how the amounts of a page are written.
 
         Blurred commas are read as points, hardly ever the other way round, so one counts for more
         than any number of points; commas before two digits, as cents have them elsewhere, count

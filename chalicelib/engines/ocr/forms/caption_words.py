@@ -1,4 +1,4 @@
-"""Words that forms print: what is made of them is hardly ever a value, nor a misread other word."""
+"""Words that forms print: a text of these words is rarely a value, or a misread other word."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _WORDS = frozenset(
         """
     )
 )
+# Caption words that are also common in handwriting, when they stand alone.
 _ALSO_VALUES = frozenset(
     token.folded
     for token in tokens(
         "bank check family home mail manager mobile no office owner supervisor year"
     )
 )
-"""Caption words that are also common in handwriting, when they stand alone."""
 
 
 def looks_like_label(text: str) -> bool:

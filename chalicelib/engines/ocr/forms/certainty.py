@@ -71,8 +71,8 @@ class Evidence:
         )
 
 
+# Makes of evidence a probability, 0 to 1.
 Weigh = Callable[[Evidence], float]
-"""Makes of evidence a probability, 0 to 1."""
 
 
 def likelihood(evidence: Evidence) -> float:

@@ -1,4 +1,4 @@
-"""Whether a text is of the type that a template asks for, and which part of it is.
+"""Checks whether a text has the type that a template requires, and which part of it does.
 
 Entity types: contract section 6.
 """
@@ -26,12 +26,12 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 }
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
+# An amount whose narrow 1, or whose comma, was read with a blank behind it, as typewriters print;
+# or whose commas were read as points.
 _LOOSE = re.compile(
     r"\d{1,3} \d{4,6}|(?:1 \d\d?|\d1 \d)(?:,\d{3})+(?:\.\d\d)?"
     r"|[-(]?(?:\$ ?)?\d{1,3}(?:[.,] ?\d{3})+(?:[.,] ?\d\d)?\)?"
 )
-"""An amount whose narrow 1, or whose comma, was read with a blank behind it, as typewriters print;
-or whose commas were read as points."""
 _BLANK_INSIDE = re.compile(r"(?<=[\d.,]) (?=\d)")
 _CAPITAL_ZERO = re.compile(r"(?<![^\W_])0(?=[A-Za-z]{2})|(?<=[A-Z])0(?=[A-Z]|$)")
 _ZERO = re.compile(r"(?<=[a-z])0(?=[a-z]|$)")

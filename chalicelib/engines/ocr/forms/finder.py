@@ -1,4 +1,4 @@
-"""Fields of a form: where the keys of a template stand on a page, and what is written for them.
+"""Finds the fields of a form: the keys of a template on a page, and their values.
 
 Spec: key object, value object.
 """

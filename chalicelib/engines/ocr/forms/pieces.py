@@ -1,4 +1,4 @@
-"""What is left of the lines when keys are taken out: values, or labels."""
+"""The parts of lines that remain without keys: values, or labels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.dates import find_dates
 
+# Marks between a key and its value: colons, underlines, leaders and arrows as they are read.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
-"""Marks between a key and its value: colons, underlines, leaders and arrows as they are read."""
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")

@@ -10,8 +10,8 @@ from rapidfuzz import fuzz
 from chalicelib.engines.ocr.forms import measures
 
 _TOKEN = re.compile(r"[^\W_]+|[#%]")
+# Where an engine may have overlooked a blank: between key and value, for example.
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
-"""Where an engine may have overlooked a blank: between key and value, for example."""
 _CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 

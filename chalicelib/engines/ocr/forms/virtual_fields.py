@@ -1,4 +1,4 @@
-"""Fields without a printed key: any telephone number, address, date … of a page.
+"""Finds fields without a printed key: any telephone number, address or date of a page.
 
 Spec: Form template, virtual key.
 """

@@ -1,4 +1,4 @@
-"""How sure a line is to be part of a postal address, and where an address stands in a line."""
+"""Scores whether a line is part of a postal address, and finds addresses in a line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chalicelib.engines.ocr.kinds.postcode import (
 )
 from chalicelib.engines.ocr.kinds.span import folded_words, loosened, word_set
 
+# Lower-case words that name a kind of street.
 STREET_WORDS = word_set(
     """
     alley aly annex anx arcade arc avenue ave av avn bayou beach bend bluff bluffs blf bottom
@@ -40,13 +41,13 @@ STREET_WORDS = word_set(
     autopista carretera carrera cra diagonal
     """
 )
-"""Lower-case words that name a kind of street."""
+# Ends of street names that are written as one word.
 STREET_ENDINGS = (
     "straße", "strasse", "str", "platz", "allee", "gasse", "damm", "weg", "ring", "ufer",
     "straat", "laan", "plein", "gracht", "kade", "gatan", "vägen", "gade", "vej", "veien", "gata",
     "katu",
 )  # fmt: skip
-"""Ends of street names that are written as one word."""
+# Words before the name of a street.
 STREET_HEADS = word_set(
     """
     rue avenue av boulevard bd place allée impasse chemin quai cours calle c/ avenida avda paseo
@@ -54,7 +55,7 @@ STREET_HEADS = word_set(
     rruga
     """
 )
-"""Words that stand in front of the name of a street."""
+# Words for a building or a part of one.
 UNIT_WORDS = word_set(
     """
     suite ste apt apartment unit floor flr fl room rm bldg building tower level lvl office block
@@ -63,13 +64,12 @@ UNIT_WORDS = word_set(
     plaza centre center chambers mansion house tower towers
     """
 )
-"""Words for a building or a part of one."""
+# Those that with a number say that a line is part of an address.
 STRONG_UNITS = word_set(
     "suite ste apt apartment unit floor flr room rm bldg building level lvl flat plot"
 )
-"""Those that with a number say that a line is part of an address."""
+# Directions in street names.
 DIRECTIONS = word_set("n s e w ne nw se sw north south east west")
-"""Directions in street names."""
 
 
 _BOX = re.compile(
@@ -234,7 +234,7 @@ def _is_street_name(words: list[str]) -> bool:
     """Return whether words are a street's name that goes before its number."""
     if not words or len(words) > _MAX_NAME_WORDS:
         return False
-    # From its second letter: an ending alone is no name.
+    # From the second letter on because an ending alone is not a name.
     ends = any(word[1:].endswith(STREET_ENDINGS) for word in words)
     return ends or words[0] in STREET_HEADS or words[-1] in STREET_WORDS
 

@@ -1,4 +1,4 @@
-"""Dates and times of day in the ways that forms and letters write them."""
+"""Finds dates and times of day in the formats of forms and letters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIME_AFTER = re.compile(
 
 
 def _pattern(body: str) -> re.Pattern[str]:
-    """Compile a date that is no part of a longer number or word."""
+    """Compile a pattern for a date that is not part of a longer number or word."""
     return re.compile(rf"(?<![\w/])(?<!\d[.\-]){body}(?![\w/])(?![.\-]\d)", re.IGNORECASE)
 
 
@@ -71,8 +71,8 @@ _FORMS: tuple[tuple[re.Pattern[str], float], ...] = (
 )
 _LAST_DAY = 31
 _LAST_MONTH = 12
+# How sure a time of day without a date is to be a date and time.
 TIME_ALONE = 0.5
-"""How sure a time of day without a date is to be a date and time."""
 
 
 def find_dates(text: str) -> tuple[Span, ...]:

@@ -1,4 +1,4 @@
-"""Words that name the parts of bills and forms, and nobody's name."""
+"""Words that name parts of bills and forms, and therefore are not personal names."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _WORDS = word_set(
     terms requisitioner
     """
 )
+# Words that make a key of whatever is before them.
 _ENDS = word_set("number numbers name names date amount total subtotal signature summary address")
-"""Words that make a key of whatever is before them."""
 _LONGEST = 6
 
 

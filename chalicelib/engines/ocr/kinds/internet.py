@@ -1,4 +1,4 @@
-"""Mail and web addresses as they are read: with spaces around marks, commas for dots."""
+"""Finds mail and web addresses, also with spaces around marks and commas for dots."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from chalicelib.engines.ocr.kinds.span import Span, word_set
 
+# Endings of more than a country; those kept for examples too.
 GENERIC = word_set(
     """
     com net org edu gov mil int info biz name pro mobi jobs travel coop aero museum tel cat asia
@@ -22,7 +23,7 @@ GENERIC = word_set(
     vet church foundation charity community social one top win vip example test local
     """
 )
-"""Endings of more than a country; those kept for examples too."""
+# Endings of countries.
 COUNTRIES = word_set(
     """
     ac ad ae af ag al am ao ar at au az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cd
@@ -34,7 +35,6 @@ COUNTRIES = word_set(
     to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu ws ye za zm zw
     """
 )
-"""Endings of countries."""
 
 
 def is_ending(label: str) -> bool:
@@ -102,7 +102,7 @@ def _local_start(text: str, at: int) -> int:
 
 
 def _name_after(text: str, at: int) -> tuple[str, int]:
-    """Return the internet name that begins at a place, dots mended, and where it ends."""
+    """Return the internet name at a position, with corrected dots, and its end."""
     labels: list[str] = []
     end = at
     place = at
@@ -219,7 +219,7 @@ def _bare(text: str, match: re.Match[str]) -> Span | None:
 
 
 def _can_be_name(name: str, owner: str, ending: str) -> bool:
-    """Tell a name from abbreviations and from sentences without a space: `St.Louis`."""
+    """Return whether a name is not an abbreviation or a sentence without a space: `St.Louis`."""
     has_letters = any(char.isalpha() for char in owner)
     even = name == name.lower() or name == name.upper() or name.rpartition(".")[2].islower()
     if not has_letters or not even:

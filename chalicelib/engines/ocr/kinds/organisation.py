@@ -1,4 +1,4 @@
-"""How sure a line is to name a company or another organisation."""
+"""Scores whether a line names a company or another organisation."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from chalicelib.engines.ocr.kinds.span import folded_words, word_set
 
+# Words for the legal form of a company, in lower case, without dots.
 LEGAL_FORMS = word_set(
     """
     inc incorporated corp corporation llc llp lp ltd limited plc co company pllc pc pa gmbh ag kg
@@ -15,8 +16,8 @@ LEGAL_FORMS = word_set(
     pbc nonprofit
     """
 ) - {"&", "is", "as", "pa", "sc", "co."}
-"""Words for the legal form of a company, in lower case, without dots."""
 _WEAK_FORMS = word_set("se sa ag co sas kg as ab ev eg pc lp dd cv private company limited is sl")
+# Words that organisations have in their names.
 INDUSTRY = word_set(
     """
     group holdings holding partners associates consulting consultants solutions systems services
@@ -50,7 +51,6 @@ INDUSTRY = word_set(
     montessori
     """
 ) - {"&"}
-"""Words that organisations have in their names."""
 _LONGEST_WORDS = 10
 _LIST_MARK = re.compile(r"[•|·*]|, |\. |! ")
 _BODIES = word_set(
@@ -64,10 +64,10 @@ _BODIES = word_set(
 _BODY_LINKS = word_set("of for de des du del di da der für")
 _JOINERS = word_set("and & of the for und et y e +")
 _AMPERSAND = re.compile(r"\w ?[&+] ?[A-Z]")
+# Words of lines that say what is done where: `Attorneys at Law`, `Rentals by the lake`.
 _DESCRIBING = word_set("at by in with from our")
-"""Words of lines that say what is done where: `Attorneys at Law`, `Rentals by the lake`."""
+# How sure such a line is to be a name all the same: `Inn at the Lake`.
 _DESCRIPTION = 0.4
-"""How sure such a line is to be a name all the same: `Inn at the Lake`."""
 
 
 def organisation_confidence(text: str) -> float:
@@ -101,7 +101,7 @@ def organisation_confidence(text: str) -> float:
 
 
 def _is_sentence(text: str, words: list[str]) -> bool:
-    """Return whether a text says something rather than names somebody."""
+    """Return whether a text is a sentence rather than a name."""
     begins_small = len(words) > _SPELT and text.split()[0].islower() and words[0].isalpha()
     return begins_small or not _PROSE.isdisjoint(words)
 
@@ -112,7 +112,7 @@ _PROSE = word_set(
 
 
 def has_legal_form(text: str) -> bool:
-    """Return whether the name ends with a legal form, or holds one that is no other word."""
+    """Return whether a name ends with a legal form, or contains an unambiguous one."""
     words = folded_words(text)
     if len(words) > 1 and words[-1] in LEGAL_FORMS:
         return True

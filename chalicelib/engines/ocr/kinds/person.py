@@ -1,4 +1,4 @@
-"""How sure a line is to be the name of a person."""
+"""Scores whether a line is the name of a person."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 
 from chalicelib.engines.ocr.kinds.span import word_set, words_of
 
+# In lower case.
 GIVEN_NAMES = word_set(
     """
     aaron abby abdul abdullah abel abigail abraham ada adam addison adele adnan adrian adriana
@@ -113,9 +114,9 @@ GIVEN_NAMES = word_set(
     zoe zoltan
     """
 )
-"""In lower case."""
 
 
+# Words in front of a name, in lower case, without dots.
 HONORIFICS = word_set(
     """
     mr mrs ms miss mx dr prof professor sir dame lord lady rev reverend fr father sr sister hon
@@ -123,7 +124,7 @@ HONORIFICS = word_set(
     signor signora ing dipl-ing dr-ing señor señora sra smt shri sri mag lic arq dott avv
     """
 )
-"""Words in front of a name, in lower case, without dots."""
+# Words behind a name, in lower case, without dots.
 CREDENTIALS = word_set(
     """
     phd mba cpa md do dds dmd jd esq rn np pa-c pac pe pmp cfa cfp cissp cissp-issap ba bs bsc ma
@@ -135,14 +136,13 @@ CREDENTIALS = word_set(
     dipl meng beng ceng miet mice miem cet rpa bcba dnp fnp aprn crna rd rdn ldn ccc-slp lmt lac
     """
 )
-"""Words behind a name, in lower case, without dots."""
+# Small words inside a name, in lower case.
 PARTICLES = word_set(
     """
     van von der den de del della di da dos das do du la le el al bin bint ibn ben ter ten zu zur
     vom y e san santa st mac mc o d' af av bel
     """
 )
-"""Small words inside a name, in lower case."""
 
 _WORD = re.compile(
     r"(?:[A-ZÀ-ÞŁŚŽŠČŐ]['’](?=[A-Z]))?[A-ZÀ-ÞŁŚŽŠČŐ][A-Za-zÀ-ÿŁłŚśŽžŠšČčŐőąęńćźżěřůğışİ]{0,24}"

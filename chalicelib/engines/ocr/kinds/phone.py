@@ -1,6 +1,6 @@
-"""Telephone numbers: international, North American, and those of other countries.
+"""Finds telephone numbers: international, North American, and those of other countries.
 
-Letters that a reader takes for digits (O, l) are mended inside numbers. Dates, ZIP codes, social
+Letters that are misread digits (O, l) are corrected inside numbers. Dates, ZIP codes, social
 security numbers, amounts and internet addresses are not taken for telephone numbers.
 """
 
@@ -96,7 +96,7 @@ def correct_digits(text: str) -> str:
 
 
 def digits_of(text: str) -> str:
-    """Return the digits of a text, letters that stand for digits mended."""
+    """Return the digits of a text; letters that are misread digits are corrected."""
     return "".join(char for char in correct_digits(text) if char.isdecimal())
 
 
@@ -125,7 +125,7 @@ def _span_of(
 
 
 def _one_number(found: str) -> str:
-    """Cut what follows when two numbers stand in a row, and the spaces at the end."""
+    """Drop a second number in the same row, and trailing spaces."""
     count = 0
     for place, char in enumerate(found):
         count += char.isdecimal()
@@ -151,7 +151,7 @@ def _last_gap(found: str, place: int) -> int:
 def _is_number(
     found: str, mended: str, bounds: tuple[int, int], fewest: int, confidence: float
 ) -> bool:
-    """Tell a telephone number from dates, codes and amounts that look like one."""
+    """Return whether it is a telephone number, not a similar date, code or amount."""
     count = sum(char.isdecimal() for char in found)
     if count < fewest or not found or _PAYMENT_CARD.match(mended, bounds[0]):
         return False

@@ -1,4 +1,4 @@
-"""States and countries, ZIP codes with their state, and postcodes of other countries."""
+"""Finds states and countries, ZIP codes with their state, and postcodes of other countries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from chalicelib.engines.ocr.kinds.span import Span, word_set
 
+# Lower-case name to the abbreviation of the postal service.
 US_STATES = {
     "alabama": "AL", "alaska": "AK", "arizona": "AZ", "arkansas": "AR", "california": "CA",
     "colorado": "CO", "connecticut": "CT", "delaware": "DE", "florida": "FL", "georgia": "GA",
@@ -24,11 +25,11 @@ US_STATES = {
     "nebr": "NE", "okla": "OK", "ore": "OR", "penn": "PA", "tenn": "TN", "tex": "TX",
     "wash": "WA", "wis": "WI", "wyo": "WY",
 }  # fmt: skip
-"""Lower-case name to the abbreviation of the postal service."""
+# The abbreviations, those of the armed forces included.
 US_CODES = frozenset(US_STATES.values()) | {"AA", "AE", "AP", "MP"}
-"""The abbreviations, those of the armed forces included."""
+# Abbreviations of regions of Australia and Canada that are not English words.
 REGIONS = word_set("NSW VIC QLD TAS ACT ON QC BC AB MB SK NS NB NL PE YT NU")
-"""Abbreviations of regions of Australia and Canada that are no English words."""
+# Lower-case names of countries as they stand below an address, without dot at the end.
 COUNTRIES = frozenset(
     name.replace("_", " ")
     for name in word_set(
@@ -48,7 +49,6 @@ COUNTRIES = frozenset(
         """
     )
 )
-"""Lower-case names of countries as they stand below an address, without dot at the end."""
 
 
 def state_code(text: str) -> str | None:
@@ -108,7 +108,7 @@ _LOOSE: tuple[tuple[re.Pattern[str], float], ...] = (
 
 
 def find_state_zips(text: str) -> tuple[Span, ...]:
-    """Return every state with a ZIP code of a line; spaces inside the code are mended."""
+    """Return every state with a ZIP code in a line; spaces inside the code are removed."""
     return tuple(
         Span(match.start("state"), match.end(), _mended(match), 0.99)
         for match in (*_STATE_ZIP.finditer(text), *_in_any_case(text))
@@ -117,7 +117,7 @@ def find_state_zips(text: str) -> tuple[Span, ...]:
 
 
 def _in_any_case(text: str) -> list[re.Match[str]]:
-    """Return states in any case, which only a comma in front tells from words: `, az 85001`."""
+    """Return states in any case; a preceding comma distinguishes them from words: `, az 85001`."""
     found = _LOWER_STATE_ZIP.finditer(text)
     return [match for match in found if not _STATE_ZIP.match(text, match.start("state"))]
 

@@ -1,4 +1,4 @@
-"""A part of a line that is of one kind, and lists of words that tell kinds."""
+"""A part of a line that has one kind, and word lists that identify kinds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Span:
     end: int
     """The character after its last one."""
     text: str
-    """What it says, slips of reading mended: no spaces inside a mail address."""
+    """Its text with corrected reading errors: no spaces inside a mail address."""
     confidence: float
     """How sure the kind is: 0 to 1."""
 

@@ -1,9 +1,10 @@
-"""How sure a line is to name a job or an office."""
+"""Scores whether a line names a job or an office."""
 
 from __future__ import annotations
 
 from chalicelib.engines.ocr.kinds.span import folded_words, loosened, word_set
 
+# Words that name a job.
 HEADS = word_set(
     """
     manager director engineer president officer consultant developer analyst designer architect
@@ -36,7 +37,7 @@ HEADS = word_set(
     painter decorator landscaper gardener farmer
     """
 )
-"""Words that name a job."""
+# Words that go with them.
 FIELDS = word_set(
     """
     sales marketing business development software hardware senior junior sr jr vice executive
@@ -49,7 +50,6 @@ FIELDS = word_set(
     independent real estate mortgage loan insurance of the and for to at & in
     """
 )
-"""Words that go with them."""
 _ALONE = {
     "human resources", "sales", "marketing", "public relations", "business development",
     "real estate", "of counsel", "attorney at law", "general counsel", "board member",

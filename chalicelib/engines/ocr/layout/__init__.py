@@ -1,1 +1,1 @@
-"""The order in which people read a page: columns, blocks, lines; and the page written down so."""
+"""The reading order of a page: columns, blocks, lines; and the page as text in that order."""

@@ -1,4 +1,4 @@
-"""Puts the lines of a page together to blocks: paragraphs, headings and what else stands alone."""
+"""Combines the lines of a page to blocks: paragraphs, headings and single lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Block:
     """Where a line would have to end, at the latest."""
 
     def flows_on(self, number: int) -> bool:
-        """Say whether a line goes on in the next because that one's first word did not fit."""
+        """Return whether a line wraps: the first word of the next line would not have fitted."""
         row, follower = self.rows[number], self.rows[number + 1]
         if _has_tab(row) or _has_tab(follower):
             return False
@@ -35,24 +35,24 @@ class Block:
         return row[-1].right + letter * (first.first_word + 1) > self.right
 
 
+# A block ends where lines stand apart by more, in usual distances of its flow.
 _WIDER = 1.3
-"""A block ends where lines stand apart by more, in usual distances of its flow."""
+# No lines of a block stand further apart, in heights.
 _FAR = 2.0
-"""No lines of a block stand further apart, in heights."""
+# Text of another size is not part of it: this many times as high.
 _OTHER_PRINT = 1.25
-"""Nor does print of another size belong to it: so many times as high."""
+# No space between words is wider, in heights.
 _TAB = 2.0
-"""No space between words is wider, in heights."""
+# A line that begins further to the right begins a paragraph, in heights.
 _INDENT = 0.8
-"""A line that begins further to the right begins a paragraph, in heights."""
+# Text that begins further to the right than this is not an indent.
 _DEEP = 4.0
-"""It is no indent when it begins still further to the right."""
 
 
 def arrange(
     runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Block]:
-    """Say in which order the runs of a page are read.
+    """Return the runs of a page as blocks in reading order.
 
     Args:
         runs: of one page turned upright; they may overlap.
@@ -113,7 +113,7 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _has_tab(row: Row) -> bool:
-    """Say whether there is more between two runs of a row than wide spaces."""
+    """Return whether the gap between two runs of a row is wider than spaces."""
     return any(
         right.left - left.right > _TAB * max(left.height, right.height)
         for left, right in pairwise(row)
@@ -126,13 +126,13 @@ def _height(row: Row) -> float:
 
 
 def _is_other_print(above: Row, below: Row) -> bool:
-    """Say whether two rows differ in size."""
+    """Return whether two rows differ in size."""
     least, most = sorted((_height(above), _height(below)))
     return most > _OTHER_PRINT * least
 
 
 def _begins(above: Row, row: Row, below: Row | None, left: float) -> bool:
-    """Say whether a row is the indented first one of a paragraph between rows at the margin."""
+    """Return whether a row is the indented first one of a paragraph between rows at the margin."""
     indent = (row[0].left - left) / _height(row)
     beside = [other for other in (above, below) if other is not None]
     return _INDENT < indent < _DEEP and all(

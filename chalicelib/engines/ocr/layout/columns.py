@@ -1,4 +1,4 @@
-"""Divides a page into flows: parts that are read row by row, one part after the other.
+"""Divides a page into flows: parts that are read row by row, one after the other.
 
 A page is cut across where its columns begin and end, and then down its gutters, in turns. A gutter
 is white from top to bottom of its band and has text on both sides; in a table it has too, so text
@@ -19,39 +19,39 @@ from chalicelib.domain.documents.page import TextLine
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, Rect
 
+# How far middles may lie apart in one row, as a share of the lower line's height.
 _SAME_ROW = 0.5
-"""How far middles may lie apart in one row, as a share of the lower line's height."""
+# Least width of a gutter, in heights of the print.
 _GUTTER = 0.7
-"""Least width of a gutter, in heights of the print."""
+# The ends of letters may reach so far into the next line, in heights.
 _OVERLAP = 0.1
-"""The ends of letters may reach so far into the next line, in heights."""
+# How far a capital and a low letter rise above the baseline and others fall below it, in ems.
 _RISE, _LOW_RISE, _FALL = 0.73, 0.53, 0.21
-"""How far a capital and a low letter rise above the baseline and others fall below it, in ems."""
 _LOW = frozenset("acegmnopqrsuvwxyz.,:;-–—_~+<>=• ")
 _HANGING = frozenset("gjpqyQ,;()[]{}|_/ęąçµ")
+# Characters of a line of text, in the narrowest columns.
 _PROSE = 18
-"""Characters of a line of text, in the narrowest columns."""
+# Share of a column's width that its lines fill.
 _FULL = 0.6
-"""Share of a column's width that its lines fill."""
+# How far the middles of matching rows lie apart, in heights.
 _MATCHING = 0.3
-"""How far the middles of matching rows lie apart, in heights."""
+# A running head or page number stands so far from the text, in heights.
 _APART = 0.8
-"""A running head or page number stands so far from the text, in heights."""
+# Spaces between words may meet in a few lines: a gutter's rows times its width, in heights.
 _RIVER = 4.0
-"""Spaces between words may meet in a few lines: a gutter's rows times its width, in heights."""
+# White across all columns that ends them above a picture, in heights.
 _PICTURE = 3.0
-"""White across all columns that ends them above a picture, in heights."""
+# A heading's height, in heights of the print around it.
 _LARGER = 1.2
-"""A heading's height, in heights of the print around it."""
+# Columns within columns.
 _DEEPEST = 6
-"""Columns within columns."""
+# Least characters of a rotated text, and how many times as high as wide it is.
 _WORD, _UPRIGHT = 3, 1.5
-"""Characters of a turned text at the least, and how many times as high as wide it is."""
+# Gutters of a band that are looked at: its widest.
 _TRIED = 8
-"""Gutters of a band that are looked at: its widest."""
 
+# Left and right.
 Interval = tuple[float, float]
-"""Left and right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class _Turn:
         down = [y * self._cosine - x * self._sine for x, y in corners]
         top, bottom = min(down), max(down)
         if abs(down[1] - down[0]) < abs(across[1] - across[0]) / 2:
-            # A line that is a little askew on its page is no higher for it.
+            # A line that is slightly rotated on its page is not higher because of it.
             spare = (bottom - top - math.dist(corners[0], corners[3])) / 2
             top, bottom = top + max(0.0, spare), bottom - max(0.0, spare)
         return min(across), top, max(across), bottom
@@ -219,7 +219,7 @@ class _Strip:
 
     @property
     def is_row(self) -> bool:
-        """Whether its pieces stand beside each other."""
+        """Return whether its pieces are next to each other."""
         return self.bottom - self.top < 2 * self.height
 
     @property
@@ -271,7 +271,7 @@ def _common(one: list[Interval], other: list[Interval], least: float) -> list[In
 def _without_ends(
     strips: list[_Strip], height: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Take a running head and a page number away from what is between them."""
+    """Split a running head and a page number off."""
     first, last = 0, len(strips)
     if len(strips) > 2 and strips[0].is_row:
         first = int(strips[1].top - strips[0].bottom > _APART * height)
@@ -299,7 +299,7 @@ def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
 
 
 def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
-    """Put neighbouring strips together that have a gutter in common, or none."""
+    """Combine neighbouring strips that share a gutter, or have none."""
     bands: list[_Band] = []
     for number, strip in enumerate(strips):
         follower = strips[number + 1] if number + 1 < len(strips) else None
@@ -321,7 +321,7 @@ class _Band:
         self._has_columns = strip.is_divided
 
     def takes(self, strip: _Strip, follower: _Strip | None) -> bool:
-        """Say whether a strip belongs to the band; the follower is the one below it."""
+        """Return whether a strip belongs to the band; the follower is the one below it."""
         if not self._has_columns and not strip.is_divided:
             return True
         gutters = self._gutters(strip)
@@ -334,7 +334,7 @@ class _Band:
         )
 
     def add(self, strip: _Strip) -> None:
-        """Take a strip."""
+        """Add a strip."""
         self._free = _common(self._free, strip.free, _GUTTER * self._height)
         self._left, self._right = min(self._left, strip.left), max(self._right, strip.right)
         self._has_columns |= strip.is_divided
@@ -347,7 +347,7 @@ class _Band:
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Say whether all columns end at one height, and begin at one, far below."""
+        """Return whether all columns end at one height, and begin at one, far below."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))
@@ -358,7 +358,7 @@ class _Band:
         return max(abs(ends[0] - ends[1]), abs(begins[0] - begins[1])) < self._height
 
     def _is_heading(self, strip: _Strip, follower: _Strip | None, gutters: list[Interval]) -> bool:
-        """Say whether a row that stands on one side alone is the heading of what follows."""
+        """Return whether a row on one side only is the heading of what follows."""
         gutter = gutters[0]
         if follower is None or not strip.is_row or all(_sides(strip.pieces, gutter)):
             return False
@@ -391,9 +391,9 @@ def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piec
 
 
 def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: float) -> bool:
-    """Say whether two sides of a gutter are read one after the other, not row by row.
+    """Return whether two sides of a gutter are read one after the other, not row by row.
 
-    Sides of which one ends above the other are no columns: the upper one is read first.
+    If one side ends above the other, they are not columns: the upper one is read first.
 
     Args:
         sides: pieces to the left and to the right.
@@ -420,7 +420,7 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
 
 
 def is_prose(rows: list[Row]) -> bool:
-    """Say whether most rows are long and fill their column."""
+    """Return whether most rows are long and fill their column."""
     left = min(row[0].left for row in rows)
     width = max(piece.right for row in rows for piece in row) - left
     lengths = [sum(piece.length for piece in row) for row in rows]
@@ -429,7 +429,7 @@ def is_prose(rows: list[Row]) -> bool:
 
 
 def _match(left: list[Row], right: list[Row]) -> bool:
-    """Say whether most rows of the shorter side stand beside one of the other."""
+    """Return whether most rows of the shorter side are next to one of the other."""
     few, many = sorted((left, right), key=len)
     middles = [fmean(piece.middle for piece in row) for row in many]
     matching = 0

@@ -1,4 +1,4 @@
-"""Writes a document down in reading order, as plain text or as Markdown.
+"""Writes a document in reading order, as plain text or as Markdown.
 
 What stands on a page is text, never markup: in Markdown every character that could mean something
 else is escaped, HTML and entities too.
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.findings import Cell, Table
     from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 
+# Share of a run's area by which it belongs to a table.
 _INSIDE = 0.5
-"""Share of a run's area by which it belongs to a table."""
+# The text of a heading is this many times as high as most of the text.
 _HEADING = 1.2
-"""A heading's print is larger than most of the text: so many times as high."""
+# Headings of still smaller print are of the last level.
 _LEVELS = 3
-"""Headings of still smaller print are of the last level."""
+# Lines of a heading.
 _LONGEST = 3
-"""Lines of a heading."""
+# What means something anywhere in Markdown.
 _SPECIAL = re.compile(r"[\\`*_#\[\]<>|~&]")
-"""What means something anywhere in Markdown."""
+# What means something at the beginning of a line.
 _LIST_MARK = re.compile(r"([-+]|[0-9]{1,9}(?=[.)]))")
-"""What means something at the beginning of a line."""
 _BULLET = re.compile(r"[•·‣–-] +(?=\S)")
+# Ends a line within a paragraph.
 _BREAK = "\\\n"
-"""Ends a line within a paragraph."""
+# The end of a line at which a word is divided.
 _DIVIDED = re.compile(r"[^\W\d_]-$")
-"""The end of a line at which a word is divided."""
 
 
 def written_blocks(
@@ -71,7 +71,7 @@ def _without_tables(block: Block, first: int) -> list[Block]:
 
 
 def _is_inside(box: Rect, table: Rect) -> bool:
-    """Say whether a run belongs to a table."""
+    """Return whether a run belongs to a table."""
     return box.overlap(table) > _INSIDE * box.area
 
 

@@ -1,4 +1,4 @@
-"""Whether what a page prints for people says the same as its machine-readable zone."""
+"""Compares the printed text of a page with its machine-readable zone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+# Letters that zones have for one with a mark (Doc 9303, part 3, section 6), and what is left of it
+# when the mark was not read.
 _TRANSCRIBED = (("AE", "A"), ("OE", "O"), ("UE", "U"), ("AA", "A"), ("SS", "S"))
-"""Letters that zones have for one with a mark (Doc 9303, part 3, section 6), and what is left of
-it when the mark was not read."""
 _NUMERIC = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 _WORDED = re.compile(rf"\d{{1,2}} ?(?:{'|'.join(MONTHS)})[A-Z/ ]* ?\d{{4}}")
 _CODE_LENGTH = 3
@@ -37,18 +37,18 @@ def is_same_sex(printed: str, sex: str) -> bool:
 
 
 def is_same_state(printed: str, code: str) -> bool:
-    """Say whether a state's code may stand for its name: its letters are in it, in order."""
+    """Return whether a state's code can belong to its name: its letters occur in it, in order."""
     letters = iter(_bare(printed))
     return _bare(printed)[:1] == code[:1] and all(letter in letters for letter in code)
 
 
 def is_state_name(printed: str) -> bool:
-    """Say whether a nationality is printed in words; a zone has only its code."""
+    """Return whether a nationality is printed in words; a zone has only its code."""
     return len(_bare(printed)) > _CODE_LENGTH
 
 
 def is_same_day(printed: str, day: date) -> bool:
-    """Say whether a printed date may be a day, whatever the order of its parts."""
+    """Return whether a printed date can be a day, in any order of its parts."""
     words = re.findall(r"[A-Z]+|\d+", printed.upper())
     numbers = sorted(int(word) % 100 for word in words if word.isdigit())
     if any(word.startswith(MONTHS[day.month - 1]) for word in words):

@@ -1,6 +1,6 @@
-"""Which characters stand in a zone: the likeliest reading whose check digits all hold.
+"""Finds the likeliest reading of a zone whose check digits are all correct.
 
-A reading is a score for each character that may stand at a place. The check digits cut the
+A reading is a score for each possible character of a place. The check digits cut the
 readings down to those that an issuer can have printed; the best of these is found by dynamic
 programming over the remainders modulo 10 (Viterbi 1967), in time linear in the places.
 """
@@ -19,17 +19,17 @@ from chalicelib.engines.ocr.mrz.formats import (
     value_of,
 )
 
+# Natural logarithms of how likely each character is at one place.
 Scores = Mapping[str, float]
-"""Natural logarithms of how likely each character is at one place."""
 Rows = Sequence[Sequence[Scores]]
+# Characters that are tried at a place.
 _MOST_RIVALS = 4
-"""Characters that are tried at a place."""
+# One zone in a hundred is taken to be printed with a wrong check digit.
 _PRINTED_RIGHT = math.log(100)
-"""One zone in a hundred is taken to be printed with a wrong check digit."""
+# Losses are capped here: beyond it readings are equally bad.
 _MOST_LOSS = 50.0
-"""Readings are not told apart beyond that."""
+# How sure a zone has to be: below, a wrong check digit is likelier than a misread character.
 _LEAST_CERTAINTY = 0.5
-"""How sure a zone has to be: below, a wrong check digit is likelier than a misread character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Decision:
     chances: tuple[tuple[float, ...], ...]
     """How sure each character is among its rivals, 0 to 1."""
     long_number: tuple[Place, ...] = ()
-    """Where a number goes on that is too long for its element, its check digit included."""
+    """Where a number continues that is too long for its element, including its check digit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class _Step:
 
     place: Place
     weight: int
-    """In the check digit of its own element; 0 when it has none."""
+    """Its weight in the check digit of its element; 0 if it has none."""
     total_weight: int
     """In the last check digit."""
     closes: bool
-    """Whether it is the check digit of its own element."""
+    """Whether it is the check digit of its element."""
 
 
 def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
@@ -122,9 +122,9 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 
 
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
-    """Return where a number that is too long for its element goes on, its check digit included.
+    """Return where an overlong number continues, including its check digit.
 
-    Such a number has a filler for a check digit and goes on in the optional data, up to the
+    Such a number has a filler for a check digit and continues in the optional data, up to the
     first filler (Doc 9303, part 5, 4.2.2, note j).
     """
     if form.name == "TD3":
@@ -156,8 +156,8 @@ def _steps(form: ZoneFormat, lengthened: Sequence[Place]) -> list[_Step]:
     ]
 
 
+# Remainders of the own check digit and of the last one.
 _State = tuple[int, int]
-"""Remainders of the own check digit and of the last one."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Puts what a machine-readable zone says into the fields of a form."""
+"""Uses a machine-readable zone to confirm, correct and complete the fields of a form."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ from chalicelib.engines.ocr.mrz.zone import (
     fields_of,
 )
 
+# A template with one of them is one of a document that may have a zone.
 NUMBER_ENTITIES = ("passport_number", "uscis_number", "alien_number", "license_number")
-"""A template with one of them is one of a document that may have a zone."""
+# Which part of a zone an entity of the templates that ship is.
 ENTITIES = dict.fromkeys(NUMBER_ENTITIES, NUMBER) | {
     "surname": SURNAME,
     "last_name": SURNAME,
@@ -50,9 +51,8 @@ ENTITIES = dict.fromkeys(NUMBER_ENTITIES, NUMBER) | {
     "card_expires": EXPIRY,
     "expiration_date": EXPIRY,
 }
-"""Which part of a zone an entity of the templates that ship is."""
+# Documents with this number write months as words; U.S. cards write them as numbers.
 _IN_WORDS = "passport_number"
-"""Documents with this number write months as words; U.S. cards write them as numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ def with_zone(
         template: of a passport or card; any other leaves the fields as they are.
         engine: reads a badly read zone again; None leaves that out.
         check: see chalicelib/engines/ocr/interface.py.
-        today: tells the century of a date; None asks the clock.
+        today: determines the century of a date; None uses the clock.
 
     Returns:
         The fields in the template's order. A printed value that says the same as a valid zone
-        stays, and is surer; one that says something else gives way to the zone's, which is less
-        sure then. A zone with a wrong check digit changes nothing.
+        is retained with a higher certainty. A different value is replaced by the zone's,
+            with a lower certainty. A zone with a wrong check digit changes nothing.
     """
     entities = [key.entity for key in template.keys]
     if not any(entity in NUMBER_ENTITIES for entity in entities):

@@ -27,26 +27,26 @@ from chalicelib.engines.ocr.mrz.formats import (
 )
 from chalicelib.engines.ocr.mrz.strips import drawn_out, read_strips
 
+# Letters that fillers are read as; what was read as a filler is one.
 _FILLER_ALIKES = "CK"
-"""Letters that fillers are read as; what was read as a filler is one."""
+# How likely a character of a line is one that looks like it.
 _MISTAKEN = math.log(0.05)
-"""How likely a character of a line is one that looks like it."""
+# A zone is not read again when no other reading has valid check digits, but with such a chance.
 _CLEAR = 0.9
-"""A zone is not read again when no other reading has valid check digits, but with such a chance."""
+# Rows of a page that are looked at, from its foot: zones stand below all else.
 _MOST_ROWS = 24
-"""Rows of a page that are looked at, from its foot: zones stand below all else."""
+# Groups of rows that are read again, from the foot of the page.
 _MOST_TRIALS = 4
-"""Groups of rows that are read again, from the foot of the page."""
+# A row is longer than this many times its height: thirty letters, each wider than a third of it.
 _SLENDER = 10
-"""A row is longer than so many times its height: thirty letters, each wider than a third of it."""
+# Rows of a zone are as long as each other, and as long as the format says, but for a fifth that was
+# overlooked or read twice; of their characters as many are those of zones.
 _ALIKE = 0.8
-"""Rows of a zone are as long as each other, and as long as the format says, but for a fifth that
-was overlooked or read twice; of their characters as many are those of zones."""
+# Least number of fillers in one of the rows: after the surname, or at the end.
 _FILLERS = 2
-"""Fillers that stand in one of the rows of a zone at least: behind the surname, or at the end."""
 
+# Rows that may be a zone of a format, from the top.
 Group = tuple[ZoneFormat, tuple[TextLine, ...]]
-"""Rows that may be a zone of a format, from the top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _is_next(upper: TextLine, lower: TextLine) -> bool:
 
 
 def _as_read(group: Group) -> Zone | None:
-    """Take rows as they were read; None when they are not as long as those of their format."""
+    """Return the rows as a zone; None if their lengths do not match the format."""
     form, lines = group
     texts = [compact(line.text) for line in lines]
     if any(len(text) != form.width for text in texts):

@@ -1,4 +1,4 @@
-"""Formats of machine-readable zones: what stands where, and what the check digits cover.
+"""Formats of machine-readable zones: their elements, and what the check digits cover.
 
 Source: ICAO Doc 9303, eighth edition: part 3 (4.9, check digits), part 4 (TD3), part 5 (TD1),
 part 6 (TD2).
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 FILLER = "<"
 DIGITS = "0123456789"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# All that a zone is written with; the place of a digit or capital is its value.
 LETTERS = DIGITS + CAPITALS + FILLER
-"""All that a zone is written with; the place of a digit or capital is its value."""
+# Characters that are taken for each other.
 LOOK_ALIKES = ("0O", "1I", "2Z", "5S", "8B")
-"""Characters that are taken for each other."""
+# Of the characters that a check digit covers, in turn.
 WEIGHTS = (7, 3, 1)
-"""Of the characters that a check digit covers, in turn."""
 _LINE_LENGTHS = {"TD1": 30, "TD2": 36, "TD3": 44}
 
+# Row and column of a character, from 0.
 Place = tuple[int, int]
-"""Row and column of a character, from 0."""
 
 
 def value_of(letter: str) -> int:
@@ -52,7 +52,7 @@ class DataElement:
     stop: int
     """The column behind it."""
     letters: str = LETTERS
-    """What may stand in it."""
+    """The characters that can occur in it."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -60,7 +60,7 @@ class DataElement:
         return tuple((self.row, column) for column in range(self.start, self.stop))
 
     def cut(self, rows: Sequence[str]) -> str:
-        """Return what stands in it."""
+        """Return its text."""
         return rows[self.row][self.start : self.stop]
 
 

@@ -1,4 +1,4 @@
-"""How likely each character is at each place of a row of known length, from a network's steps.
+"""Computes the probability of each character at each position of a row of known length.
 
 The forward-backward computation of connectionist temporal classification (Graves et al. 2006,
 section 4.1), over all texts of a length instead of one text.
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.mrz.deciding import Scores
 
 
+# No character is held for less likely at a step: networks are too sure of themselves.
 _LEAST = 1e-5
-"""No character is held for less likely at a step: networks are too sure of themselves."""
+# How likely a character is one that looks like it, at least.
 _MISTAKEN = 0.02
-"""How likely a character is one that looks like it, at least."""
 
 
 def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores], float] | None:
@@ -42,7 +42,8 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
     likely = _with_look_alikes(np.maximum(steps.astype(np.float64), _LEAST))
     mask = np.array([[letter in letters for letter in LETTERS] for letters in allowed], float)
     begun, _, scale = _forward(likely, mask)
-    # The same from the right: a character that lasts at a step read backwards goes on from there.
+    # The same from the right: a character that lasts at a step continues from there when read
+    # backwards.
     _, lasting, scale_back = _forward(likely[::-1], mask[::-1])
     after = lasting[::-1, ::-1] / likely[:, None, 1:]
     weight = scale + scale_back[::-1]

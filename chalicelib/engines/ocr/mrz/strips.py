@@ -1,4 +1,4 @@
-"""Reads the rows of a zone again: strips of equal length that hold a known number of letters."""
+"""Reads the rows of a zone again as strips with a known number of characters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from chalicelib.engines.ocr.mrz.posteriors import row_posteriors
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
+# Paper on both ends of a strip, in line heights: less than a letter, as no row stands inside.
 _MARGIN = 0.4
-"""Paper on both ends of a strip, in line heights: less than a letter, as no row stands inside."""
+# How much likelier a text of another length may be, for each letter: a row of another format, or
+# none, is likelier by twice as much for each of its letters.
 _MOST_EXCESS = math.log(2)
-"""How much likelier a text of another length may be, for each letter: a row of another format, or
-none, is likelier by twice as much for each of its letters."""
 
 
 def read_strips(
@@ -29,7 +29,7 @@ def read_strips(
     engine: ScoringEngine,
     check: CancelCheck,
 ) -> Decision | None:
-    """Read rows of a format anew.
+    """Read the rows of a format again.
 
     Args:
         form: says how many characters a row has, and which may stand where.

@@ -1,4 +1,4 @@
-"""What a machine-readable zone says about a person and a document.
+"""Parses the personal and document data in a machine-readable zone.
 
 Source: ICAO Doc 9303, part 3 (4, data elements), parts 4 to 6.
 """
@@ -22,8 +22,8 @@ SEX = "sex"
 KIND = "kind"
 ISSUER = "issuer"
 
+# A document expires at most this many years from now.
 _AHEAD = 50
-"""A document ends at most so many years from now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class ZoneField:
     probability: float
     """0 to 1."""
     places: tuple[Place, ...]
-    """Where it stands in the zone."""
+    """Its positions in the zone."""
     is_cut: bool = False
-    """Whether it fills its place to the end: a name may go on."""
+    """Whether it fills its place to the end, so that a name can be cut off."""
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
-    """Take a zone apart.
+    """Return the fields of a zone.
 
     Args:
         decision: the characters of a zone.
@@ -82,7 +82,7 @@ def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
 
 
 def day_of(text: str, today: date, *, is_past: bool) -> date | None:
-    """Read a date of a zone.
+    """Parse a date of a zone.
 
     Args:
         text: YYMMDD.

@@ -1,4 +1,4 @@
-"""From the detector's map to boxes of lines: components, their rectangles, their corners."""
+"""Converts the detector's map to boxes of lines: components, their rectangles, their corners."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _labels(runs: Runs) -> Ints:
 
 
 def _flattened(parents: Ints) -> Ints:
-    """Let every run name the root of its tree."""
+    """Point every run directly at the root of its tree."""
     while True:
         shorter = parents[parents]
         if np.array_equal(shorter, parents):
@@ -140,8 +140,8 @@ def _touching(runs: Runs) -> tuple[Ints, Ints]:
 
 # The smallest rectangle around points, at whatever angle: rotating calipers on a convex hull.
 
+# Below, two areas are the same.
 _SMALLEST = 1e-9
-"""Below, two areas are the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,26 +248,26 @@ def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -> bool:
-    """Say whether the middle point is not a corner of the way from the first to (x, y)."""
+    """Return whether the middle point can be dropped from the outline to (x, y)."""
     return (middle[0] - first[0]) * (y - first[1]) <= (middle[1] - first[1]) * (x - first[0])
 
 
 # From the detector's map of text to rectangles around lines (differentiable binarisation).
 
+# Lines of a page that are read; the largest are kept.
 MOST_BOXES = 2_000
-"""Lines of a page that are read; the largest are kept."""
+# Values above are text.
 _TEXT = 0.3
-"""Values above are text."""
+# Mean value inside a rectangle that is kept.
 _LEAST_MEAN = 0.5
-"""Mean value inside a rectangle that is kept."""
+# The network shrinks lines: how far they are grown again, as a share of area / perimeter.
 _GROWTH = 1.6
-"""The network shrinks lines: how far they are grown again, as a share of area / perimeter."""
+# Distance of the places at which a line is followed, in heights of its piece of the map.
 _COURSE_STEP = 3.0
-"""Distance of the places at which a line is followed, in heights of its piece of the map."""
+# A part that is this many times as high as elsewhere contains two lines.
 _TOUCHING = 1.6
-"""A piece that is so many times as high as elsewhere holds two lines."""
+# Height of a line, in heights of its piece: what _GROWTH makes of a long one.
 _FULL = 2.6
-"""Height of a line, in heights of its piece: what _GROWTH makes of a long one."""
 _LEAST_SIDE = 2
 _LEAST_GROWN_SIDE = 5.0
 

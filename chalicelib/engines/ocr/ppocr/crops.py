@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
     Box = tuple[float, float, float, float]
 
+# Height of a crop, in pixels.
 HEIGHT = 48
-"""Height of a crop, in pixels."""
+# Crops are at most this many times as wide as their place: text lower than HEIGHT / 8 pixels is
+# unreadable, and the limit keeps the work in proportion to the page.
 MOST_GROWTH = 8
-"""Crops are no wider than so many times their place: print of fewer than HEIGHT / 8 pixels in
-height is none that can be read, and the work stays in proportion to the page."""
+# Longer crops are squeezed: a place of a thousand times its height holds no text.
 MOST_WIDTH = 48_000
-"""Longer crops are squeezed: a place of a thousand times its height holds no text."""
+# How far a side may deviate, as a share of the height, to be cut without turning.
 _UPRIGHT = 0.08
-"""How far a side may deviate, as a share of the height, to be cut without turning."""
+# A turned line is cut at its own height up to here, then scaled, in pixels.
 _FINEST = 144
-"""A turned line is cut at its own height up to here, then scaled, in pixels."""
 
 
 def crop_width(quad: Quad) -> int:

@@ -29,8 +29,8 @@ class RecognisedText:
     """For each character where its middle is: 0 at the crop's left side, 1 at its right."""
 
 
+# A crop without text.
 NOTHING = RecognisedText("", 0.0, ())
-"""A crop without text."""
 
 
 def decode(probabilities: Singles, alphabet: Sequence[str], share: float) -> RecognisedText:
@@ -57,7 +57,7 @@ def decode(probabilities: Singles, alphabet: Sequence[str], share: float) -> Rec
 
 
 def _without_false_signs(characters: list[str]) -> list[str]:
-    """Let a multiplication sign beside a letter be the letter that looks like it."""
+    """Replace multiplication signs next to letters by the letter x."""
     if _TIMES not in characters:
         return characters
     around = ["", *characters, ""]
@@ -68,7 +68,7 @@ def _without_false_signs(characters: list[str]) -> list[str]:
 
 
 def _letter_x(neighbours: str) -> str:
-    """Return x or X beside letters, else the sign."""
+    """Return x or X next to letters, else the sign."""
     if not any(neighbour.isalpha() for neighbour in neighbours):
         return _TIMES
     return "x" if any(neighbour.islower() for neighbour in neighbours) else "X"

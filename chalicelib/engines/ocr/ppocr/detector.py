@@ -1,4 +1,4 @@
-"""Finds the lines of a page: the picture scaled to sizes the network takes, and its map."""
+"""Finds the lines of a page: scales the image to sizes that the network accepts, and runs it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point
 
 
+# Longest side of a page with small print, and of a tall slip of paper, in pixels.
 PAGE, RECEIPT = 1280, 960
-"""Longest side of a page with small print, and of a tall slip of paper, in pixels."""
+# Small scans are scaled up to this.
 MOST_GROWTH = 1.5
-"""Small scans are scaled up to this."""
+# Longest side of a small scan, in pixels.
 _SMALL = 1_000
-"""Longest side of a small scan, in pixels."""
+# Height of a slip, in widths: taller than any sheet of paper.
 _TALL = 1.5
-"""Height of a slip, in widths: taller than any sheet of paper."""
+# The print on a slip is as large as its short side lets it be: that stays this long, in pixels.
 _LEAST_SIDE = 400
-"""The print on a slip is as large as its short side lets it be: that stays this long, in pixels."""
+# Strips are looked at no longer, in pixels.
 _LONGEST = 4_096
-"""Strips are looked at no longer, in pixels."""
 
 
 def detector_scale(width: int, height: int) -> float:
@@ -48,10 +48,10 @@ def detector_scale(width: int, height: int) -> float:
 
 # Finds the lines of text of a page.
 
+# The network halves its input five times.
 _MULTIPLE = 32
-"""The network halves its input five times."""
+# Pixels of background around the page: lines at the very edge are found like others.
 _MARGIN = 16
-"""Pixels of background around the page: lines at the very edge are found like others."""
 _MIDDLE = 127.5
 
 
@@ -79,7 +79,7 @@ class Detector:
 
 
 def _framed(pixels: Pixels) -> Pixels:
-    """Lay a page, RGB, uint8, on its own background, sides multiples of 32."""
+    """Pad a page, RGB, uint8, with its background to multiples of 32."""
     height, width = pixels.shape[:2]
     tall = -(-(height + 2 * _MARGIN) // _MULTIPLE) * _MULTIPLE
     wide = -(-(width + 2 * _MARGIN) // _MULTIPLE) * _MULTIPLE

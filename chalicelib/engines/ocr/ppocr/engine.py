@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
     Steps = Singles
 
+# Larger pages are scaled down before anything else.
 MOST_PIXELS = 12_000_000
-"""Larger pages are scaled down before anything else."""
+# Text with a lower probability is dropped.
 _LEAST_PROBABILITY = 0.5
-"""What is read with less is no text."""
+# Levels between ink and paper of a page whose contrast is raised: a quarter of what there are.
 _PALE = 64
-"""Levels between ink and paper of a page whose contrast is raised: a quarter of what there are."""
+# No character is smaller, in pixels.
 _LEAST_SIDE = 3
-"""No character is smaller, in pixels."""
+# A line whose ends differ by less, as a fraction of its height, needs no corners.
 _UPRIGHT = 0.02
-"""A line whose ends differ by less, as a share of its height, has no corners of its own."""
 
 
 class PpOcr:

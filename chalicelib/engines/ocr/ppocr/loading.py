@@ -18,8 +18,8 @@ from chalicelib.engines.onnx_session import open_session
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Files whose digests the card names.
 FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
-"""Files whose digests the card names."""
 
 
 def load_ppocr(folder: Path) -> PpOcr:

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck
 
 
+# Widest crop that is read in one piece, in pixels.
 LONGEST = 2_400
-"""Widest crop that is read in one piece, in pixels."""
+# How far before the limit a blank place is looked for, in pixels.
 _SEARCHED = 1_200
-"""How far before the limit a blank place is looked for, in pixels."""
+# Blank columns that make a space, in pixels.
 _WORD_GAP = 0.2 * HEIGHT
-"""Blank columns that make a space, in pixels."""
+# Contrast above which a pixel is ink, as a share of the crop's.
 _INK = 0.25
-"""Contrast above which a pixel is ink, as a share of the crop's."""
 
+# First column, column behind the last, and whether a space comes before the part.
 Cuts = list[tuple[int, int, bool]]
-"""First column, column behind the last, and whether a space comes before the part."""
 
 
 def cut_places(crop: Image.Image) -> Cuts:
-    """Say where a crop, RGB, is divided so that no part is wider than LONGEST."""
+    """Return where a crop, RGB, is divided so that no part is wider than LONGEST."""
     if crop.width <= LONGEST:
         return [(0, crop.width, False)]
     blank = _blank_columns(crop)
@@ -63,7 +63,7 @@ def joined(cuts: Cuts, readings: Sequence[RecognisedText], width: int) -> Recogn
 
 
 def _blank_columns(crop: Image.Image) -> list[bool]:
-    """Say of each column whether it is background from top to bottom."""
+    """Return whether each column is background from top to bottom."""
     grey = np.asarray(crop.convert("L"), np.float32)
     background = np.median(grey)
     contrast = np.abs(grey - background).max(axis=0)
@@ -85,27 +85,27 @@ def _widest_gap(blank: list[bool], first: int, last: int) -> tuple[int, int]:
 
 # Reads crops of lines.
 
+# Crops that are read at a time; their widths are alike.
 BATCH = 6
-"""Crops that are read at a time; their widths are alike."""
+# Sum of the widths of a batch, in pixels: its memory grows with it.
 MOST_COLUMNS = 4_800
-"""Sum of the widths of a batch, in pixels: its memory grows with it."""
+# Widths of what the network sees are multiples of it, in pixels: a few shapes only.
 _GRID = 32
-"""Widths of what the network sees are multiples of it, in pixels: a few shapes only."""
+# What the network sees is at least as wide, in pixels: it reads narrower crops no better.
 _LEAST_WIDTH = 192
-"""What the network sees is at least as wide, in pixels: it reads narrower crops no better."""
 _MIDDLE = 127.5
+# What the asked letters have in common at a step at least, so that it can be divided by.
 _LEAST_SUM = np.float32(1e-6)
-"""What the asked letters have in common at a step at least, so that it can be divided by."""
 
+# Cuts a crop, RGB, HEIGHT pixels high, given its index.
 Cut = Callable[[int], "Image.Image"]
-"""Cuts a crop, RGB, HEIGHT pixels high, given its index."""
 
 
 class Recogniser:
     """A frozen network that reads one line at a time from left to right."""
 
     def __init__(self, session: Any, alphabets: Sequence[Sequence[str]], output: int = 0) -> None:
-        """Take an open graph.
+        """Use an open graph.
 
         Args:
             session: of ONNX Runtime.

@@ -1,4 +1,4 @@
-"""In which direction a line is read, where its shape alone does not tell.
+"""Decides in which direction a line is read if its shape is ambiguous.
 
 A wide line is read to the right. A tall one may be read downwards, upwards, or be a single upright
 character.
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     Sense = Callable[[Rectangle], Rectangle]
     Result = tuple[Quad, RecognisedText]
 
+# Height of a place that may be read downwards, in widths.
 _TALL = 1.5
-"""Height of a place that may be read downwards, in widths."""
+# Height of a place that holds no single upright character, in widths.
 _VERY_TALL = 3.0
-"""Height of a place that holds no single upright character, in widths."""
+# Tall places that are read in all senses; the others follow their majority.
 _TRIED = 8
-"""Tall places that are read in all senses; the others follow their majority."""
+# By how much probability an upright character is preferred.
 _UPRIGHT_BONUS = 0.1
-"""By how much probability an upright character is preferred."""
 
 
 def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:

@@ -1,1 +1,1 @@
-"""Tables on a read page: rulings, regions, structure, text, headers. Entry: finder.py."""
+"""Tables of a page: rulings, regions, structure, text, headers. Entry point: finder.py."""

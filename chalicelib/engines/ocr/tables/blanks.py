@@ -1,4 +1,4 @@
-"""Reads places that hold ink but no text: detectors of text miss lone characters.
+"""Reads places with ink but without text, because text detectors miss single characters.
 
 Coordinates are pixels of the raster.
 """

@@ -1,4 +1,4 @@
-"""Puts pieces of text into the places of a grid, orders them there, joins wrapped rows."""
+"""Assigns text to the places of a grid, orders it there, and joins wrapped rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Put each piece into the place that it overlaps most.
+    """Assign each piece to the place that it overlaps most.
 
     A piece that overlaps none goes to the nearest one; a network's places are where it guesses
-    the text, so they may be a little off.
+    the text, so they can be slightly wrong.
 
     Args:
         grid: places of the table.
@@ -35,9 +35,9 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Put pieces into guessed places; the pieces of one row of text stay in one row.
+    """Assign pieces to predicted places; the pieces of one row of text stay in one row.
 
-    A network's guesses drift by a row in long tables; most pieces of a row tell where it is.
+    A network's guesses drift by a row in long tables; the majority of a row's pieces decides.
     """
     if not grid.slots or not pieces:
         return fill(grid, pieces)
@@ -61,7 +61,7 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
-    """Put each piece into the place of its number."""
+    """Assign each piece to the place of its number."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
         texts[number].append(piece)
@@ -118,10 +118,10 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
 
 
 def part_by_rows(filled: FilledGrid) -> FilledGrid:
-    """Part each place over several rows whose lines stand one in each, level with the row's text.
+    """Split places over several rows with one line in each, level with the row's text.
 
-    Forms rule the column of amounts and leave out the rules between their labels. A text that goes
-    on from line to line has its lines closer together than rows are.
+    Forms rule the column of amounts and leave out the rules between their labels. Lines of a
+    wrapped text are closer together than rows.
     """
     middles = _middles(filled)
     parts: list[tuple[Slot, tuple[TextLine, ...]]] = []
@@ -149,7 +149,7 @@ def _middles(filled: FilledGrid) -> dict[int, float]:
 
 
 def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
-    """Tell whether there is one row of text for each of several rows, level with it."""
+    """Return whether each of several rows has one row of text, level with it."""
     if len(rows) != len(middles):
         return False
     boxes = [around(line.box for line in row) for row in rows]
@@ -159,18 +159,18 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
     )
 
 
-# Joins rows that a network made of the second lines of cells.
+# A network returns the second lines of wrapped cells as rows; this joins them.
 
 
 def join_wrapped(told: FilledGrid, aligned: FilledGrid) -> FilledGrid:
-    """Join each row to the one above when all its lines go on in cells of that.
+    """Join each row to the one above if all its lines continue cells of that one.
 
     Args:
-        told: what the network says.
+        told: the network's table.
         aligned: the same pieces, placed by their alignment.
 
     Returns:
-        The network's table with fewer rows; itself when nothing is to be joined.
+        The network's table with fewer rows; the same table if nothing is joined.
     """
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
     rows: list[list[TextLine]] = [[] for _ in range(told.grid.row_count)]

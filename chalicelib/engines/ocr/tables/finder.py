@@ -1,8 +1,8 @@
 """Finds the tables of a page.
 
-Ruled cells come from rulings that cross; other tables are looked for between rules of one width
-and where text is aligned in columns, and their rows and columns are told by a network or, when
-that contradicts the text, by the alignment.
+Ruled cells come from rulings that cross; other tables are searched between rules of one width
+and where text is aligned in columns. Their rows and columns come from a network or, when that
+contradicts the text, from the alignment.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def find_tables(
     Args:
         page: read, with pixels.
         engine: reads cells that hold ink but no text.
-        structure: tells rows and columns of tables without ruled cells; None when it is not
-            installed: the alignment of the text tells them.
+        structure: finds rows and columns of tables without ruled cells; None if it is not
+                installed: then the alignment of the text decides.
         check: called between steps.
 
     Returns:
@@ -136,7 +136,7 @@ def _tables(sheet: _Sheet) -> list[Table]:
 
 
 def _only(region: Region, left: Container[int]) -> Region:
-    """Return what another table has left of a region: no text stands in two tables."""
+    """Return the rest of a region without another table: text belongs to one table only."""
     pieces = tuple(piece for piece in region.pieces if id(piece) in left)
     return replace(
         region, pieces=pieces, box=around(piece.box for piece in pieces or region.pieces)
@@ -175,7 +175,7 @@ def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> Fill
 
 
 def _inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:
-    """Return the pieces whose middle lies in a box."""
+    """Return the pieces whose centre is in a box."""
     return [
         piece
         for piece in pieces
@@ -185,14 +185,14 @@ def _inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:
 
 
 def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[TextLine]:
-    """Return the pieces that lie in no table."""
+    """Return the pieces that are not in a table."""
     taken = {id(piece) for filled in found for piece in filled.lines()}
     taken |= {id(piece) for filled in found for piece in _inside(pieces, filled.grid.box)}
     return [piece for piece in pieces if id(piece) not in taken]
 
 
 def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
-    """Tell whether a horizontal rule belongs to a table that is found."""
+    """Return whether a horizontal rule belongs to a found table."""
     middle = (rule.start + rule.end) / 2
     return any(
         filled.grid.box.min_x <= middle <= filled.grid.box.max_x
@@ -224,13 +224,13 @@ def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
 
 
 def _is_worse(told: FilledGrid, aligned: FilledGrid) -> bool:
-    """Tell whether a network's structure contradicts the text more than the alignment does."""
+    """Return whether a network's structure contradicts the text more than the alignment does."""
     has_more = told.grid.column_count > aligned.grid.column_count
     return conflicts(told) > (0 if has_more else conflicts(aligned))
 
 
 def _told(sheet: _Sheet, region: Region) -> FilledGrid | None:
-    """Return what the network tells of a region; None without one, or when it is absurd."""
+    """Return the network's table of a region; None without a network, or if it is absurd."""
     if sheet.structure is None:
         return None
     box = around([region.box, *(piece.box for piece in region.pieces)])

@@ -1,4 +1,4 @@
-"""A table while it is worked on: its places, before and after text is put into them.
+"""A table during the analysis: its places, before and after text is assigned to them.
 
 Rows and columns count from 0 here; the answer counts from 1. Coordinates are pixels of the raster.
 """
@@ -116,7 +116,7 @@ def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
 def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
     """Return the rows or columns with text of their own, and their new numbers.
 
-    A place that spans several lends its text to all of them only when none has one of its own.
+    The text of a place that spans several counts for all of them only if none has its own text.
     """
     used: set[int] = set()
     spanning: list[range] = []

@@ -1,4 +1,4 @@
-"""What texts of cells look like; header cells, told by the structure's head or by contrast."""
+"""Classifies texts of cells, and finds header cells by structure or contrast."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 
 
 def is_wordy(text: str) -> bool:
-    """Tell whether a piece is long enough to be a line of running text."""
+    """Return whether a piece is long enough to be a line of running text."""
     letters = sum(character.isalpha() for character in text)
     is_long = len(text.split()) >= measures.PROSE_WORDS
     return is_long and letters > 0.5 * len(text.replace(" ", ""))
 
 
 def is_label(text: str) -> bool:
-    """Tell whether a text announces the one beside it."""
+    """Return whether a text is a label of the text next to it."""
     return text.rstrip().endswith(":")
 
 
@@ -25,9 +25,9 @@ def is_label(text: str) -> bool:
 
 
 def is_numeric(text: str) -> bool:
-    """Tell whether a text is a number, an amount, a percentage, a range or a mark for none.
+    """Return whether a text is a number, an amount, a percentage, a range or a mark for none.
 
-    Identifiers that begin with letters are none: `UD-557` names something.
+    Identifiers that begin with letters are not numeric: `UD-557` names something.
     """
     digits = sum(character.isdigit() for character in text)
     letters = sum(character.isalpha() for character in text)
@@ -69,25 +69,25 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
 
 
 def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> bool:
-    """Tell whether a row has a filled cell above several columns, beside another cell."""
+    """Return whether a row has a filled cell above several columns, next to another cell."""
     own = [n for n, slot in enumerate(slots) if slot.row == row]
     return len(own) > 1 and any(slots[n].column_span > 1 and texts[n] for n in own)
 
 
 def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Tell whether the first rows differ from a body: words above numbers, or words alone."""
+    """Return whether the first rows differ from a body: words above numbers, or words alone."""
     top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
     words = sum(1 for text in top if not is_numeric(text) or is_year(text))
     return bool(top) and words >= 0.5 * len(top)
 
 
 def is_year(text: str) -> bool:
-    """Tell whether a text is a year, which heads columns as often as it stands in them."""
+    """Return whether a text is a year, which occurs as a column header and as a value."""
     return len(text) == 4 and text.isdigit() and text[:2] in ("18", "19", "20", "21")
 
 
 def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Tell whether a first column of words stands beside columns that are mostly numeric."""
+    """Return whether a first column of words is next to columns that are mostly numeric."""
     columns: dict[int, list[str]] = {}
     for slot, text in zip(slots, texts, strict=True):
         if slot.row >= head and text and slot.column_span == 1:

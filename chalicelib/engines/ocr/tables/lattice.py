@@ -1,4 +1,4 @@
-"""Tables with ruled cells: rulings that cross make a lattice; missing borders join places.
+"""Tables with ruled cells: crossing rulings form a lattice; missing borders join places.
 
 Coordinates are pixels of the raster.
 """
@@ -56,7 +56,7 @@ def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
 
 
 def _crossing(rulings: Rulings, slack: float) -> Bools:
-    """Tell which horizontal rulings (rows) meet which vertical ones (columns)."""
+    """Return which horizontal rulings (rows) meet which vertical ones (columns)."""
     flat = np.array([(r.position, r.start, r.end) for r in rulings.horizontal]).reshape(-1, 3)
     tall = np.array([(r.position, r.start, r.end) for r in rulings.vertical]).reshape(-1, 3)
     y, left, right = (flat[:, [k]] for k in range(3))
@@ -84,11 +84,11 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | None:
-    """Return the places of a lattice; None when it is a mere box or a pattern.
+    """Return the places of a lattice; None if it is only a box or a pattern.
 
     Args:
         lattice: rulings that hang together.
-        lines: pieces of text, which tell where places are apart without a border.
+        lines: pieces of text, which show where places are separate without a border.
     """
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
@@ -124,7 +124,7 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
 
 
 def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) -> list[float]:
-    """Add an outer boundary where most rulings across go on: tables without side borders."""
+    """Add an outer boundary where most crossing rulings extend: tables without side borders."""
     first = float(np.median([ruling.start for ruling in across]))
     last = float(np.median([ruling.end for ruling in across]))
     if edges[0] - first > text_height:
@@ -137,7 +137,7 @@ def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) ->
 def _borders(
     rulings: Iterable[Ruling], edges: Sequence[float], sides: Sequence[float], text_height: float
 ) -> Bools:
-    """Tell which inner boundaries are drawn.
+    """Return which inner boundaries are drawn.
 
     Args:
         rulings: along the boundaries.
@@ -162,7 +162,7 @@ def _borders(
 def _parted(
     lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Bools
 ) -> Bools:
-    """Tell where text parts places that no border parts.
+    """Return where text separates places that no border separates.
 
     Many tables rule their head and leave columns open below. A boundary that text respects in
     more rows than it is drawn counts in every row that no text crosses there.
@@ -182,7 +182,7 @@ def _parted(
         crossed[row] |= (line.box.min_x < bounds - slack) & (line.box.max_x > bounds + slack)
         seen_left[row] |= line.box.center[0] < bounds
         seen_right[row] |= line.box.center[0] > bounds
-    # A row with a border of its own has all of its borders; a missing one joins places.
+    # A row with its own border has all of its borders; a missing one joins places.
     free = ~crossed & ~drawn & ~drawn.any(axis=1, keepdims=True)
     parted = free & seen_left & seen_right
     open_columns = parted.sum(axis=0) >= np.maximum(2, drawn.sum(axis=0))

@@ -1,7 +1,7 @@
-"""Tables that go on from page to page: which parts belong together, and the whole they make.
+"""Links tables that continue over pages.
 
-A table goes on when nothing but running heads, feet and a short note stands between its parts,
-and when the next part repeats the header or stands in the same columns without one.
+A table continues if only running heads, feet and a short note are between its parts, and if the
+next part repeats the header or has the same columns without one.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class WholeTable:
 
 
 def alone(part: PagePart) -> WholeTable:
-    """Return a table of one page as a whole of its own."""
+    """Return a table of one page as a whole table."""
     return WholeTable(part.table, (part.table,))
 
 
 def link(parts: Sequence[PagePart]) -> list[WholeTable]:
-    """Put tables together that go on from page to page.
+    """Combine tables that continue from page to page.
 
     Args:
         parts: all tables of a document, page by page, from the top.
@@ -86,7 +86,7 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
 
 
 def _is_above(other: PagePart, part: PagePart) -> bool:
-    """Tell whether another table of the page begins above a part."""
+    """Return whether another table of the page begins above a part."""
     return (
         other.view.page.number == part.view.page.number
         and other.table.box.min_y < part.table.box.min_y
@@ -94,7 +94,7 @@ def _is_above(other: PagePart, part: PagePart) -> bool:
 
 
 def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
-    """Tell whether a table that begins a page goes on with the one that ended the page before."""
+    """Return whether the first table of a page continues the last one of the page before."""
     if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
         return False
     if _repeated_rows(known.table, part.table):
@@ -108,7 +108,7 @@ def _columns(table: Table) -> int:
 
 
 def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
-    """Tell whether only what is on every page, and a short note, lies between two parts."""
+    """Return whether only running heads, feet and a short note are between two parts."""
     if before.table.box.max_y < before.view.height / 2 or part.table.box.min_y > (
         part.view.height / 2
     ):
@@ -165,7 +165,7 @@ def _last_row(table: Table) -> int:
 
 
 def _stand_alike(before: PagePart, part: PagePart) -> bool:
-    """Tell whether the columns of two parts stand at the same places of their pages."""
+    """Return whether the columns of two parts are at the same positions of their pages."""
     first, second = _extents(before), _extents(part)
     return all(
         min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])
@@ -185,7 +185,7 @@ def _extents(part: PagePart) -> dict[int, _Span]:
 
 
 def _has_own_header(known: Table, table: Table) -> bool:
-    """Tell whether a part begins with words where the columns of what is known hold numbers."""
+    """Return whether a part begins with words where the known columns contain numbers."""
     body: dict[int, list[bool]] = {}
     for cell in known.cells:
         if cell.kind != COLUMN_HEADER and cell.text:

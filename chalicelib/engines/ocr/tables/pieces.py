@@ -1,4 +1,4 @@
-"""Lines of text cut into the pieces that can stand in cells.
+"""Cuts lines of text into pieces that can be the text of cells.
 
 A detector of text joins neighbouring cells to one line. Lines are cut where a ruling crosses them
 and where their ink leaves a wide gap, and their boxes are tightened to the ink.
@@ -39,7 +39,7 @@ def cut_page(
     Args:
         page: with pixels in which rules are painted over.
         rulings: vertical ones.
-        engine: reads pieces again whose text cannot be told from the line's.
+        engine: reads pieces again whose text cannot be cut from the line's.
         check: called now and then.
 
     Returns:
@@ -170,7 +170,7 @@ def _piece(
     characters: tuple[int, int],
     sides: tuple[float, float],
 ) -> TextLine | None:
-    """Return a part of a line as a line of its own; None when it holds no visible character."""
+    """Return a part of a line as a separate line; None if it has no visible character."""
     first, last = characters
     while first < last and line.text[first] in f" {_STROKES}":
         first += 1

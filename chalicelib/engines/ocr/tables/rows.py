@@ -1,4 +1,4 @@
-"""Pieces of text grouped into rows, and the white gutters between columns.
+"""Groups pieces of text into rows, and finds the white gutters between columns.
 
 Coordinates are pixels of the raster.
 """
@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
 
+# From where to where, along one direction, in pixels.
 Span = tuple[float, float]
-"""From where to where, along one direction, in pixels."""
 
 
 def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
@@ -78,7 +78,7 @@ def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> 
 
 
 def _without(span: Span, start: float, end: float) -> list[Span]:
-    """Return what is left of a span beside a stretch."""
+    """Return the parts of a span outside of an interval."""
     if end <= span[0] or start >= span[1]:
         return [span]
     return [rest for rest in ((span[0], start), (end, span[1])) if rest[1] > rest[0]]

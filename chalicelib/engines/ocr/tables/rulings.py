@@ -112,7 +112,7 @@ def _find_direction(
 
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
-    """Tell whether an edge lies inside a line of text and does not leave it."""
+    """Return whether an edge is inside a line of text and does not leave it."""
     margin = measures.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
     return bool(
         np.any(
@@ -190,7 +190,7 @@ def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
 
 
 def _touch(first: Ruling, second: Ruling) -> bool:
-    """Tell whether two pieces share a stretch."""
+    """Return whether two pieces overlap."""
     return min(first.end, second.end) >= max(first.start, second.start)
 
 
@@ -207,7 +207,7 @@ def _union(first: Ruling, second: Ruling) -> Ruling:
 
 
 def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
-    """Return a copy in which drawn rules have the colour of the ground beside them.
+    """Return a copy in which drawn rules have the colour of the surrounding background.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).

@@ -1,4 +1,4 @@
-"""Tells tables from what only looks like one: prose, letters, charts, lists of keys and values."""
+"""Separates tables from similar text: prose, letters, charts, lists of keys and values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
-    """Tell whether a lattice is a table whose places can be trusted."""
+    """Return whether a lattice is a table whose places are trustworthy."""
     grid = filled.grid
     return (
         grid.row_count > 1
@@ -27,7 +27,7 @@ def is_ruled_table(filled: FilledGrid) -> bool:
 
 
 def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
-    """Tell whether aligned text is a table.
+    """Return whether aligned text is a table.
 
     Args:
         filled: its places and text.
@@ -49,9 +49,10 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _has_values(filled: FilledGrid) -> bool:
-    """Tell whether most columns behind the first hold numbers, or one does in a named table.
+    """Return whether most columns after the first contain numbers, or one does in a named table.
 
-    Addresses side by side hold none; the number and date beside an address have no row of names.
+    Addresses side by side have no numbers; the number and date next to an address have no header
+    row.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
     numeric = [
@@ -64,7 +65,7 @@ def _has_values(filled: FilledGrid) -> bool:
 
 
 def _is_dense(filled: FilledGrid) -> bool:
-    """Tell whether no rows of text are far apart, as the labels of charts are."""
+    """Return whether no rows of text are far apart, as the labels of charts are."""
     lines = list(filled.lines())
     height = median(line.box.height for line in lines)
     boxes = [row_box(row) for row in group_rows(lines)]
@@ -75,9 +76,9 @@ def _is_dense(filled: FilledGrid) -> bool:
 
 
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
-    """Tell whether two columns are a table and no list of keys and values, nor two addresses.
+    """Return whether two columns are a table, not a list of keys and values or two addresses.
 
-    Without rules it takes a head that is no number: totals of a receipt have none.
+    Without rules a header that is not a number is required: totals of a receipt have none.
     """
     first = _column_texts(filled, 0)
     second = _column_texts(filled, 1)
@@ -150,7 +151,7 @@ def _crowded_share(filled: FilledGrid) -> float:
 
 
 def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
-    """Tell whether a place holds many rows that are no wrapped text.
+    """Return whether a place contains many rows that are not wrapped text.
 
     A line is wrapped when the next line's first word would not have fitted behind it.
     """
@@ -173,13 +174,13 @@ def _wordy_share(filled: FilledGrid) -> float:
 
 
 def is_absurd(filled: FilledGrid) -> bool:
-    """Tell whether a network's structure cannot be that of its text: without rows, or empty."""
+    """Return whether a network's structure cannot match its text: without rows, or empty."""
     grid = filled.grid
     return grid.row_count < 1 or filled.filled < measures.SPARSE_SHARE * len(grid.slots)
 
 
 def conflicts(filled: FilledGrid) -> float:
-    """Return the share of pieces that the structure puts wrongly, as far as they tell.
+    """Return the fraction of pieces that the structure certainly assigns wrongly.
 
     Pieces apart in one row of one place belong to two columns; whole rows of text that share one
     row of the table belong to two rows; a piece below the text of another column belongs there.
@@ -261,7 +262,7 @@ def _strayed(filled: FilledGrid) -> int:
 
 
 def _are_one(first: Span, second: Span) -> bool:
-    """Tell whether two columns' usual text stands at one place."""
+    """Return whether two columns' usual text is at the same position."""
     shared = min(first[1], second[1]) - max(first[0], second[0])
     return shared > 0.5 * min(first[1] - first[0], second[1] - second[0])
 

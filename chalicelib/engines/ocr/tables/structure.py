@@ -1,4 +1,4 @@
-"""The network that tells a table's rows, columns and spans from its picture: SLANet.
+"""The network that recognises rows, columns and spans of a table from its image: SLANet.
 
 Installed by infra/models.py: a folder with `model.onnx` and `tokens.json`.
 Input x [1, 3, 488, 488], blue green red; outputs for each of T tokens its cell's box as shares of
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints, Pixels, Singles
 
 
+# Its folder among the installed models.
 NAME = "slanet"
-"""Its folder among the installed models."""
+# Files whose digests the card names.
 FILES = ("model.onnx", "tokens.json")
-"""Files whose digests the card names."""
+# Sides of the square picture that the network sees, in pixels.
 SIDE = 488
-"""Sides of the square picture that the network sees, in pixels."""
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 _BEGIN, _END = "sos", "eos"
@@ -40,7 +40,7 @@ _MAX_SPAN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A cell as its tokens tell it."""
+    """A cell as described by its tokens."""
 
     row: int
     is_head: bool

@@ -1,4 +1,4 @@
-"""Calls the program on a picture and reads its answer."""
+"""Calls the program on an image and parses its answer."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.tesseract.program import Executable
 
+# Longest time of one call; the program is stopped then.
 SECONDS = 20
-"""Longest time of one call; the program is stopped then."""
+# How the program looks for text: columns of lines of any size, or one block of lines.
 PAGE, BLOCK = 4, 6
-"""How the program looks for text: columns of lines of any size, or one block of lines."""
 _FORMAT = "PPM"
-_DPI = 300  # told to the program, which warns and guesses otherwise
+_DPI = 300  # Passed to the program, which otherwise warns and guesses.
 _POLL_SECONDS = 0.1
 _WORD = "5"
 _COLUMNS = 12
@@ -81,13 +81,13 @@ class Caller:
         return Caller(self._executable, alphabet)
 
     def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:
-        """Read a picture.
+        """Read an image.
 
         Args:
             image: grey or RGB.
             mode: PAGE or BLOCK.
-            check: called many times a second; what it raises ends the call. The program ends by
-                itself then, at the latest after SECONDS.
+            check: called many times a second; its exception ends the call, and the
+                    program stops at the latest after SECONDS.
 
         Returns:
             Words in the program's order.
@@ -114,7 +114,7 @@ class Caller:
     def _call(
         self, image: Image.Image, mode: int, answers: SimpleQueue[str | BaseException]
     ) -> None:
-        """Put the program's answer, or what was raised, into the queue."""
+        """Put the program's answer, or its exception, into the queue."""
         try:
             image.format = _FORMAT  # how pytesseract hands the picture over: no time to compress
             answers.put(

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.tesseract.caller import Word
 
 
+# Words with a lower probability are dropped.
 _LEAST_PROBABILITY = 0.3
-"""What is read with less is no word."""
+# No character is smaller, in pixels.
 _LEAST_SIDE = 3
-"""No character is smaller, in pixels."""
+# Quarter turns clockwise that are tried when a page gives nonsense.
 _OTHER_TURNS = (1, 3, 2)
-"""Quarter turns clockwise that are tried when a page gives nonsense."""
+# Mean probability of a page that stands upright.
 _SENSIBLE = 0.6
-"""Mean probability of a page that stands upright."""
+# How many times as much sense another direction must make.
 _CLEARLY = 2.0
-"""How many times as much sense another direction must make."""
+# The sense that another direction must make at least, in characters.
 _LEAST_SENSE = 5.0
-"""The sense that another direction must make at least, in characters."""
 
 
 class Tesseract:

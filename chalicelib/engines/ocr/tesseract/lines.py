@@ -1,4 +1,4 @@
-"""Puts words together to lines."""
+"""Combines words to lines."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, Rect
     from chalicelib.engines.ocr.tesseract.caller import Word
 
+# A wider gap ends a line, as a share of the words' median height.
 _GAP = 1.5
-"""A wider gap ends a line, as a share of the words' median height."""
 
 
 def runs_of(words: Iterable[Word]) -> list[list[Word]]:

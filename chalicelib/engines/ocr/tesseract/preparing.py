@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
 
+# Larger pages are scaled down.
 MOST_PIXELS = 12_000_000
-"""Larger pages are scaled down."""
+# So are longer ones, in pixels.
 _MOST_SIDE = 10_000
-"""So are longer ones, in pixels."""
+# Pages whose longest side is shorter are scaled up, in pixels.
 _ENOUGH = 2000
-"""Pages whose longest side is shorter are scaled up, in pixels."""
 _MOST_SCALE = 3.0
 _NOT_WORTH = 1.1
+# White all around, in pixels.
 MARGIN = 16
-"""White all around, in pixels."""
 _CELL = 16  # pixels of the paper that count as evenly lit
 _NEIGHBOURS = 5  # cells, one of which shows the paper
 _WHITE = 255
+# Brightness below which a pixel of an evenly lit page is ink.
 _DARK = 160
-"""Brightness below which a pixel of an evenly lit page is ink."""
+# Pixels of ink that a page with text has at least.
 _LEAST_INK = 8
-"""Pixels of ink that a page with text has at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,5 +104,5 @@ def evenly_lit(image: Image.Image) -> Image.Image:
 
 
 def has_ink(image: Image.Image) -> bool:
-    """Say whether an evenly lit page shows anything."""
+    """Return whether an evenly lit page has any ink."""
     return sum(image.histogram()[:_DARK]) >= _LEAST_INK

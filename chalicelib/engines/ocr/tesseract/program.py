@@ -77,7 +77,7 @@ class Executable:
     """A program that can be executed: the installed one, or a copy that ends with this object."""
 
     def __init__(self, program: Program) -> None:
-        """Copy the program when it may not be executed where it is.
+        """Copy the program if it cannot be executed where it is.
 
         Raises:
             OSError: it cannot be read, or there is no room for a copy.

@@ -1,4 +1,4 @@
-"""Puts places that hold one line each below each other, so that one call reads them all.
+"""Combines places with one line each to one image, so that a single call reads them all.
 
 Starting the program takes longer than reading a line.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point, Quad
     from chalicelib.engines.ocr.tesseract.caller import Word
 
+# Places on one sheet.
 SHEET = 40
-"""Places on one sheet."""
 _HEIGHT = 40  # of a strip, in pixels
 _GAP = 24  # between strips
 _MARGIN = 16
 _PITCH = _HEIGHT + _GAP
 _MOST_WIDTH = 4000  # longer places are squeezed
 _WHITE = 255
+# A line whose ends differ by less, as a fraction of its height, needs no corners.
 _UPRIGHT = 0.02
-"""A line whose ends differ by less, as a share of its height, has no corners of its own."""
 
 
 class Sheet:
@@ -50,7 +50,7 @@ class Sheet:
             self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
-        """Give the words of the sheet back to the places.
+        """Return the words of the combined image as lines of the places.
 
         Args:
             words: in pixels of the sheet.
@@ -79,7 +79,7 @@ class Sheet:
 
 
 def _is_upright(quad: Quad) -> bool:
-    """Say whether a place is read to the right, without a slope."""
+    """Return whether a place is read to the right, without a slope."""
     (left, top), (right, end), _, (_, bottom) = quad
     return right > left and abs(end - top) <= max(0.5, _UPRIGHT * (bottom - top))
 

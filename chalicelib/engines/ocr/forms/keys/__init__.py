@@ -1,1 +1,1 @@
-"""Where the keys of a template stand on a page."""
+"""Finds the keys of a template on a page."""

@@ -1,4 +1,4 @@
-"""Every place on a page where a key of a template may stand."""
+"""Finds every possible place of a template's key on a page."""
 
 from __future__ import annotations
 
@@ -162,10 +162,10 @@ class KeyMatch:
     """0 to 1; 1 when it is read exactly."""
 
 
+# Keys that one folded text stands for: number, and the text as the template has it.
 Wanted = list[tuple[int, str]]
-"""Keys that one folded text stands for: number, and the text as the template has it."""
+# Folded key, unit, first and last word in it, similarity from 0 to 1.
 Window = tuple[str, Unit, int, int, float]
-"""Folded key, unit, first and last word in it, similarity from 0 to 1."""
 
 
 def search_keys(

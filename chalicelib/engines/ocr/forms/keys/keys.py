@@ -1,4 +1,4 @@
-"""Which place on the page is the place of which key."""
+"""Decides which place on the page belongs to which key."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
+# Words that follow a key in a sentence that mentions it.
 _PROSE = word_set(
     "has have is are was were been be will would must may should shall that which who"
 )
-"""Words that follow a key in a sentence that mentions it."""
+# For each segment the characters that belong to keys: first, one past the last.
 Taken = dict[int, list[tuple[int, int]]]
-"""For each segment the characters that belong to keys: first, one past the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ def find_keys(
 
     Returns:
         The keys that are on the page. Of keys with the same texts all places have the number of
-        the first; there may be more places than keys: which are meant, their values tell.
+        the first; there can be more places than keys; their values decide
+            which are right.
     """
     alike = keys_alike(keys)
     every = search_keys(list(alike), segments, check)
@@ -139,10 +140,10 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Take the best places up to some counts, of equal ones the first on the page.
+    """Choose the best places up to some counts; of equal ones, the first on the page.
 
     Returns:
-        How many were taken.
+        The number of chosen places.
     """
     order = sorted(
         (each for each in candidates if each.score >= measures.KEY_SCORE),
@@ -169,7 +170,7 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
-    """Tell how much a place looks like a key, other keys of its line left aside."""
+    """Return how similar a place is to a key, without other keys of its line."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)

@@ -1,4 +1,4 @@
-"""Places where a key may stand: a line, or lines below one another."""
+"""Possible places of a key: a line, or lines below one another."""
 
 from __future__ import annotations
 

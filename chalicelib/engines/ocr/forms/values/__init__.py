@@ -1,1 +1,1 @@
-"""What is written for the keys of a template."""
+"""Finds the values of the keys of a template."""

@@ -1,4 +1,4 @@
-"""Which pieces of text may be the value of which key, and how likely each is."""
+"""Finds the pieces of text that can be the value of a key, and how likely each is."""
 
 from __future__ import annotations
 
@@ -115,27 +115,27 @@ def nearness_stacked(
     return math.exp(-max(0.0, gap - measures.LINE_SPACE_HEIGHTS) / decay) * stands
 
 
+# In the key's line, or right behind its colon.
 INLINE = "inline"
-"""In the key's line, or right behind its colon."""
 RIGHT = "right"
 BELOW = "below"
 ABOVE = "above"
+# In the ruled box that the key labels.
 BOXED = "boxed"
-"""In the ruled box that the key labels."""
+# Behind the second printing of the line's number.
 NUMBERED = "numbered"
-"""Behind the second printing of the line's number."""
+# In the key's row of a statement, in the column of what the key asks for.
 CROSSED = "crossed"
-"""In the key's row of a statement, in the column of what the key asks for."""
 
 _BASE = {INLINE: 1.0, NUMBERED: 1.0, BELOW: 0.9, ABOVE: 0.75}
+# Factor for a text of words that forms print.
 _LABEL_LIKE = {RIGHT: 0.3, BELOW: 0.5}
-"""Factor for a text of words that forms print."""
+# Factor when a ruled line separates key and value.
 _RULED = {RIGHT: 0.45, BELOW: 0.4, ABOVE: 1.0}
-"""Factor when a ruled line separates key and value."""
+# Factor when none does; above its name, a signature stands on a line.
 _UNRULED = {RIGHT: 1.0, BELOW: 1.0, ABOVE: 0.4}
-"""Factor when none does; above its name, a signature stands on a line."""
+# Factor when the page has no pixels.
 _UNKNOWN = {RIGHT: 1.0, BELOW: 1.0, ABOVE: 0.8}
-"""Factor when the page has no pixels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Names and addresses that cards and statements of pay print without any caption.
+"""Finds names and addresses that cards and pay statements print without a caption.
 
 A person's or firm's block has its name above the street, and the town with its postcode last, as on
 an envelope. Of two lines of names a card has the family name first; a statement of pay names the
@@ -19,12 +19,12 @@ from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.organisation import organisation_confidence
 from chalicelib.engines.ocr.kinds.span import word_set
 
+# Entities of a template that is one of a card with a holder.
 CARD = frozenset(("license_number", "first_name", "last_name", "address"))
-"""Entities of a template that is one of a card with a holder."""
+# Entities of a template that is one of a statement of pay.
 PAY = frozenset(("employer", "employer_address", "employee_name", "employee_address"))
-"""Entities of a template that is one of a statement of pay."""
+# The last line of a block: a town or state, and a postcode.
 _TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\b\d{5,6}(?:-\d{4})?\.?")
-"""The last line of a block: a town or state, and a postcode."""
 _NAME = re.compile(r"[^\W\d_][\w .,'’&/()-]{1,60}")
 _DIGITS = re.compile(r"\d")
 _SUFFIXES = word_set("jr sr ii iii iv")
@@ -160,7 +160,7 @@ def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[Li
 def _pay(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Tell the firm's block from the person's."""
+    """Return the firm's and the person's block."""
     distinct: dict[str, HolderBlock] = {}
     for block in blocks:
         if block.names:

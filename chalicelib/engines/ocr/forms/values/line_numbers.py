@@ -1,6 +1,6 @@
 """Numbers of lines that tax forms print twice: before the text, and again before the amount.
 
-The second printing is not a value; the text behind it is.
+The second number is not a value; the text after it is.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class NumberedLines:
         return None if any(_is_between(rect, one, found.rect) for one in between) else found
 
     def without_numbers(self, remains: Remains) -> Remains:
-        """Take both printings out of what may be a value.
+        """Remove both numbers from the possible values.
 
         Args:
             remains: with the pieces that this was made with.

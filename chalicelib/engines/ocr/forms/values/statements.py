@@ -1,4 +1,4 @@
-"""Rows and columns of statements of pay: a number stands where the two meet.
+"""Rows and columns of pay statements: a number belongs to the row and column that cross there.
 
 Such statements print rate, hours, the amount of the period and the sum of the year side by side.
 A row's own amount is the one of the period, whichever stands nearest to its label; and the label
@@ -18,8 +18,8 @@ from chalicelib.engines.ocr.forms.pieces import FormPiece
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.spelling import fold, tokens
 
+# What the columns hold: money for one hour, hours, money of the period, money of the year.
 RATE, COUNT, AMOUNT, SUM = "rate", "count", "amount", "sum"
-"""What the columns hold: money for one hour, hours, money of the period, money of the year."""
 _HEADERS = {
     RATE: ("rate", "pay rate", "hourly rate", "rate of pay", "base rate"),
     COUNT: ("hours", "hrs", "units", "qty", "hours/units", "hrs/units", "quantity", "days"),
@@ -78,7 +78,7 @@ class StatementColumns:
             self._labels.setdefault(fold(segment.text), []).append(segment)
 
     def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
-        """Tell which number of a row is its own.
+        """Return which number of a row belongs to its label.
 
         Args:
             label: the row's label.

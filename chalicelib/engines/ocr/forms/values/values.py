@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
+# Where the form itself says what holds the value.
 _PLACED = frozenset((BOXED, NUMBERED, CROSSED))
-"""Where the form itself says what holds the value."""
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -268,7 +268,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 
 
 def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequence[LineSegment]:
-    """Take a key off a value that was read as one word with it: SEXM."""
+    """Remove a key from a value that was read as one word with it: SEXM."""
     text = segments[0].text
     for key in template.variations:
         rest = text.removeprefix(key)

@@ -1,7 +1,7 @@
-"""The places of a table without ruled cells, from how its text is aligned.
+"""Finds the places of a table without ruled cells from the alignment of its text.
 
 Columns lie between the white gutters that most rows leave free; rows are rows of text, and lines
-that go on in the cell above are joined to it.
+that continue the cell above are joined to it.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _continues(
     white: float,
     usual: float,
 ) -> bool:
-    """Tell whether a row of text only goes on in cells of the row above."""
+    """Return whether a row of text only continues cells of the row above."""
     filled_above = {column for first, last in above for column in range(first, last + 1)}
     filled_below = {column for first, last in below for column in range(first, last + 1)}
     near = white < measures.WRAPPED_TO_ROW_SPACE * usual

@@ -48,7 +48,7 @@ class Growing:
     """White between the rows."""
 
     def force(self, row: list[TextLine]) -> None:
-        """Take a row that is known to belong to the region, when it has columns."""
+        """Add a row that is known to belong to the region, if it has columns."""
         if len(row) < 2:
             return
         if self.rows:
@@ -57,7 +57,7 @@ class Growing:
         self.rows.append(row)
 
     def takes(self, row: list[TextLine]) -> bool:
-        """Take the next row; False when the region ends before it."""
+        """Add the next row; return False if the region ends before it."""
         if not self.rows:
             self.gutters = gaps(covered(row))
             if self.gutters:
@@ -84,7 +84,7 @@ class Growing:
                 yield Region(tuple(pieces), box, is_ruled)
 
     def keep_wrapped(self) -> None:
-        """Take the rows put off last that only go on in cells of the last row."""
+        """Add the deferred rows that only continue cells of the last row."""
         usual = median(self.whites) if self.whites else 0.0
         for row in self.pending if self.rows else ():
             last = self.rows[-1]
@@ -94,7 +94,7 @@ class Growing:
             self.rows.append(row)
 
     def _is_below(self, piece: TextLine, row: Sequence[TextLine]) -> bool:
-        """Tell whether a piece begins, ends or has its middle where a later cell of a row does."""
+        """Return whether a piece starts, ends or is centred where a later cell of a row is."""
         box, slack = piece.box, 0.5 * self.text_height
         return any(
             min(
@@ -120,14 +120,14 @@ class Growing:
         return narrowed(self.gutters, row, measures.REGION_GUTTER_EMS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
-        """Take a row with columns, and those put off before it."""
+        """Add a row with columns, and the deferred rows before it."""
         self.rows += [*self.pending, row]
         self.pending = []
         self.whites.append(max(0.0, white))
         self.gutters = rest
 
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
-        """Put a row without columns off; False when it ends the region."""
+        """Defer a row without columns; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
         if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
             return False
@@ -136,14 +136,14 @@ class Growing:
 
 
 def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
-    """Tell whether a row has pieces on both sides of a gutter."""
+    """Return whether a row has pieces on both sides of a gutter."""
     first = min(piece.box.max_x for piece in row)
     last = max(piece.box.min_x for piece in row)
     return any(first <= end and start <= last for start, end in gutters)
 
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
-    """Tell whether a rule is as wide as some text and lies in it or right above or below."""
+    """Return whether a rule is as wide as some text and is in it or right above or below."""
     slack = measures.RULE_BEYOND_EMS * text_height
     near = measures.RULE_TO_TEXT_EMS * text_height
     return (

@@ -1,8 +1,8 @@
-"""Tables under a row of column headers, as businesses print them: items, hours, statements.
+"""Finds tables under a row of column headers: items, hours, bank statements.
 
-The header tells how many columns there are and where the table begins; it ends before the first
-row that does not fit. Every piece below stands under one header; what reaches under several is
-text of the page, and a row without a value only goes on in the cells of its neighbour.
+The header defines the columns and where the table begins. The table ends before the first row that
+does not fit. Every piece below belongs to one header; a piece under several headers is other text
+of the page. A row without a value continues the cells of its neighbour.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ class _Line:
     lanes: list[int]
     """For each piece the number of its column."""
     has_value: bool
-    """Whether it is a row of the table by itself: a number stands in it, and most columns are
-    filled."""
+    """Whether it is a table row: it contains a number, and most columns are filled."""
     white: float
     """White above it, in pixels."""
 
@@ -57,7 +56,7 @@ class HeadedTable:
         ]
 
     def begins_below(self, above: Row) -> bool:
-        """Take the upper line of a header of two lines; False when heads span columns."""
+        """Use the upper line of a two-line header; return False if heads span columns."""
         white = row_box(self.head[0]).min_y - row_box(above).max_y
         if white > measures.HEADER_LINE_EMS * self.height or self._is_ruled_between(
             above, self.head[0]
@@ -71,7 +70,7 @@ class HeadedTable:
         return True
 
     def take(self, row: Row) -> bool:
-        """Take the next row; False when the table ends before it."""
+        """Add the next row; return False if the table ends before it."""
         above = self.lines[-1].pieces if self.lines else self.head[-1]
         row = [part for piece in row for part in self._parted(piece)]
         white = row_box(row).min_y - max(piece.box.max_y for piece in above)
@@ -133,7 +132,7 @@ class HeadedTable:
         return lanes
 
     def _aligned(self, box: Rect) -> int:
-        """Return the column beside which a box stands, by the side at which it is aligned."""
+        """Return the column of a box, by the side on which it is aligned."""
 
         def distance(lane: int) -> float:
             start, end = self._headers[lane]
@@ -146,7 +145,7 @@ class HeadedTable:
         return min((nearest, min(nearest + 1, len(self._headers) - 1)), key=distance)
 
     def _is_row(self, lanes: Sequence[int], has_number: bool) -> bool:
-        """Tell whether text is a row by itself, and no sum on the right below the rows.
+        """Return whether text is a separate row, and not a sum on the right below the rows.
 
         It begins on the left and fills half of the columns; without a number, more than half.
         """
@@ -163,9 +162,9 @@ class HeadedTable:
         return max(measures.BELOW_HEADER_ROW_TIMES * median(whites), self.height)
 
     def _may_follow(self, line: _Line, above: Row) -> bool:
-        """Tell whether a row without a value of its own may be one of the table's.
+        """Return whether a row without a value can belong to the table.
 
-        It stands in columns of words, and no rule closes the table before it.
+        It is in columns of words, and no rule closes the table before it.
         """
         valued = any(each.has_value for each in self.lines)
         if valued and not self._wordy_lanes().intersection(line.lanes):
@@ -186,12 +185,12 @@ class HeadedTable:
         }
 
     def _are_two(self) -> bool:
-        """Tell whether tables stand side by side: names again behind by far the widest gutter."""
+        """Return whether two tables are side by side: names repeat after the widest gutter."""
         part = widest_gutter(self._lanes, self.height)
         return part is not None and part in self._wordy_lanes()
 
     def _is_ruled_between(self, above: Row, below: Row) -> bool:
-        """Tell whether a rule as wide as the table lies between two rows."""
+        """Return whether a rule as wide as the table is between two rows."""
         top, bottom = row_box(above).center[1], row_box(below).center[1]
         return any(top < position < bottom for position in self._rules)
 
@@ -209,7 +208,7 @@ class HeadedTable:
         return self._grid(self._numbers(usual))
 
     def _has_numbers(self) -> bool:
-        """Tell whether some column holds mostly numbers."""
+        """Return whether some column contains mostly numbers."""
         counts = [[0, 0] for _ in self._lanes]
         for line in self.lines:
             for piece, lane in zip(line.pieces, line.lanes, strict=True):
@@ -217,7 +216,7 @@ class HeadedTable:
         return any(numbers >= max(1, words) for words, numbers in counts)
 
     def _has_more_columns(self) -> bool:
-        """Tell whether several pieces stand apart under one header."""
+        """Return whether several separate pieces are under one header."""
         return any(
             lanes[0] == lanes[1]
             and (
@@ -253,14 +252,14 @@ class HeadedTable:
         return numbers
 
     def _goes_on(self, above: _Line, line: _Line, usual: float) -> bool:
-        """Tell whether a line only goes on in cells of the one above."""
+        """Return whether a line only continues cells of the one above."""
         if line.has_value:
             return False
         is_near = line.white < measures.WRAPPED_BELOW_HEADER_SHARE * usual
         return is_near or (line.white <= usual + 1 and self._is_wrapped(above, line))
 
     def _is_wrapped(self, above: _Line, line: _Line) -> bool:
-        """Tell whether the first word of a line would not have fitted into the one above."""
+        """Return whether the first word of a line would not have fitted into the one above."""
         first = line.pieces[0]
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
         same = [
@@ -272,7 +271,7 @@ class HeadedTable:
         return bool(same) and same[-1].box.max_x + word > room
 
     def _grid(self, numbers: Sequence[int]) -> FilledGrid:
-        """Put header and rows into places."""
+        """Assign header and rows to places."""
         rows = [*self.head, *(line.pieces for line in self.lines)]
         heads = [[self._header_lane(piece.box) for piece in row] for row in self.head]
         owners = [*heads, *(line.lanes for line in self.lines)]
@@ -340,7 +339,7 @@ def _word_starts(piece: TextLine) -> list[float]:
 
 
 def _is_header(row: Sequence[TextLine], least: int) -> bool:
-    """Tell whether a row of text may name columns: short words side by side, few with digits."""
+    """Return whether a row can name columns: short words side by side, few with digits."""
     with_digits = sum(any(map(str.isdigit, piece.text)) for piece in row)
     return max(least, 2 * with_digits + 1) <= len(row) <= measures.MOST_HEADERS and not any(
         (is_numeric(piece.text) and piece.text != "#")

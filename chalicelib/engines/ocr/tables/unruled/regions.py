@@ -1,6 +1,6 @@
-"""Where tables without ruled cells may be: between rules of one width, or by aligned columns.
+"""Finds regions for tables without ruled cells: between rules of one width, or aligned columns.
 
-A region is a set of pieces of text; what it is worth is judged later, see sifting.py.
+A region is a set of pieces of text; sifting.py decides later whether it is a table.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _fitting(
     *,
     is_closed: bool,
 ) -> list[TextLine]:
-    """Return the pieces of rows outside that go on with the columns of the rows inside."""
+    """Return the pieces of rows outside that continue the columns of the rows inside."""
     growing = Growing(text_height)
     for row in inner:
         growing.force(row)
@@ -142,14 +142,14 @@ def _parted_by_prose(
 
 
 def _is_prose(pieces: Sequence[TextLine]) -> bool:
-    """Tell whether text stands in rows of one long piece each, not in columns."""
+    """Return whether text is in rows of one long piece each, not in columns."""
     rows = group_rows(pieces)
     lone = sum(1 for row in rows if len(row) == 1 and is_wordy(row[0].text))
     return len(rows) > 0 and lone > 0.5 * len(rows)
 
 
 def _is_inside(box: Rect, outer: Rect) -> bool:
-    """Tell whether the middle of a box lies in another."""
+    """Return whether the centre of a box is in another."""
     x, y = box.center
     return outer.min_x <= x <= outer.max_x and outer.min_y <= y <= outer.max_y
 
@@ -175,7 +175,7 @@ def aligned_regions(
 
 
 def _without_prose(pieces: Sequence[TextLine], text_height: float) -> list[TextLine]:
-    """Leave out paragraphs: stacks of three and more long lines with nothing beside them."""
+    """Leave out paragraphs: stacks of three or more long lines with nothing next to them."""
     stacks = _stacks(pieces, text_height)
     prose = {
         id(piece)
