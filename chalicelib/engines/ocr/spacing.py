@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHARE = 0.75
 # The same between digits, next to narrow letters, which are far from the next letter, and before a
 # colon, which some fonts set apart.
-_SHARE_BESIDE_NARROW = 0.9
+_SHARE_NEXT_TO_NARROW = 0.9
 _NARROW = frozenset("1iIjl|")
 # A space is wider than this many gaps between letters.
 _LETTER_GAPS = 2.5
@@ -70,7 +70,7 @@ def _overlooked(
         at = bisect_right(line.places, middle)
         if gap.is_space or not _may_part(line.text, at):
             continue
-        share = _SHARE_BESIDE_NARROW if _is_narrow(line.text[at - 1 : at + 1]) else _SHARE
+        share = _SHARE_NEXT_TO_NARROW if _is_narrow(line.text[at - 1 : at + 1]) else _SHARE
         if gap.width > max(least, share * space if space else _UNKNOWN):
             found.append((at, middle))
     return found

@@ -47,7 +47,7 @@ _SMOOTH = 0.3
 # Repetitions of the fit; each trusts slopes less that lie off the last.
 _ROUNDS = 6
 # Deviation of a slope that halves its weight.
-_DOUBTED = 0.02
+_OUTLIER_SLOPE = 0.02
 # Slope of the steepest row: beyond it letters are too narrow to be read.
 _STEEPEST = 1.0
 
@@ -202,7 +202,7 @@ class _Slopes:
             matrix = np.concatenate((known * weights[:, None], smooth))
             target = np.concatenate((slopes * weights, np.zeros(len(smooth))))
             self._factors = np.linalg.lstsq(matrix, target, rcond=None)[0]
-            away = (slopes - known @ self._factors) / _DOUBTED
+            away = (slopes - known @ self._factors) / _OUTLIER_SLOPE
             weights = np.sqrt(1 / (1 + away**2))
 
     def followed(self, x: float, y: Doubles, step: float) -> Doubles:

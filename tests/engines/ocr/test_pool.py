@@ -76,7 +76,7 @@ def test_without_any_engine_the_error_says_what_to_do(tmp_path, without_tesserac
 
 
 def test_the_setting_tesseract_does_not_fall_back(without_tesseract):
-    """Who asks for Tesseract is told that it is missing, not answered by something else."""
+    """A missing Tesseract is an error; no other engine replaces it."""
     with pytest.raises(OcrNotInstalled, match=TESSERACT):
         OcrPool(DIRECTORY, TESSERACT).engine()
 

@@ -102,7 +102,7 @@ def test_a_text_layer_with_usual_spaces_stays_whole(places):
 
 
 def test_a_line_without_places_is_read_again():
-    """Parts whose text cannot be told from the line's are read where they stand."""
+    """Parts whose text cannot be cut from the line's are read again from the image."""
     pixels = drawn([(40, 40, "Green tea"), (200, 40, "4.50")])
     line = TextLine("Green tea 4.50", 0.9, Rect(30, 36, 280, 76))
     page = ReadPage(paged(pixels), 0, pixels, (line,))

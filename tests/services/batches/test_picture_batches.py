@@ -263,9 +263,9 @@ def test_damaged_entries_cost_only_themselves(shots: Batches) -> None:
         (b"", InvalidUpload, "0 bytes"),
         (make_zip({}), InvalidUpload, "holds no file"),
         (make_zip({"folder/": b"", "__MACOSX/._a.png": b"x"}), InvalidUpload, "holds no file"),
-        (b"text\nhello\n", UnsupportedType, "no zip archive"),
+        (b"text\nhello\n", UnsupportedType, "not a zip archive"),
         (draw("circle", "red"), UnsupportedType, "PNG"),
-        (make_zip({"a.png": b"x"})[:-30], InvalidUpload, "no usable zip archive"),
+        (make_zip({"a.png": b"x"})[:-30], InvalidUpload, "not a usable zip archive"),
         (b"PK\x03\x04" + b"\0" * (50 * 1024 * 1024), TooLarge, "50 MB"),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from chalicelib.engines.ocr.contacts import labels, measures
 from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
-from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside, is_same_row
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to, is_same_row
 from chalicelib.engines.ocr.contacts.piece import CardPiece, join_text
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.address import address_confidence, is_unit, names_street
@@ -232,15 +232,15 @@ def _continues(last: CardPiece, piece: CardPiece) -> bool:
         last.height, piece.height
     )
     return alike and (
-        is_beside(last, piece) or is_below(last, piece, measures.ADDRESS_LINE_GAP_HEIGHTS)
+        is_next_to(last, piece) or is_below(last, piece, measures.ADDRESS_LINE_GAP_HEIGHTS)
     )
 
 
 def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int, int]]:
     """Order pieces: those of the same line first, then the nearest ones below."""
-    beside = is_beside(last, piece)
-    gap = piece.place.min_x - last.place.max_x if beside else piece.place.min_y
-    return not beside, gap, piece.order
+    is_same_line = is_next_to(last, piece)
+    gap = piece.place.min_x - last.place.max_x if is_same_line else piece.place.min_y
+    return not is_same_line, gap, piece.order
 
 
 def _may_be_town(text: str) -> bool:

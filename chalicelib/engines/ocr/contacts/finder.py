@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.contacts import labels, measures
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of
 from chalicelib.engines.ocr.contacts.exact import EntityMatch, exact_entities
-from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to
 from chalicelib.engines.ocr.contacts.names import name_entities
 from chalicelib.engines.ocr.contacts.parts import split_parts, without_key
 from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
@@ -113,10 +113,10 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     """Return the label next to a number, or else the one above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
-    beside = next(
-        (mark for mark in near if is_beside(mark, piece, measures.LABEL_BESIDE_HEIGHTS)), None
+    label = next(
+        (mark for mark in near if is_next_to(mark, piece, measures.LABEL_GAP_HEIGHTS)), None
     )
-    return beside or next((mark for mark in near if is_below(mark, piece)), None)
+    return label or next((mark for mark in near if is_below(mark, piece)), None)
 
 
 def _says_anything(piece: CardPiece) -> bool:

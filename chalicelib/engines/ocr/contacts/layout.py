@@ -18,7 +18,7 @@ def is_same_row(one: CardPiece, other: CardPiece) -> bool:
     return shared > measures.SAME_ROW_SHARE * height
 
 
-def is_beside(left: CardPiece, right: CardPiece, gap: float = measures.BESIDE_HEIGHTS) -> bool:
+def is_next_to(left: CardPiece, right: CardPiece, gap: float = measures.ADJACENT_HEIGHTS) -> bool:
     """Return whether a piece follows another one on its line, at most `gap` heights away."""
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)

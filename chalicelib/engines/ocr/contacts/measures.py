@@ -18,7 +18,7 @@ STEEPEST_RADIANS = math.radians(45)
 # Least fraction of the smaller height that two pieces of one row have in common.
 SAME_ROW_SHARE = 0.5
 # Greatest gap between two pieces of one text in a row, and between a label and its number.
-BESIDE_HEIGHTS, LABEL_BESIDE_HEIGHTS = 3.0, 8.0
+ADJACENT_HEIGHTS, LABEL_GAP_HEIGHTS = 3.0, 8.0
 # Greatest gap between two lines of one text, in heights of the smaller.
 BELOW_HEIGHTS = 1.3
 # Least distance by which the centre of the next line is lower.
@@ -135,4 +135,4 @@ OWNER_FACTOR = 0.95
 # Factor of an organisation whose words are those of a title.
 TITLE_FACTOR = 0.3
 # Greatest reduction of the certainty that a text has no tag, by what it could be.
-MOST_DOUBT = 0.6
+MOST_UNCERTAINTY = 0.6

@@ -10,7 +10,7 @@ from chalicelib.engines.ocr.contacts.clues import Clues
 from chalicelib.engines.ocr.contacts.entries import has_amount, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.labels import ORG, OTHER, PERSON, TITLE
-from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to
 from chalicelib.engines.ocr.contacts.piece import CardPiece, joined
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.headings import is_heading
@@ -130,7 +130,7 @@ def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
             heights = sorted((one.height, other.height))
             if one is other or heights[1] > measures.SAME_SIZE_TIMES * heights[0]:
                 continue
-            if is_beside(one, other) or is_below(one, other):
+            if is_next_to(one, other) or is_below(one, other):
                 pairs.append((one, other))
     thirds = [
         (*pair, other)
@@ -210,7 +210,7 @@ class _Judge:
         """Return how sure a group is to be none of the tags."""
         text = _text(group)
         return 1.0 - min(
-            measures.MOST_DOUBT, max(person_confidence(text), organisation_confidence(text))
+            measures.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
         )
 
     def _joined_organisation(self, group: Group, confidence: float) -> float:

@@ -28,18 +28,18 @@ _NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
 
 def find_money(text: str) -> tuple[Span, ...]:
     """Return the amounts of money of a line in its order, with sign or currency."""
-    mended = correct_digits(text)
+    corrected = correct_digits(text)
     return without_overlaps(
         Span(match.start(), match.end(), match.group().strip(), confidence)
         for pattern, confidence in _MONEY
-        for match in pattern.finditer(mended)
+        for match in pattern.finditer(corrected)
     )
 
 
 def find_numbers(text: str) -> tuple[Span, ...]:
     """Return the numbers of a line in its order; digits inside words are none."""
-    mended = correct_digits(text)
+    corrected = correct_digits(text)
     return tuple(
         Span(match.start(), match.end(), match.group().strip(), 0.9)
-        for match in _NUMBER.finditer(mended)
+        for match in _NUMBER.finditer(corrected)
     )

@@ -77,16 +77,16 @@ TIME_ALONE = 0.5
 
 def find_dates(text: str) -> tuple[Span, ...]:
     """Return dates with the time of day behind them, and times alone, in the line's order."""
-    mended = correct_digits(text)
+    corrected = correct_digits(text)
     spans = [
-        _with_time(mended, match.span(), confidence)
+        _with_time(corrected, match.span(), confidence)
         for pattern, confidence in _FORMS
-        for match in pattern.finditer(mended)
+        for match in pattern.finditer(corrected)
         if _is_in_calendar(match)
     ]
     spans += [
         Span(match.start(), match.end(), match.group(), TIME_ALONE)
-        for match in _TIME.finditer(mended)
+        for match in _TIME.finditer(corrected)
         if ":" in match.group() or match.group().lower().rstrip(". ").endswith("m")
     ]
     return without_overlaps(spans)

@@ -180,7 +180,7 @@ def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
     head = match.group().replace(" ", "").replace(",", ".").replace("·", ".").replace(";", ":")
     if match.re is _WWW:
         head = head[:-1] + "."
-    said = head + _mended(parts) + path
+    said = head + _corrected(parts) + path
     return Span(match.start(), end + len(path), said, confidence)
 
 
@@ -201,7 +201,7 @@ def _joined(name: str) -> str:
     return name[:end]
 
 
-def _mended(name: str) -> str:
+def _corrected(name: str) -> str:
     """Return a name with dots for commas and without spaces."""
     return _PART.sub(".", name)
 

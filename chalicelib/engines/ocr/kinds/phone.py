@@ -79,14 +79,16 @@ _FORMS: tuple[tuple[re.Pattern[str], int, float], ...] = (
 
 def find_phones(text: str) -> tuple[Span, ...]:
     """Return the telephone numbers of a line in its order, with extension; labels not included."""
-    mended = correct_digits(text).translate(_DASHES)
+    corrected = correct_digits(text).translate(_DASHES)
     spans: list[Span] = []
     for pattern, fewest, confidence in _FORMS:
-        for match in pattern.finditer(mended):
-            span = _span_of(text, mended, match, fewest, confidence)
+        for match in pattern.finditer(corrected):
+            span = _span_of(text, corrected, match, fewest, confidence)
             if span is not None and not any(span.meets(other) for other in spans):
                 spans.append(span)
-                mended = mended[: span.start] + "\0" * (span.end - span.start) + mended[span.end :]
+                corrected = (
+                    corrected[: span.start] + "\0" * (span.end - span.start) + corrected[span.end :]
+                )
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
@@ -109,17 +111,17 @@ def _as_digits(match: re.Match[str]) -> str:
 
 
 def _span_of(
-    text: str, mended: str, match: re.Match[str], fewest: int, confidence: float
+    text: str, corrected: str, match: re.Match[str], fewest: int, confidence: float
 ) -> Span | None:
     """Return a match as a span, cut to what one number can be; None when it is something else."""
     start, end = match.span()
     found = _one_number(match.group())
     end = start + len(found)
-    if not _is_number(found, mended, (start, end), fewest, confidence):
+    if not _is_number(found, corrected, (start, end), fewest, confidence):
         return None
     shown = "".join(
         new if old.isalpha() and new.isdecimal() else old
-        for old, new in zip(text[start:end], mended[start:end], strict=True)
+        for old, new in zip(text[start:end], corrected[start:end], strict=True)
     )
     return Span(start, end, shown, confidence)
 
@@ -149,14 +151,14 @@ def _last_gap(found: str, place: int) -> int:
 
 
 def _is_number(
-    found: str, mended: str, bounds: tuple[int, int], fewest: int, confidence: float
+    found: str, corrected: str, bounds: tuple[int, int], fewest: int, confidence: float
 ) -> bool:
     """Return whether it is a telephone number, not a similar date, code or amount."""
     count = sum(char.isdecimal() for char in found)
-    if count < fewest or not found or _PAYMENT_CARD.match(mended, bounds[0]):
+    if count < fewest or not found or _PAYMENT_CARD.match(corrected, bounds[0]):
         return False
-    before = mended[max(0, bounds[0] - 2) : bounds[0]]
-    after = mended[bounds[1] : bounds[1] + 3]
+    before = corrected[max(0, bounds[0] - 2) : bounds[0]]
+    after = corrected[bounds[1] : bounds[1] + 3]
     if before[-1:] in set("$£€¥₹#,/_=&") or before in ("$ ", "£ ", "€ "):
         return False
     # A label may touch its number: "F503.555.0143".

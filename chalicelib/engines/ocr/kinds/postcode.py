@@ -110,7 +110,7 @@ _LOOSE: tuple[tuple[re.Pattern[str], float], ...] = (
 def find_state_zips(text: str) -> tuple[Span, ...]:
     """Return every state with a ZIP code in a line; spaces inside the code are removed."""
     return tuple(
-        Span(match.start("state"), match.end(), _mended(match), 0.99)
+        Span(match.start("state"), match.end(), _corrected(match), 0.99)
         for match in (*_STATE_ZIP.finditer(text), *_in_any_case(text))
         if sum(char.isdecimal() for char in match.group("zip")) >= _DIGITS_AT_LEAST
     )
@@ -136,7 +136,7 @@ def find_postcodes(text: str) -> tuple[Span, ...]:
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-def _mended(match: re.Match[str]) -> str:
+def _corrected(match: re.Match[str]) -> str:
     """Return state and ZIP code with the digits of the code together."""
     code = match.group("zip").replace(" ", "").translate(_AS_DIGITS)
     plus = (match.group("plus") or "").replace(" ", "")

@@ -134,7 +134,7 @@ def _is_other_print(above: Row, below: Row) -> bool:
 def _begins(above: Row, row: Row, below: Row | None, left: float) -> bool:
     """Return whether a row is the indented first one of a paragraph between rows at the margin."""
     indent = (row[0].left - left) / _height(row)
-    beside = [other for other in (above, below) if other is not None]
+    neighbours = [other for other in (above, below) if other is not None]
     return _INDENT < indent < _DEEP and all(
-        other[0].left - left < _INDENT / 2 * _height(other) for other in beside
+        other[0].left - left < _INDENT / 2 * _height(other) for other in neighbours
     )

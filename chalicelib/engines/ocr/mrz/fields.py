@@ -153,10 +153,10 @@ def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) ->
             field, value_text=claim.text, value_box=box, probability=part.probability, fit=None
         )
     if claim.agrees(field.value_text):
-        doubt = (1 - field.probability) * (1 - part.probability)
+        error = (1 - field.probability) * (1 - part.probability)
         is_joined = word_count(field.value_text) < word_count(claim.text)
         text = claim.text if is_joined else field.value_text
-        return replace(field, value_text=text, probability=1 - doubt)
+        return replace(field, value_text=text, probability=1 - error)
     if ENTITIES[entity] == NATIONALITY and is_state_name(field.value_text):
         return field
     probability = part.probability * (1 - field.probability / 2)

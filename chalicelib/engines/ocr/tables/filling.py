@@ -162,19 +162,19 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
 # A network returns the second lines of wrapped cells as rows; this joins them.
 
 
-def join_wrapped(told: FilledGrid, aligned: FilledGrid) -> FilledGrid:
+def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
     """Join each row to the one above if all its lines continue cells of that one.
 
     Args:
-        told: the network's table.
+        predicted: the network's table.
         aligned: the same pieces, placed by their alignment.
 
     Returns:
         The network's table with fewer rows; the same table if nothing is joined.
     """
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
-    rows: list[list[TextLine]] = [[] for _ in range(told.grid.row_count)]
-    for slot, lines in zip(told.grid.slots, told.texts, strict=True):
+    rows: list[list[TextLine]] = [[] for _ in range(predicted.grid.row_count)]
+    for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         rows[slot.row].extend(lines)
     numbers = [0]
     for above, below in pairwise(rows):
@@ -184,14 +184,14 @@ def join_wrapped(told: FilledGrid, aligned: FilledGrid) -> FilledGrid:
         if continues:
             below.extend(above)
     if numbers[-1] == len(numbers) - 1:
-        return told
-    return _joined(told, numbers)
+        return predicted
+    return _joined(predicted, numbers)
 
 
-def _joined(told: FilledGrid, numbers: list[int]) -> FilledGrid:
+def _joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     """Give rows new numbers and join the places that meet; the old grid when they overlap."""
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
-    for slot, lines in zip(told.grid.slots, told.texts, strict=True):
+    for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         last = numbers[slot.rows.stop - 1]
         row = numbers[slot.row]
         moved = replace(slot, row=row, row_span=last - row + 1)
@@ -208,7 +208,7 @@ def _joined(told: FilledGrid, numbers: list[int]) -> FilledGrid:
     slots = [slot for slot, _ in merged.values()]
     covered = [(row, column) for slot in slots for row in slot.rows for column in slot.columns]
     if len(set(covered)) < len(covered):
-        return told
+        return predicted
     ordered = sorted(merged.values(), key=lambda place: (place[0].row, place[0].column))
-    grid = replace(told.grid, slots=tuple(slot for slot, _ in ordered))
+    grid = replace(predicted.grid, slots=tuple(slot for slot, _ in ordered))
     return FilledGrid(grid, tuple(lines for _, lines in ordered))

@@ -207,12 +207,16 @@ def _filled(sheet: _Sheet, region: Region, rules: Sequence[Ruling]) -> FilledGri
     aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
     if not is_table(aligned, is_ruled=region.is_ruled):
         return None
-    told = _told(sheet, region) if len(aligned.grid.slots) <= measures.MOST_NETWORK_PLACES else None
-    if told is None:
+    predicted = (
+        _predict_table(sheet, region)
+        if len(aligned.grid.slots) <= measures.MOST_NETWORK_PLACES
+        else None
+    )
+    if predicted is None:
         return _sure(aligned, measures.ALIGNED_CERTAINTY * (1 - conflicts(aligned)))
-    if _is_worse(told, aligned):
-        return _sure(aligned, measures.ALIGNED_CERTAINTY * agreement(told, aligned))
-    joined = join_wrapped(told, aligned)
+    if _is_worse(predicted, aligned):
+        return _sure(aligned, measures.ALIGNED_CERTAINTY * agreement(predicted, aligned))
+    joined = join_wrapped(predicted, aligned)
     return _sure(
         joined, measures.NETWORK_CERTAINTY * joined.grid.probability * agreement(joined, aligned)
     )
@@ -223,13 +227,13 @@ def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 
-def _is_worse(told: FilledGrid, aligned: FilledGrid) -> bool:
+def _is_worse(predicted: FilledGrid, aligned: FilledGrid) -> bool:
     """Return whether a network's structure contradicts the text more than the alignment does."""
-    has_more = told.grid.column_count > aligned.grid.column_count
-    return conflicts(told) > (0 if has_more else conflicts(aligned))
+    has_more = predicted.grid.column_count > aligned.grid.column_count
+    return conflicts(predicted) > (0 if has_more else conflicts(aligned))
 
 
-def _told(sheet: _Sheet, region: Region) -> FilledGrid | None:
+def _predict_table(sheet: _Sheet, region: Region) -> FilledGrid | None:
     """Return the network's table of a region; None without a network, or if it is absurd."""
     if sheet.structure is None:
         return None

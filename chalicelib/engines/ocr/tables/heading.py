@@ -21,7 +21,7 @@ def is_label(text: str) -> bool:
     return text.rstrip().endswith(":")
 
 
-# Tells header cells from others, by the structure's head or by contrast with a numeric body.
+# Distinguishes header cells from others by the structure's head or by contrast with a numeric body.
 
 
 def is_numeric(text: str) -> bool:
@@ -56,9 +56,9 @@ def kinds(filled: FilledGrid) -> tuple[str, ...]:
 def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
     """Count the rows of the head: those of the structure, else those before numbers begin."""
     rows = max((slot.rows.stop for slot in slots), default=0)
-    told = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
-    if told and told <= max(1, measures.HEAD_ROWS_SHARE * rows):
-        return told
+    predicted = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
+    if predicted and predicted <= max(1, measures.HEAD_ROWS_SHARE * rows):
+        return predicted
     if rows < 2:
         return 0
     spanned = max((slot.rows.stop for slot in slots if slot.row == 0), default=1)

@@ -24,7 +24,7 @@ LOW_LINE_HEIGHTS = 0.8
 # By how much a gap looks wider in small pictures.
 GAP_BLUR_PIXELS = 1.0
 # By how much a vertical rule may reach into the box of a text that it ends.
-RULE_BESIDE_TEXT_HEIGHTS = 0.25
+RULE_NEXT_TO_TEXT_HEIGHTS = 0.25
 # By how much a vertical rule may be shorter than a text that it cuts, at either end.
 RULE_SHORTER_HEIGHTS = 0.3
 # Least height of a usual line, and its height on a page without lines.

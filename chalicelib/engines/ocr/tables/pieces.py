@@ -103,7 +103,7 @@ def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
         Pieces with text, from left to right.
     """
     box = line.box
-    margin = measures.RULE_BESIDE_TEXT_HEIGHTS * box.height
+    margin = measures.RULE_NEXT_TO_TEXT_HEIGHTS * box.height
     crossing = sorted(
         ruling.position
         for ruling in rulings

@@ -66,7 +66,7 @@ class Tesseract:
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return ()
         best = self._upright(pixels, check)
-        if best.is_doubtful:
+        if best.is_uncertain:
             least = max(_LEAST_SENSE, _CLEARLY * best.sense)
             for turns in _OTHER_TURNS:
                 other = self._turned(pixels, turns, check)
@@ -127,7 +127,7 @@ class _Reading:
         self._has_ink = has_ink
 
     @property
-    def is_doubtful(self) -> bool:
+    def is_uncertain(self) -> bool:
         """Whether there is something on the page that makes no sense in this direction."""
         count = sum(len(word.text) for word in self.words)
         expected = sum(word.probability * len(word.text) for word in self.words)

@@ -43,7 +43,7 @@ def test_phone(number):
     ],
 )
 def test_phones_of_a_line(line, numbers):
-    """Several numbers are told apart; letters that stand for digits are mended."""
+    """Several numbers are separated; letters that are misread digits are corrected."""
     assert texts(find_phones(line)) == numbers
 
 
@@ -67,7 +67,7 @@ def test_span_is_where_the_number_stands():
     assert line[span.start : span.end] == "(O2) 9876 5432"
 
 
-def test_only_letters_inside_numbers_are_mended():
+def test_only_letters_inside_numbers_are_corrected():
     """Words keep their letters, numbers get digits; the length stays the same."""
     assert correct_digits("Bob Ill 1O l22B") == "Bob Ill 10 1228"
     assert digits_of("O20 Soll") == "020"
@@ -96,7 +96,7 @@ def test_only_letters_inside_numbers_are_mended():
     ],
 )
 def test_mails(line, mails):
-    """Spaces and commas are mended; what was not read is not made up."""
+    """Spaces and commas are corrected; missing parts are not invented."""
     assert texts(find_mails(line)) == mails
 
 

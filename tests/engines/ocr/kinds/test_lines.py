@@ -127,7 +127,7 @@ def test_states_and_countries():
 
 
 def test_state_and_zip():
-    """Spaces and letters in a ZIP code are mended; other digits behind a state are none."""
+    """Spaces and letters in a ZIP code are corrected; other digits after a state are not one."""
     assert [one.text for one in find_state_zips("RI 141 73 or N.Y. 1O001-0110")] == [
         "RI 14173", "N.Y. 10001-0110",
     ]  # fmt: skip

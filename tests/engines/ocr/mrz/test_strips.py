@@ -33,7 +33,7 @@ def steps(text, doubts=()):
 
 
 class ScriptedEngine:
-    """Scores rows as it is told to."""
+    """Returns predefined scores."""
 
     def __init__(self, *rows):
         self.rows = rows
@@ -76,7 +76,7 @@ def test_another_length_is_unlikely():
 
 
 def test_zone_is_read_again_where_check_digits_fail():
-    """A misread number is mended by the check digits and what else the network saw."""
+    """A misread number is corrected by the check digits and other readings of the network."""
     misread = PASSPORT[1].replace("L898902C3", "L890902C3")
     engine = ScriptedEngine(steps(PASSPORT[0]), steps(misread, [(3, "8", 0.2)]))
     page = replace(page_of((PASSPORT[0], misread)), pixels=PIXELS)

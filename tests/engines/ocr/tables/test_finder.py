@@ -364,7 +364,7 @@ def test_an_invoice_is_its_items() -> None:
     assert texts(table) == rows_of(rows)
 
 
-def test_probability_tells_how_the_structure_was_told() -> None:
+def test_probability_depends_on_how_the_structure_was_found() -> None:
     """Rules and headers are surer than alignment, and none says 1, exact as the text may be."""
     rows = rows_of(SALES)
     ruled, headed, aligned = Sheet(), Sheet(), Sheet()

@@ -1,4 +1,4 @@
-"""Headers are told by the structure or by contrast with the body."""
+"""Headers are found by the structure or by contrast with the body."""
 
 from __future__ import annotations
 

@@ -42,6 +42,6 @@ def test_rows_that_are_apart_stay() -> None:
 def test_nothing_is_joined_where_places_would_overlap() -> None:
     """A spanning place that meets a single one keeps the network's rows."""
     slots = (Slot(0, 0, BOX, 1, 2), Slot(1, 0, BOX), Slot(1, 1, BOX))
-    told = FilledGrid(TableGrid(BOX, slots), ((A,), (C,), ()))
+    predicted = FilledGrid(TableGrid(BOX, slots), ((A,), (C,), ()))
     aligned = filled([(0, 0, [A, C])])
-    assert join_wrapped(told, aligned) is told
+    assert join_wrapped(predicted, aligned) is predicted

@@ -88,7 +88,7 @@ def test_a_folder_with_spaces_and_quotes_is_passed_on(tmp_path):
 
 @pytest.mark.parametrize("end", ["exit 3", "kill -SEGV $$", "kill -KILL $$"])
 def test_a_program_that_fails_is_told_with_its_words(tmp_path, own_folder, end):
-    """The caller is told what to do, the cause has the program's words, and no file stays."""
+    """The error says what to do, its cause has the program's output, and no file remains."""
     caller = program_of(tmp_path, f"echo cannot read this >&2; {end}\n")
 
     with pytest.raises(TesseractFailed, match=r"could not be read.*Save the document") as caught:
@@ -113,7 +113,7 @@ def test_a_program_without_its_data_is_not_installed(tmp_path, said):
 
 
 def test_a_program_that_does_not_start_is_not_installed(tmp_path):
-    """A missing program and one for another machine are told apart from a failure."""
+    """A missing program and one for another machine are distinguished from a failure."""
     caller = program_of(tmp_path, "")
     pytesseract.tesseract_cmd = str(tmp_path / "nothing")
     with pytest.raises(OcrNotInstalled):

@@ -202,8 +202,8 @@ class HeadedTable:
             last += 1
         self.lines = self.lines[: last + 1]
         filled = {lane for line in self.lines for lane in line.lanes}
-        is_told = len(filled) == len(self._lanes) and self._has_numbers()
-        if not is_told or self._has_more_columns() or self._are_two():
+        is_certain = len(filled) == len(self._lanes) and self._has_numbers()
+        if not is_certain or self._has_more_columns() or self._are_two():
             return None
         return self._grid(self._numbers(usual))
 

@@ -14,7 +14,7 @@ def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
     return TextLine(text, 1.0, Rect(x, y, x + width, y + 16))
 
 
-def told(grid: TableGrid, pieces: list[TextLine]) -> list[tuple[int, int, int, str]]:
+def cells_of(grid: TableGrid, pieces: list[TextLine]) -> list[tuple[int, int, int, str]]:
     """Return row, column, columns covered and text of each place."""
     filled = fill(grid, pieces)
     return [
@@ -26,7 +26,7 @@ def told(grid: TableGrid, pieces: list[TextLine]) -> list[tuple[int, int, int, s
 def test_gutters_make_columns_and_gaps_empty_places() -> None:
     """Every row has every column, with or without text."""
     pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(4) for c in range(3) if r + c != 3]
-    found = told(aligned_grid(pieces), pieces)
+    found = cells_of(aligned_grid(pieces), pieces)
     assert found == [(r, c, 1, f"{r}{c}" if r + c != 3 else "") for r in range(4) for c in range(3)]
 
 
@@ -34,7 +34,7 @@ def test_a_head_above_two_columns_spans_them() -> None:
     """A piece that crosses a gutter covers both columns."""
     pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(1, 9) for c in range(3)]
     pieces += [piece("head", 120, 0, 120), piece("x", 0, 0)]
-    found = told(aligned_grid(pieces), pieces)
+    found = cells_of(aligned_grid(pieces), pieces)
     assert found[:2] == [(0, 0, 1, "x"), (0, 1, 2, "head")]
 
 
@@ -42,7 +42,7 @@ def test_lines_nearer_than_rows_go_on() -> None:
     """A second line in some columns belongs to the row above."""
     pieces = [piece(f"{r}{c}", 100 * c, 50 * r) for r in range(4) for c in range(2)]
     pieces.append(piece("more", 100, 50 + 19))
-    found = told(aligned_grid(pieces), pieces)
+    found = cells_of(aligned_grid(pieces), pieces)
     assert [entry[3] for entry in found] == ["00", "01", "10", "11 more", "20", "21", "30", "31"]
 
 
@@ -53,5 +53,5 @@ def test_rules_between_rows_decide() -> None:
     rules = [Ruling(60.0 * r - 6, 0, 170, 2) for r in range(5)]
     separators = row_separators(rules, Rect(0, 0, 160, 200))
     assert separators == [54, 114, 174]
-    found = told(aligned_grid(pieces, separators), pieces)
+    found = cells_of(aligned_grid(pieces, separators), pieces)
     assert [entry[3] for entry in found] == ["00", "01", "10 low", "11", "20", "21", "30", "31"]
