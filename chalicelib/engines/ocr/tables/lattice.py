@@ -98,9 +98,9 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
     if rows < 1 or columns < 1 or rows * columns > measures.MAX_PLACES or rows * columns < 2:
         return None
     under = _borders(lattice.horizontal, edges_y, edges_x, lattice.text_height)
-    right = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
-    right |= _parted(lines, edges_x, edges_y, right)
-    owner = _join_places(under, right)
+    at_right = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
+    at_right |= _parted(lines, edges_x, edges_y, at_right)
+    owner = _join_places(under, at_right)
     box = Rect(edges_x[0], edges_y[0], edges_x[-1], edges_y[-1])
     return TableGrid(box, in_order(_slots(owner, edges_x, edges_y)))
 
@@ -190,21 +190,21 @@ def _parted(
     return result
 
 
-def _join_places(under: Bools, right: Bools) -> Ints:
+def _join_places(under: Bools, at_right: Bools) -> Ints:
     """Join places without a border between them to rectangles.
 
     Args:
         under: whether a border is drawn below, shape (rows - 1, columns).
-        right: whether a border is drawn on the right, shape (rows, columns - 1).
+        at_right: whether a border is drawn on the right, shape (rows, columns - 1).
 
     Returns:
         int64, shape (rows, columns): the number of the joined place.
     """
-    rows, columns = right.shape[0], under.shape[1]
+    rows, columns = at_right.shape[0], under.shape[1]
     owner = np.arange(rows * columns).reshape(rows, columns)
     while True:
         before = owner.copy()
-        _spread(owner, under, right)
+        _spread(owner, under, at_right)
         for number in np.flatnonzero(np.bincount(owner.ravel()) > 1):
             where = np.argwhere(owner == number)
             if not len(where):  # joined to another one in the meantime
@@ -217,12 +217,12 @@ def _join_places(under: Bools, right: Bools) -> Ints:
             return owner
 
 
-def _spread(owner: Ints, under: Bools, right: Bools) -> None:
+def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
     """Give neighbours without a border between them their smaller number, until none differ."""
     while True:
         before = owner.copy()
         for own, other, open_ in (
-            (owner[:, :-1], owner[:, 1:], ~right),
+            (owner[:, :-1], owner[:, 1:], ~at_right),
             (owner[:-1], owner[1:], ~under),
         ):
             least = np.where(open_, np.minimum(own, other), -1)
