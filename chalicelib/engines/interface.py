@@ -51,7 +51,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """What tells whether two texts say the same to a reader: one digest per example."""
+        """Digests of what a reader sees, one per example: texts of the same words are equal."""
         return self.word_digests or self.digests
 
 
@@ -180,7 +180,7 @@ class OutOfFold:
 
 @dataclass(frozen=True, slots=True)
 class TextReport:
-    """What a finished training tells besides the model itself."""
+    """Metrics and other results of a finished training."""
 
     metrics: TextMetrics
     """Quality on the held-out split."""

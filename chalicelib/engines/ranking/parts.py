@@ -35,7 +35,7 @@ class Judged:
     doubts: Singles
     """Probability that it is wrong, float32, shape (samples,)."""
     likeness: Singles
-    """How much it is like what the model has learnt, float32, shape (samples,)."""
+    """Similarity to the training data of the model, float32, shape (samples,)."""
     vectors: Halves
     """Short vectors, float16, shape (samples, 128)."""
 

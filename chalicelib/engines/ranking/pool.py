@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 POOL_SAMPLES = 5_000
 """Samples that are kept at most: all pairs of them are compared."""
-_LEAST_DOUBT = 1e-3
+_LEAST_UNCERTAINTY = 1e-3
 """What a model is sure of counts a little, so that there is a choice where it is sure of all."""
 
 
@@ -33,7 +33,7 @@ class Samples:
     doubts: Singles
     """Probability that its answer is wrong, float32, shape (samples,)."""
     likeness: Singles
-    """How much it is like what the model has learnt, float32, shape (samples,)."""
+    """Similarity to the training data of the model, float32, shape (samples,)."""
     vectors: Halves
     """Short vectors, float16, shape (samples, 128)."""
     priorities: Doubles
@@ -61,7 +61,7 @@ class SamplePool:
         count = len(judged.lines)
         if not count:
             return
-        doubts = np.maximum(judged.doubts, np.float32(_LEAST_DOUBT))
+        doubts = np.maximum(judged.doubts, np.float32(_LEAST_UNCERTAINTY))
         chances = _chances(part, judged.lines)
         new = Samples(
             parts=np.full(count, part, np.int64),

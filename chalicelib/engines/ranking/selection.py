@@ -56,7 +56,7 @@ def choose(
         vectors: short vectors, float, shape (samples, 128).
         weights: expected wrong answers that each sample stands for, above 0, float32, (samples,).
         doubts: probability that its own answer is wrong, float32, shape (samples,).
-        likeness: how much it is like what the model has learnt, float32, shape (samples,).
+        likeness: similarity to the training data of the model, float32, shape (samples,).
         count: how many to choose; fewer come where the rest says the same as what was chosen.
         check: called now and then; raises to stop.
     """

@@ -1,4 +1,4 @@
-"""What a model makes of texts that nobody has labelled."""
+"""Evaluates unlabelled texts with a model, for rankings of what to label next."""
 
 from __future__ import annotations
 

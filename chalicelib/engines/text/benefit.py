@@ -1,4 +1,4 @@
-"""Whether a large encoder is worth its cost: measured on a sample of the texts, out of fold."""
+"""Measures on a sample of the texts, out of fold, whether a large encoder is worth its cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engines.calibration import tempered_loss
 from chalicelib.engines.interface import TextFitOptions
-from chalicelib.engines.text.encoding.profiles import cost_beside_mpnet
+from chalicelib.engines.text.encoding.profiles import cost_relative_to_mpnet
 from chalicelib.engines.text.head.cross_validation import cross_validate
 from chalicelib.engines.text.plan import make_plan
 from chalicelib.engines.text.validation import check_training_set
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from chalicelib.engines.interface import TextTrainingSet
 
 SAMPLE_TEXTS = 1_500
-"""About so many texts are compared on."""
+"""Approximate number of texts in the sample."""
 SAMPLE_OF_LABEL = 5
-"""At least so many of each label, where it has them."""
+"""Minimum number of texts of each label, where it has them."""
 FEWEST_TEXTS = 200
-"""Of fewer texts nothing can be told, and few examples are where a large encoder helps most."""
+"""With fewer texts the comparison is too uncertain, and a large encoder helps most there."""
 WORTH = 0.15
 """By so much of itself the loss must fall for mpnet, with which an answer costs four times as much;
 for a cheaper encoder as much less as it costs less."""
@@ -29,10 +29,10 @@ for a cheaper encoder as much less as it costs less."""
 
 @dataclass(frozen=True, slots=True)
 class Benefit:
-    """What a sample tells."""
+    """Out-of-fold losses of a sample with the small and with all encoders."""
 
     texts: int
-    """How many texts were compared on."""
+    """Number of texts in the sample."""
     fast: float
     """Log-loss of held-out texts with the small encoder."""
     accurate: float
@@ -56,7 +56,7 @@ class Benefit:
 
 
 def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) -> Benefit:
-    """Compare what two sets of encoders know of texts that their heads did not see.
+    """Compare two sets of encoders by the loss on texts that their heads did not see.
 
     Args:
         sample: vectors of all encoders, and labels.
@@ -64,7 +64,7 @@ def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) 
         threads: threads that share the fits; what comes out does not depend on them.
 
     Raises:
-        TrainingFailed: nothing can be learnt from these texts.
+        TrainingFailed: these texts cannot be trained on.
     """
     phrases = sample.label_blocks or {}
     small = replace(
@@ -74,7 +74,9 @@ def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) 
     )
     small_loss, whole_loss = (_out_of_fold_loss(one, threads) for one in (small, sample))
     large = sample.blocks.keys() - set(fast)
-    return Benefit(len(sample.digests), small_loss, whole_loss, WORTH * cost_beside_mpnet(large))
+    return Benefit(
+        len(sample.digests), small_loss, whole_loss, WORTH * cost_relative_to_mpnet(large)
+    )
 
 
 def _out_of_fold_loss(sample: TextTrainingSet, threads: int) -> float:

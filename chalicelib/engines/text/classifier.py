@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 KIND = "text-linear"
-"""Kind that stands in every artifact of this engine."""
+"""Kind in the header of every artifact of this engine."""
 VERSION = 1
 """Raised whenever older artifacts can no longer be read."""
 _BYTES_OF_LABEL = 200
@@ -140,7 +140,7 @@ class TrainedText:
         return self.answer(blocks).shares
 
     def rejects(self, blocks: Blocks) -> Bools:
-        """Say which texts are out of domain, float32, (texts, dims) to bool, (texts,)."""
+        """Return which texts are out of domain, float32, (texts, dims) to bool, (texts,)."""
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:
@@ -318,10 +318,10 @@ def _names(value: object) -> list[str]:
     """Return label names.
 
     Raises:
-        TypeError: it is no list of texts.
+        TypeError: it is not a list of texts.
     """
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise TypeError("the labels are no list of names")
+        raise TypeError("the labels are not a list of names")
     return value
 
 
@@ -329,10 +329,10 @@ def _count(value: object) -> int:
     """Return a number of dimensions.
 
     Raises:
-        TypeError: it is no whole number.
+        TypeError: it is not a whole number.
     """
     if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no number of dimensions")
+        raise TypeError(f"{value!r} is not a number of dimensions")
     return value
 
 
@@ -365,7 +365,7 @@ def _check_shapes(parameters: TextParameters) -> None:
     if not all(0 < scale < math.inf for scale in scales):
         raise ArtifactError("The artifact's scales are not positive numbers.")
     if not parameters.threshold < math.inf:
-        raise ArtifactError("The artifact's threshold is no number.")
+        raise ArtifactError("The artifact's threshold is not a number.")
     if not all(np.isfinite(array).all() for array in arrays):
         raise ArtifactError("The artifact holds numbers that are not finite.")
     if parameters.rejector is not None:

@@ -7,9 +7,9 @@ from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 MOST_NUMBERS = 250_000_000
 """Features of all examples together: one gigabyte as float32, and vectors take another."""
 MOST_WORK = 60_000_000_000
-"""Examples x dims x labels that are learnt inside one function."""
+"""Examples x dims x labels that can be trained on within the time of one function."""
 LEAST_EXAMPLES = 30_000
-"""So many are always taken; the product can still not grow beyond bounds, as labels cannot."""
+"""This many are always accepted; the number of labels is limited, so the work is, too."""
 _PLAIN_SECONDS, _EXACT_SECONDS = 12e-9, 40e-9
 _FIXED_SECONDS = 10.0
 

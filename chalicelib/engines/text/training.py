@@ -64,14 +64,14 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class TrainingCallbacks:
-    """Who is told how far a training has come; each may raise to stop it."""
+    """Callbacks for the progress of a training; each may raise to stop it."""
 
     on_curve: Callable[[list[dict[str, Any]]], None]
     """Receives all records of the learning curve after each epoch."""
     on_progress: Callable[[float], None]
     """Receives the share of the fit that is done, 0 to 1."""
     on_vectors: Callable[[float], None] = lambda seconds: None
-    """Told once, when all vectors are there, how many seconds the rest may take."""
+    """Called once, when all vectors are there, with the seconds that the rest may take."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class FittedText:
     fit_seconds: float
     """Time to learn, in seconds."""
     suspects: Sequence[SuspectExample] = ()
-    """All examples whose labels are doubted."""
+    """All examples whose labels are flagged as likely errors."""
     evaluation: Evaluation = field(default_factory=Evaluation)
     """Answers to the dataset's own examples by heads that had not seen them."""
 
@@ -111,7 +111,7 @@ def train_text(
         model: the run, with its request.
         texts: what to learn from.
         vectors: where vectors come from.
-        callbacks: who is told.
+        callbacks: called as the training proceeds.
         now: date of the card.
         threads: threads that share the fit; what comes out does not depend on them.
 
@@ -119,7 +119,7 @@ def train_text(
         The finished training.
 
     Raises:
-        TrainingFailed: nothing can be learnt from these texts.
+        TrainingFailed: these texts cannot be trained on.
     """
     training_set = make_training_set(texts, vectors, rejects=model.out_of_domain_rate is not None)
     callbacks.on_vectors(_expected_seconds(training_set))
@@ -170,7 +170,7 @@ def _expected_seconds(training_set: TextTrainingSet) -> float:
 def _card_facts(
     texts: TrainingTexts, vectors: TextVectors, artifact: bytes, report: TextReport
 ) -> dict[str, Any]:
-    """What the card tells beside run, report and date."""
+    """Collect what the card shows in addition to run, report and date."""
     return {
         "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
         "profile": vectors.profile,

@@ -66,7 +66,7 @@ def _is_complete(folder: Path, files: object) -> bool:
 
 
 def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
-    """Return what the facts file tells.
+    """Read the facts file.
 
     Raises:
         EncoderNotInstalled: it was damaged.
@@ -84,7 +84,7 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 
 
 def is_installed(directory: Path, name: str) -> bool:
-    """Say whether every file of the encoder lies in the model directory with its full size."""
+    """Return whether every file of the encoder is in the model directory with its full size."""
     folder = directory / name
     return _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 

@@ -44,7 +44,7 @@ def clean_text(text: str) -> str:
 class OnnxEncoder:
     """Base of the encoders: subclasses say how one text becomes one vector.
 
-    One text a run, because the vector of an 8-bit graph depends on the texts beside it.
+    One text a run, because the vector of an 8-bit graph depends on the other texts of a run.
     """
 
     def __init__(self, facts: EncoderFacts) -> None:

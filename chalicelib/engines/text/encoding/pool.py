@@ -59,7 +59,7 @@ class EncoderPool:
         return self.get(name).sha256 if self.is_installed(name) else ""
 
     def vectors(self, names: Sequence[str], text: str) -> dict[str, Singles]:
-        """Turn one text into the vectors of several encoders, beside each other if that helps.
+        """Turn one text into the vectors of several encoders, in parallel if that helps.
 
         Args:
             names: short names of encoders.
@@ -80,18 +80,18 @@ class EncoderPool:
 
     @cached_property
     def _helpers(self) -> ThreadPoolExecutor:
-        """Threads beside the caller's; made by the first text, so processes may fork before.
+        """Return extra threads, created by the first text, so that processes can fork before.
 
         They are kept: starting some for each text takes a good part of what they save.
         """
         return ThreadPoolExecutor(self._threads, "encoder")
 
     def is_loaded(self, name: str) -> bool:
-        """Tell whether an encoder is in memory."""
+        """Return whether an encoder is in memory."""
         return name in self._encoders
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether an encoder's files are there, or can be brought."""
+        """Return whether an encoder's files are there, or can be downloaded."""
         is_here = name in self._encoders or is_installed(self._directory, name)
         return is_here or self._source.offers(name)
 

@@ -15,7 +15,9 @@ from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_na
 BUDGET_SECONDS = 600.0
 """Longest time of one processor that the vectors of an accurate profile may take unasked."""
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.3e-3}
-_WORDS_OF_A_TEXT = 5  # what a text costs beside its words: begin, end, tokeniser, the run itself
+_WORDS_OF_A_TEXT = (
+    5  # what a text costs in addition to its words: begin, end, tokeniser, the run itself
+)
 _CUT_WORDS = 100  # the words in 128 tokens of a long text
 
 
@@ -55,7 +57,7 @@ def choose_profile(
     Args:
         wanted: language, algorithm and the profile asked for, which is taken as it is.
         texts: all texts of the training.
-        is_installed: tells for an encoder's name whether its files are there.
+        is_installed: returns whether the files of an encoder, by its name, are there.
 
     Returns:
         The accurate profile when it is installed and its vectors fit the budget, else the fast
@@ -77,7 +79,7 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
     return factor * sum(_words(text, language) for text in texts)
 
 
-def cost_beside_mpnet(encoders: Iterable[str]) -> float:
+def cost_relative_to_mpnet(encoders: Iterable[str]) -> float:
     """Tell what large encoders cost a word, as a share of what mpnet does; 1 when it is unknown."""
     usual = _SECONDS_PER_WORD["mpnet"]
     return sum(_SECONDS_PER_WORD.get(name, usual) for name in encoders) / usual

@@ -30,7 +30,7 @@ class VectorTable:
         return len(self._texts)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
-        """Take over the vectors of those texts that are wanted."""
+        """Copy the vectors of those texts that are wanted."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
             places, sources = np.array(found).T

@@ -43,17 +43,17 @@ class _Memory:
         self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
 
     def put(self, move: Floats, change: Floats) -> None:
-        """Keep one pair, float, shape (parameters,), if it shows positive curvature."""
+        """Store one pair, float, shape (parameters,), if it shows positive curvature."""
         curvature = dot(move, change)
         if curvature > 1e-10 * dot(change, change):
             self._pairs.append((move, change, 1.0 / curvature))
 
     def is_empty(self) -> bool:
-        """Say whether nothing is known of the curvature."""
+        """Return whether nothing is known of the curvature."""
         return not self._pairs
 
     def clear(self) -> None:
-        """Forget the curvature."""
+        """Clear the curvature."""
         self._pairs.clear()
 
     def direction(self, gradient: Floats) -> Floats:

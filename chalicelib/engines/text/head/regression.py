@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _CHUNK_ROWS = 2_048
-_GROUPS = 4  # runs of chunks, each with a gradient of its own, whatever the threads
+_GROUPS = 4  # runs of chunks, each with a separate gradient, whatever the threads
 _IMBALANCE = 10.0
 _MOST_ITERATIONS = 300
 _SMALL_FALLS = 2
@@ -130,7 +130,7 @@ class HeadObjective:
         """Fit, one iteration at a time.
 
         Args:
-            start: head to go on from, or None for zeros.
+            start: head to start from, or None for zeros.
             tolerance: relative fall of the loss, twice in a row, at which the fit ends.
 
         Yields:
@@ -154,7 +154,7 @@ def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float
 
     Args:
         problem: what to minimise.
-        start: head to go on from, or None for zeros.
+        start: head to start from, or None for zeros.
         tolerance: relative fall of the loss at which the fit ends.
 
     Returns:

@@ -189,7 +189,7 @@ def _fit_rejector(
     """Fit scale, trust and threshold to some examples, bool, (n,); return the signals, too."""
     held, background = evidence.held[rows], chosen.background_logits
     answers = chosen.logits[rows].argmax(axis=1)
-    # Nearness is a signal of its own, so the first one is the logit without the nearest texts.
+    # Nearness is a separate signal, so the first one is the logit without the nearest texts.
     support = answer_support(chosen.head_logits[rows], temperature)
     scale = fit_scale(support, held, answers, background.shape[1])
     other_support = answer_support(chosen.background_head_logits, temperature)

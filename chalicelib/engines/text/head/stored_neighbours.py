@@ -50,11 +50,11 @@ def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
         labels: number of labels.
 
     Raises:
-        ArtifactError: shapes disagree, or the weight is no positive number.
+        ArtifactError: shapes disagree, or the weight is not a positive number.
     """
     anchors, ends = neighbours.anchors, neighbours.ends
     is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)
     if not is_whole or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(anchors):
         raise ArtifactError("The artifact's neighbours, encoders and labels do not fit together.")
     if not 0 < neighbours.weight < np.inf:
-        raise ArtifactError("The weight of the artifact's neighbours is no positive number.")
+        raise ArtifactError("The weight of the artifact's neighbours is not a positive number.")

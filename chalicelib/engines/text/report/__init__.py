@@ -1,1 +1,1 @@
-"""What a training tells: metrics, curve, card, data report."""
+"""Report of a training: metrics, curve, card, data report."""

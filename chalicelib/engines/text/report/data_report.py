@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 200
 """Characters of a text that the report shows; the whole text is found by its id."""
 _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
-"""What is right of the list from so many examples a label on; bench/text_data_report.py."""
+"""Fraction of the list that is right, by examples of a label; bench/text_data_report.py."""
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
     """Say what the training noticed about its data.
 
     Args:
-        texts: what was learnt from.
+        texts: the training texts.
         report: what the training measured.
     """
     folds = report.out_of_fold
@@ -49,7 +49,7 @@ def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
 
 
 def _examined(folds: OutOfFold) -> int:
-    """Count the examples whose labels could be doubted: the others are too few to compare with."""
+    """Count the examples of labels that have enough examples for their labels to be checked."""
     counts = np.bincount(folds.truth)
     return int(counts[counts >= reports.LEAST_EXAMPLES].sum())
 
@@ -69,7 +69,7 @@ def expected_precision(texts: TrainingTexts) -> str:
     """Say how much of the list of likely label errors is usually right.
 
     Args:
-        texts: what was learnt from; a typical label decides.
+        texts: the training texts; a typical label decides.
     """
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
@@ -85,10 +85,10 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """Name every example of the dataset whose label is doubted; the report lists the first ones.
+    """List every example of the dataset whose label is flagged; the report shows the first ones.
 
     Args:
-        texts: what was learnt from.
+        texts: the training texts.
         folds: answers out of fold.
     """
     all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
@@ -97,7 +97,7 @@ def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExam
     found = []
     for one in all_suspects:
         place = int(folds.examples[one.example])
-        # A global dataset follows; nobody can mend that.
+        # Examples of a global dataset follow, which users cannot correct.
         if place < own:
             digest = text_digest(texts.texts[place]).hex()
             given = texts.label_indexes[place]

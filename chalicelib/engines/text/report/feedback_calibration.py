@@ -1,4 +1,4 @@
-"""What feedback does to the probabilities: users' texts, judged before and after they are heard."""
+"""Measures the calibration on feedback texts, with and without feedback in the temperature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.interface import OutOfFold
 
 FEWEST = 15
-"""Of fewer feedback texts no calibration can be told."""
+"""With fewer feedback texts a calibration error is too uncertain."""
 _LEAST_SHARE = 1e-9
 
 

@@ -1,6 +1,6 @@
 """The JSON documents of a trained text model: metrics, learning curve, card.
 
-They are stored beside the artifact in the API's own form, so that an export is readable as it is.
+They are stored next to the artifact in the API's own form, so that an export is readable as it is.
 See contract section 4; section 5
 """
 
@@ -87,7 +87,7 @@ def card_document(
         seed: of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
-    heard = facts.get("feedback_calibration")
+    calibration = facts.get("feedback_calibration")
     if model.request.algorithm is not None:
         card["algorithm"] = model.request.algorithm
     return {
@@ -113,7 +113,7 @@ def card_document(
         "artifactSha256": facts["artifact_sha256"],
         "metrics": _card_metrics(report),
         "calibrationError": report.calibration_error,
-        **({} if heard is None else {"feedbackCalibration": heard}),
+        **({} if calibration is None else {"feedbackCalibration": calibration}),
         "limits": _limits(model, report, facts),
         "dataReport": facts["data_report"],
         "object": "card",

@@ -36,7 +36,7 @@ def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
     generator = np.random.default_rng(0)
     bits = (len(rows) // _TYPICAL_ROWS).bit_length()
     for _ in range(TABLES):
-        # The last plane is no side: a bucket that is too full is cut along it.
+        # The last plane does not form buckets: a bucket that is too full is cut along it.
         planes = generator.integers(0, 2, (features.shape[1], bits + 1)) * 2 - 1
         codes, depths = _sides(features, rows, planes.astype(features.dtype))
         order = np.lexsort((depths, codes))

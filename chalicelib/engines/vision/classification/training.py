@@ -51,7 +51,7 @@ _DECAY = 1e-3
 
 
 class SoftmaxHeadSpec:
-    """The Recipe of the type image."""
+    """Fits a softmax head of type image: transform, start, loss and decay."""
 
     def __init__(self, targets: PictureTargets) -> None:
         self._labels = targets.single()

@@ -41,7 +41,7 @@ class Rules:
     """Whether answering from the mirror image, too, may be switched on; tiles overlap, so what is
     looked at in tiles is seen several times as it is."""
 
-    def learnt_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
+    def training_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
         """What a numbered view of a picture of this size shows."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)

@@ -54,7 +54,7 @@ _HALF = 0.5
 
 
 class SigmoidHeadSpec:
-    """The Recipe of the type image-multi-label."""
+    """Fits a sigmoid head of type image-multi-label: transform, start, loss and decay."""
 
     def __init__(self, targets: PictureTargets) -> None:
         self._targets = targets

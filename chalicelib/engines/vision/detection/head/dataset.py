@@ -156,7 +156,7 @@ class DetectionDataset:
         picture = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)
         boxes, labels = truth_of(picture)
-        shown = self.rules.learnt_view(width, height, picture.digest, view)
+        shown = self.rules.training_view(width, height, picture.digest, view)
         moved = shown.to_view(boxes, width, height)
         if item.shift is not None:
             moved = item.shift.boxes(moved)
