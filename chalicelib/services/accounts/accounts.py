@@ -106,8 +106,8 @@ class AccountService:
                 plan, else it goes to the one that does.
 
         Raises:
-            InvalidParameter: there is no such plan.
-            NotFound: there is no active account of this address.
+            InvalidParameter: the plan does not exist.
+            NotFound: no active account has this address.
         """
         account = self._active(email)
         chosen = source or _source_of(plan, account.source)
@@ -119,7 +119,7 @@ class AccountService:
 
         Raises:
             InvalidParameter: the limit is out of range.
-            NotFound: there is no active account of this address.
+            NotFound: no active account has this address.
         """
         _check_range("calls", calls, MAX_EXAMPLE_CALLS, "calls")
         account = self._active(email)
@@ -137,7 +137,7 @@ class AccountService:
 
         Raises:
             InvalidParameter: the overlap is out of range or the key not acceptable.
-            NotFound: there is no active account of this address.
+            NotFound: no active account has this address.
         """
         _check_range("overlap", overlap_seconds, MAX_TOKEN_SECONDS, "seconds")
         account = self._active(email)
@@ -155,7 +155,7 @@ class AccountService:
 
         Raises:
             InvalidParameter: the time to keep the data is out of range.
-            NotFound: there is no account of this address.
+            NotFound: no account has this address.
         """
         _check_range("keep", keep_days, MAX_KEEP_DAYS, "days")
         account = _existing(self._accounts.find_by_email(email), email)

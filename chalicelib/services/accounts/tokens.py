@@ -30,7 +30,9 @@ from chalicelib.stores.aws.secrets import SecretStore
 OFFLINE = "offline"
 """The scope that asks for a refresh token."""
 _DIGITS = re.compile(r"[0-9]{1,10}")
-NOBODYS_KEY = """-----BEGIN PUBLIC KEY-----
+# Verifies assertions of unknown accounts, so that the response time does not reveal whether an
+# account exists. The private key was destroyed.
+DUMMY_PUBLIC_KEY = """-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAkErxr3zQcWkweOAo0dzI
 fnvh6ZgGEw/BzkrmKfr+C56oyIPZ3vuUuKMUrKVrv9SUdh5vw7VGCgfV7jggnizC
 UhJR6oEinBL4BDeg5hCuTEZpiiV3tsGdaqSlwpZ998LCDXb7zxlJfcdY0Q82Chdq
@@ -40,7 +42,6 @@ riQBhe8qD8Soq1ieaNzevcXsD7mc05J5O81BE2aej7mUlOlPKxgB55rZ+imWjgPB
 gQIDAQAB
 -----END PUBLIC KEY-----
 """
-"""Its private half was thrown away: verifies for unknown subjects, so that time tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ class TokenService:
         self._rates = rates
 
     def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
-        """Give an access token for an assertion signed with one of the account's keys.
+        """Issue an access token for an assertion signed with one of the account's keys.
 
         Args:
             text: the signed assertion.
             scope: words; `offline` among them asks for a refresh token too.
-            domain: host by which the gateway was reached, where the gateway tells it.
+            domain: host by which the gateway was reached, if the gateway reports it.
 
         Raises:
             InvalidGrant: the assertion is not acceptable, for whatever reason.
@@ -112,7 +113,7 @@ class TokenService:
         )
 
     def grant_refresh(self, refresh_token: str, valid_for: object = None) -> Granted:
-        """Give an access token for a refresh token.
+        """Issue an access token for a refresh token.
 
         Args:
             refresh_token: a living refresh token.
@@ -120,7 +121,7 @@ class TokenService:
 
         Raises:
             InvalidGrant: the refresh token is not acceptable, for whatever reason.
-            InvalidParameter: `valid_for` is no number of seconds from 1 to 30 days.
+            InvalidParameter: `valid_for` is not a number of seconds from 1 to 30 days.
             RateExceeded: the account was given too many tokens in a short time.
         """
         claims = self._claims(REFRESH, refresh_token)
@@ -149,7 +150,7 @@ class TokenService:
 
         Args:
             bearer_token: the access token.
-            name_model: tells the model that the call names, once the token is known to be ours;
+            name_model: returns the model that the call names, once the token is verified;
                 its row is read in the same trip.
 
         Raises:
@@ -193,13 +194,13 @@ class TokenService:
         """Find the subject's account and which of its keys signed.
 
         Raises:
-            InvalidGrant: there is no such account, or none of its living keys signed.
+            InvalidGrant: the account does not exist, or none of its valid keys signed.
         """
         account = self._subject(assertion.subject)
         keys = () if account is None else account.keys
         now = self._clock()
         candidates = [(key.key_id, key.public_pem) for key in keys if key.is_valid(now)]
-        for key_id, public_pem in candidates or [("", NOBODYS_KEY)]:
+        for key_id, public_pem in candidates or [("", DUMMY_PUBLIC_KEY)]:
             if is_signed_by(assertion, public_pem) and account is not None and key_id:
                 return account, key_id
         raise InvalidGrant
@@ -249,7 +250,7 @@ def _valid_for(value: object) -> int:
     """Read the life asked for, in seconds.
 
     Raises:
-        InvalidParameter: it is no number of seconds from 1 to 30 days.
+        InvalidParameter: it is not a number of seconds from 1 to 30 days.
     """
     if value is None:
         return DEFAULT_REFRESHED_SECONDS

@@ -1,4 +1,4 @@
-"""What the usage call tells of the present month. Spec: Limits; contract section 4, Usage."""
+"""Facts of the usage call about the current month. Spec: Limits; contract section 4, Usage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chalicelib.domain.accounts.usage import (
 
 @dataclass(frozen=True)
 class UsageFacts:
-    """What the usage call tells of the present month. Contract section 4, Usage."""
+    """The usage of the current month. Contract section 4, Usage."""
 
     usage_id: str
     """Decimal number that stays the same for an account and a month."""
@@ -37,13 +37,13 @@ class UsageFacts:
 
 
 class UsageService:
-    """Tells what an account has used of its allowances."""
+    """Reports what an account has used of its allowances."""
 
     def __init__(self, allowances: Allowances) -> None:
         self._allowances = allowances
 
     def facts(self, account: Account) -> UsageFacts:
-        """Gather what the usage call answers."""
+        """Return the facts that the usage call reports."""
         usage = self._allowances.predictions(account)
         return UsageFacts(
             usage_id=f"{account.account_id}{usage.starts_at:%Y%m}",

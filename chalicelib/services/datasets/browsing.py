@@ -1,8 +1,8 @@
-"""Looks through the examples of a dataset, all of them or those that a training doubts.
+"""Browses the examples of a dataset, all of them or those that a training flagged.
 
-A position is a place in the list that is looked through: of the wanted labels and sources, or of
-the suspects that a model's report names. Both stay as they are while examples are mended, so
-nobody who goes on from `next_offset` misses one.
+A position is an index of the browsed list: the examples of the wanted labels and sources, or the
+suspects of a model's report. Corrections do not change positions, so a caller that continues from
+`next_offset` misses no example.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExamp
 from chalicelib.stores.examples.examples import ExampleStore, sequence_of
 from chalicelib.stores.models.versions import ModelVersions
 
+# Time limit of one call that searches for a text, in seconds.
 SCAN_SECONDS = 2.0
-"""How long one call looks for a text, in seconds."""
 _SCANNED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
 class BrowsedList:
-    """What is looked through."""
+    """The list to browse."""
 
     label: Label | None = None
-    """Only its examples."""
+    """Only examples of this label."""
     source: str | None = None
     """`upload`, `feedback` or `all`; None as lists have it: all of a label, else uploads."""
     suspects_of: Model | None = None
-    """Only what the report of this model names, in its order."""
+    """Only the suspects of this model's report, in their order."""
     contains: str = ""
-    """Only what has this in its text or file name, in any case."""
+    """Only examples whose text or file name contains this, in any case."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources that are looked through, in list order."""
+        """Sources to browse, in list order."""
         if self.source is None and not (self.label or self.suspects_of):
             return (UPLOAD,)
         return SOURCES if self.source in (None, "all") else (self.source,)
@@ -57,7 +57,7 @@ class BrowsedExample:
     """An example for review."""
 
     position: int
-    """Place in the list that is looked through, from 0."""
+    """Index in the browsed list, from 0."""
     source: str
     """`upload` or `feedback`."""
     example: Example
@@ -65,35 +65,35 @@ class BrowsedExample:
     label: Label
     """Its label."""
     suspect: SuspectExample | None = None
-    """What a training says against its label, names as they are now."""
+    """Why a training flagged its label, with current names."""
     location: str = ""
     """Language: the text. Vision: a temporary URL."""
     thumbnail: Thumbnail | None = None
-    """Vision: a small copy; None where there is none yet."""
+    """Vision: the preview; None if it does not exist yet."""
 
 
 @dataclass(frozen=True)
 class BrowsedPage:
-    """What one call found."""
+    """Result of one call."""
 
     items: tuple[BrowsedExample, ...]
-    """Found examples, each with its location."""
+    """The examples, each with its location."""
     next_offset: int | None
-    """Position where the next call goes on; None at the end."""
+    """Position where the next call continues; None at the end."""
 
 
 class ThumbnailViews(Protocol):
     """Shows thumbnails."""
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return the thumbnails of examples by their ids, as far as there are any."""
+        """Return the existing thumbnails of examples by example id."""
 
     def revert(self, dataset_id: int) -> None:
         """Remove those of a dataset that is being deleted."""
 
 
 class BrowseService:
-    """Looks through examples."""
+    """Browses examples."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class BrowseService:
     def browse(
         self, account: Account, view: DatasetView, wanted: BrowsedList, offset: int, count: int
     ) -> BrowsedPage:
-        """Look from a position on until so many examples are found, or the time is up.
+        """Search from a position until `count` examples are found or the time is up.
 
         Raises:
             InvalidParameter: the model was trained from another dataset.
@@ -235,7 +235,7 @@ def _collected(
     total: int,
     size: int,
 ) -> BrowsedPage:
-    """Take what is wanted out of blocks of so many positions."""
+    """Return the wanted examples of blocks of positions."""
     began, sought = time.monotonic(), folded(wanted.contains)
     items: list[BrowsedExample] = []
     position = offset

@@ -135,7 +135,7 @@ class ExampleService:
             MissingParameter: neither label id nor label name is given.
             LabelNotFound: the dataset has no label of this id.
             InvalidParameter: the text or label is not allowed.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
             TooLarge: the dataset is full.
         """
@@ -161,9 +161,9 @@ class ExampleService:
             LabelNotFound: the dataset has no label of this id.
             InvalidParameter: the label is not allowed.
             TooLarge: the picture is over 1 MB, or the dataset is full.
-            UnsupportedType: the file is no PNG or JPEG.
+            UnsupportedType: the file is not a PNG or JPEG.
             BadRequest: the picture is broken, or the dataset takes no single pictures.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
             TooManyOpen: the account stores as much as is allowed.
         """

@@ -65,9 +65,9 @@ class FeedbackService:
         """Add a text as feedback, or return the equal one that is there.
 
         Raises:
-            BadRequest: the model is no text model, or its dataset was deleted.
+            BadRequest: the model is not a text model, or its dataset was deleted.
             InvalidParameter: the text or label is not allowed.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             TooLarge: the dataset is full.
         """
@@ -94,8 +94,8 @@ class FeedbackService:
             BadRequest: the picture is broken, or the model's dataset was deleted.
             InvalidParameter: the model takes no such feedback, or the label is unknown.
             TooLarge: the picture is over 1 MB, or the dataset is full.
-            UnsupportedType: the file is no PNG or JPEG.
-            DatasetNotYetAvailable: an upload is going on.
+            UnsupportedType: the file is not a PNG or JPEG.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             ExampleNameTaken: another example of the dataset has the name.
             TooManyOpen: the account stores as much as is allowed.

@@ -1,4 +1,4 @@
-"""Learns text models: read texts, take or make embeddings, fit.
+"""Trains text models: read the texts, compute embeddings, fit.
 
 Injected into chalicelib/services/training/runs.py.
 """
@@ -44,31 +44,31 @@ if TYPE_CHECKING:
     Embed = Callable[[str, Sequence[str]], Floats]
     FinishParts = Callable[[Dataset, Check], None]
 
+# Remaining time of a function at which the next function continues, in seconds.
 RESERVE_SECONDS = 60.0
-"""Time left of a function's run at which the next one goes on, in seconds."""
 _EMBED_SHARE, _FIT_SHARE = 0.5, 0.45
 
 
 @dataclass(frozen=True)
 class Embedder:
-    """Where vectors come from."""
+    """Computes and reads the vectors of texts."""
 
     finish_parts: FinishParts
-    """Embeds what the queue has not come to yet."""
+    """Computes the vectors that the queue has not computed yet."""
     vectors: ReadVectors
-    """Vectors of a dataset's texts, kept beside it."""
+    """Reads or computes the stored vectors of a dataset's texts."""
     embed: Embed
-    """Vectors of other texts."""
+    """Computes vectors of other texts."""
     encoders: EncoderPool
     """Installed encoders."""
     default_profile: str = ACCURATE
-    """Best profile of trainings that ask for none."""
+    """Best profile for trainings that do not name one."""
     threads: int = 1
     """Threads that a fit may use."""
 
 
 class TextLearner:
-    """The Learner of the language family."""
+    """Trains models of the language family."""
 
     def __init__(
         self,
@@ -87,14 +87,14 @@ class TextLearner:
         self._clock = clock
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Learn from texts; embeddings are kept, so another function goes on from them.
+        """Train on texts. Embeddings are stored, so that another function can continue.
 
         Raises:
-            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            TrainingFailed: the texts cannot be trained on; the text says why and what to do.
             EncoderNotInstalled: the files of an encoder are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the embeddings are not finished.
-            PartsSent: other workers make them.
+            PartsSent: other workers compute the embeddings.
         """
         begun_at, datasets = self._found(model, dataset, control)
         texts = self._examples.read(model, datasets)
@@ -122,13 +122,13 @@ class TextLearner:
         )
 
     def discard(self, model: Model) -> None:
-        """Remove the beginning of a run that is over; embeddings belong to the dataset."""
+        """Delete the checkpoint of a run that is over; embeddings belong to the dataset."""
         self._checkpoints.delete(model)
 
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, list[Dataset]]:
-        """Return when the run began and the datasets of then, however often it was taken up."""
+        """Return when the run began and the datasets as they were then."""
         datasets = self._examples.datasets(model, dataset)
         beginning = self._checkpoints.beginning(model)
         if beginning is None:
@@ -137,7 +137,7 @@ class TextLearner:
         return beginning.begun_at, [beginning.of(found) for found in datasets]
 
     def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
-        """Draw from the texts when all of them fit neither in memory nor in time."""
+        """Draw a sample if the texts do not fit in memory or time."""
         from chalicelib.engines.text.cost import most_examples
 
         dims = sum(self._embedder.encoders.get(name).dimensions for name in profile.encoders)
@@ -146,7 +146,7 @@ class TextLearner:
     def _fit(
         self, model: Model, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> FittedText:
-        """Get the vectors and learn."""
+        """Collect the vectors and fit the model."""
         from chalicelib.engines.text.training import TextVectors, TrainingCallbacks, train_text
 
         names = profile.encoders
@@ -165,7 +165,7 @@ class TextLearner:
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
-        """Choose the encoders: what was asked for, or the best that fit and are worth it."""
+        """Choose the encoders: those of the request, or the best that are worth their time."""
         wish = model.request.param("profile")
         asked = wish
         if asked is None and self._embedder.default_profile != ACCURATE:
@@ -188,7 +188,7 @@ class TextLearner:
         accurate: Profile,
         progress: _Progress,
     ) -> Profile:
-        """Compare both profiles on a sample, whose vectors are kept for the training."""
+        """Compare both profiles on a sample; the training reuses its vectors."""
         from chalicelib.engines.text import benefit
         from chalicelib.engines.text.training import TextVectors, make_training_set
 
@@ -209,7 +209,7 @@ class TextLearner:
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> None:
-        """Help the queue with the dataset's parts, when this training needs all there is in them.
+        """Compute the dataset's open parts, if this training needs all their vectors.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -233,10 +233,10 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> Floats:
-        """Collect vectors, and tell how far that has come; many are left to other workers.
+        """Collect vectors and report progress; delegate many missing ones to other workers.
 
         Raises:
-            PartsSent: to be taken up again when they are there.
+            PartsSent: the run waits for the vectors.
         """
         place = names.index(name)
 
@@ -259,7 +259,7 @@ class TextLearner:
         check: Check,
         give_away: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
     ) -> Floats:
-        """Collect the vectors of every dataset's texts, in the order of the texts."""
+        """Return the vectors of all texts, in their order."""
         import numpy as np
 
         blocks, start = [], 0
@@ -272,7 +272,7 @@ class TextLearner:
 
 
 class _Progress:
-    """Turns what the engine tells into progress and curve, and stops it in time."""
+    """Reports progress and learning curve, and stops the engine in time."""
 
     def __init__(self, control: RunControl, curve: CurveWriter) -> None:
         self._control = control
@@ -281,24 +281,24 @@ class _Progress:
         self._checked_at = monotonic()
         self._longest_step = 0.0
         self.has_embedded = False
-        """Whether this function made vectors, so that the next one has less to do."""
+        """Whether this function computed vectors, so that the next one has less to do."""
 
     @property
     def shown(self) -> float:
-        """Progress of the run while vectors are made."""
+        """Progress of the run while vectors are computed."""
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Leave a fit that would not be finished in time to the next function.
+        """Stop before a fit that this function cannot finish in time.
 
         Raises:
-            TimedOut: so many seconds are not left, and the next function has more.
+            TimedOut: less than `seconds` are left, and the next function has more.
         """
         if self.has_embedded and self._control.remaining_seconds() < seconds:
-            raise TimedOut("The embeddings are finished; the next function learns from them.")
+            raise TimedOut("The embeddings are finished; the next function trains on them.")
 
     def on_embed(self, share: float) -> None:
-        """Note the share of vectors that are there; a smaller one than before changes nothing.
+        """Report the fraction of vectors that exist; progress never decreases.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -307,14 +307,14 @@ class _Progress:
         now = monotonic()
         self._longest_step = max(self._longest_step, now - self._checked_at)
         self._checked_at = now
-        # Long texts and a large encoder take minutes for what lies between two checks.
+        # With long texts and a large encoder, minutes can pass between two checks.
         if self._control.remaining_seconds() < RESERVE_SECONDS + self._longest_step:
-            raise TimedOut("The embeddings are not finished; the next function goes on.")
+            raise TimedOut("The embeddings are not finished; the next function continues.")
         self._embed_share = max(self._embed_share, share)
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Note that the vectors of a sample are made, of which no share is shown.
+        """Record that vectors of a sample are computed, which the progress does not include.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -324,7 +324,7 @@ class _Progress:
         self.on_embed(0.0)
 
     def on_fit(self, share: float) -> None:
-        """Note the share of the fit that is done.
+        """Report the fraction of the fit that is done.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -332,7 +332,7 @@ class _Progress:
         self._control.report(_EMBED_SHARE + _FIT_SHARE * share, self._curve.epochs)
 
     def on_curve(self, records: list[dict[str, Any]]) -> None:
-        """Note the epochs that are done.
+        """Add finished epochs to the learning curve.
 
         Raises:
             LeaseLost: another worker owns the run.

@@ -19,7 +19,7 @@ from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, Toke
 from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, TokenSigner
 from chalicelib.services.accounts import tokens
-from chalicelib.services.accounts.tokens import NOBODYS_KEY, TokenService
+from chalicelib.services.accounts.tokens import DUMMY_PUBLIC_KEY, TokenService
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
@@ -302,7 +302,7 @@ def test_unknown_subject_is_verified_all_the_same(world, monkeypatch, subject):
     with pytest.raises(InvalidGrant):
         world.grant(sub=subject)
 
-    assert checked == [NOBODYS_KEY]
+    assert checked == [DUMMY_PUBLIC_KEY]
 
 
 def test_audience_of_the_settings_is_accepted(world, clients):
