@@ -109,16 +109,7 @@ def parameters() -> Part:
             "emf",
             AllowedValues=["emf", "off"],
         ),
-        "LogDays": _number(
-            "Days for which logs are stored.", 30, AllowedValues=[7, 14, 30, 90, 365]
-        ),
-        "RequestsPerSecond": _number(
-            "Steady rate of the API, in requests per second.", 200, MinValue=1
-        ),
-        "RequestBurst": _number("Burst of the API, in requests.", 400, MinValue=1),
-        "SlowMilliseconds": _number(
-            "99th percentile of the latency in milliseconds that raises an alarm.", 10_000
-        ),
+        **_limits(),
         "SetGatewayLogRole": _text(
             "Whether to set the role by which API Gateway logs, for the whole account and region.",
             "true",
@@ -180,6 +171,22 @@ def _receivers() -> Part:
             "are notified; 0 for none.",
             50,
             MinValue=0,
+        ),
+    }
+
+
+def _limits() -> Part:
+    """Return the parameters of the API's limits and of the age of logs."""
+    return {
+        "LogDays": _number(
+            "Days for which logs are stored.", 30, AllowedValues=[7, 14, 30, 90, 365]
+        ),
+        "RequestsPerSecond": _number(
+            "Steady rate of the API, in requests per second.", 200, MinValue=1
+        ),
+        "RequestBurst": _number("Burst of the API, in requests.", 400, MinValue=1),
+        "SlowMilliseconds": _number(
+            "99th percentile of the latency in milliseconds that raises an alarm.", 10_000
         ),
     }
 
