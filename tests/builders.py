@@ -46,7 +46,7 @@ WORKERS = {
     EXPORT: workers.run_export,
 }
 ONE_RESULT: dict[tuple[str, ...], Any] = {}
-"""What the quick engine has learnt, by labels. See tests/faults/conftest.py."""
+"""What the quick engine was trained on, by labels. See tests/faults/conftest.py."""
 Message = tuple[str, dict[str, Any]]
 """Queue and job."""
 
@@ -75,7 +75,7 @@ class TinyEncoder:
 def empty_aws(settings: Settings) -> None:
     """Empty the emulated AWS, keeping the tables, queues and bucket that are there already.
 
-    Much quicker than to make them anew for each test.
+    Much quicker than making them again for each test.
     """
     tables = held("dynamodb", settings.region).tables
     if set(tables) != {table_name(settings, row) for row in ROWS}:
@@ -316,7 +316,7 @@ class World:
         raise AssertionError("The work never ends.")
 
     def _queue(self, short: str) -> Any:
-        """Return an emulated queue itself, so that looking into it is no AWS call."""
+        """Return an emulated queue itself, so that inspecting it is not an AWS call."""
         queues = held("sqs", self.settings.region).queues
         return queues[queue_name(self.settings, short)]
 

@@ -225,7 +225,7 @@ def flat_image(writer: Writer, width: int, height: int, packed: bytes | None = N
 
 
 def image_sheet(image: int, width: float, height: float, more: bytes = b"") -> Sheet:
-    """Make an A4 page that shows an image of so many points at the bottom left."""
+    """Make an A4 page that shows an image of a size in points at the bottom left."""
     return Sheet(
         b"q %f 0 0 %f 0 0 cm /I Do Q\n%s" % (width, height, more),
         objects=b"/XObject << /I %d 0 R >>" % image,

@@ -121,7 +121,7 @@ def label_folders(
 ) -> dict[str, bytes]:
     """Draw that many different pictures for each label, in folders, label by label.
 
-    Each label has a shape and color of its own.
+    Each label has a separate shape and color.
     """
     files: dict[str, bytes] = {}
     for place, (label, count) in enumerate(counts.items()):

@@ -1,4 +1,4 @@
-"""A quick stand-in for the networks that read text: it is told what it reads.
+"""A quick stand-in for the networks that read text: the test defines what it reads.
 
 It keeps the contract of chalicelib/engines/ocr/interface.py, so that what stands around the
 networks is tested in milliseconds; tests/flows/test_ocr.py uses the real ones.
@@ -62,7 +62,7 @@ class TinyEngine:
 
 
 class TinyPool:
-    """Stands in the place of the installed networks."""
+    """Replaces the installed networks."""
 
     def __init__(self, engine: TinyEngine | None) -> None:
         self._engine = engine
@@ -74,7 +74,7 @@ class TinyPool:
         return self._engine if alphabet == DOCUMENTED else self._engine.in_alphabet(alphabet)
 
     def structure(self) -> None:
-        """There is no network for tables."""
+        """Return None: tables have no network here."""
 
     def warm(self) -> None:
         """Nothing has to be loaded."""

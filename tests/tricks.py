@@ -18,7 +18,7 @@ SECONDS_A_BYTE = 1.0
 
 
 class Tricks:
-    """Answers each connection in a thread of its own."""
+    """Answers each connection in a separate thread."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)

@@ -23,7 +23,7 @@ def _pixels(content: bytes) -> np.ndarray:
 
 
 def test_page_is_what_is_drawn() -> None:
-    """Drawing the page anew gives the shipped one, which is a small file."""
+    """Drawing the page again gives the shipped one, which is a small file."""
     content = (ASSETS / PAGE).read_bytes()
     assert len(content) <= MAX_BYTES
     shipped, drawn = _pixels(content), _pixels(draw_page())

@@ -30,7 +30,7 @@ def _is_same(one: bytes, other: bytes) -> bool:
 
 @pytest.mark.parametrize("place", ARCHIVES)
 def test_archive_is_what_is_drawn(place: str) -> None:
-    """Each archive holds just the files that drawing anew gives, and is at most 1 MB."""
+    """Each archive holds exactly the files that drawing again gives, and is at most 1 MB."""
     drawn = ARCHIVES[place]()
     assert (ASSETS / place).stat().st_size <= MAX_BYTES
     with zipfile.ZipFile(ASSETS / place) as archive:
@@ -42,7 +42,7 @@ def test_archive_is_what_is_drawn(place: str) -> None:
 
 
 def test_question_is_what_is_drawn_and_in_no_archive() -> None:
-    """The picture to ask is drawn by the same code, and no model can have learnt it."""
+    """The picture to ask is drawn by the same code, and no model was trained on it."""
     content = (ASSETS / QUESTION).read_bytes()
     assert _is_same(content, draw_question())
     with zipfile.ZipFile(ASSETS / "samples/road_signs.zip") as archive:
@@ -50,7 +50,7 @@ def test_question_is_what_is_drawn_and_in_no_archive() -> None:
 
 
 def test_labels_of_the_archives() -> None:
-    """Every label has at least ten examples, so that each can be learnt and tested."""
+    """Every label has at least ten examples, so that each can be trained and tested."""
     for place in ("samples/road_signs.zip", "global/image.zip", "global/image-multi-label.zip"):
         with zipfile.ZipFile(ASSETS / place) as archive:
             counts = Counter(name.split("/")[0] for name in archive.namelist())

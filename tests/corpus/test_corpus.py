@@ -59,7 +59,7 @@ def _asked(case: UploadCase) -> tuple[str, UploadSource, UploadFields]:
 
 @pytest.mark.usefixtures("aws_in_memory")  # as the others here: the corpus is slow to make
 def test_the_corpus_is_large() -> None:
-    """Sixty files, each with a name of its own."""
+    """There are sixty files with distinct names."""
     assert len({case.name for case in CASES}) == len(CASES) >= 60
 
 

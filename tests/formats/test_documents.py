@@ -62,7 +62,7 @@ class TestKinds:
         assert texts(first_page(junk + text_pdf(LINES))) == LINES
 
     def test_a_signature_beyond_the_first_kilobyte_is_none(self):
-        """A file that holds a PDF somewhere is no PDF."""
+        """A file that contains a PDF somewhere is not a PDF."""
         error = refusal(b"\0" * 1024 + text_pdf(LINES))
         assert isinstance(error, UnsupportedType)
 
@@ -81,7 +81,7 @@ class TestKinds:
         assert np.abs(page.pixels.mean((0, 1)) - (250, 20, 60)).max() < 4
 
     def test_a_blank_page_is_white(self):
-        """A page that shows nothing is no error."""
+        """A blank page is not an error."""
         page = first_page(pdf([Sheet()]))
         assert page.layer is None
         assert page.pixels.min() == 255
@@ -148,7 +148,7 @@ class TestRefusals:
         )
 
     def test_broken_picture_says_why(self):
-        """A truncated PNG is a 400 of its own."""
+        """A truncated PNG has a specific 400 error."""
         assert refusal(encoded(drawn_text(), "PNG")[:600]).code == "broken_image"
 
     def test_too_many_pages(self):
@@ -179,8 +179,8 @@ class TestRefusals:
         whole = text_pdf(LINES)
         assert refusal(whole[: len(whole) // 2]).code == "broken_document"
 
-    def test_broken_cross_references_are_mended(self):
-        """A wrong table of places is made anew from the objects themselves."""
+    def test_broken_cross_references_are_repaired(self):
+        """A wrong cross-reference table is rebuilt from the objects."""
         whole = text_pdf(LINES)
         assert texts(first_page(whole.replace(b"0000000", b"0000999"))) == LINES
         assert texts(first_page(whole.replace(b"startxref", b"startless"))) == LINES

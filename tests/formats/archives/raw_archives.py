@@ -1,4 +1,4 @@
-"""Archives that no usual tool makes, and the cost of reading one in a process of its own."""
+"""Archives that no usual tool makes, and the cost of reading one in a separate process."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ Cost = tuple[str, list[int], int, float]
 
 @contextmanager
 def measuring() -> Iterator[Callable[[Path, str], Cost]]:
-    """Give a function that scans an archive of a dataset type in a process of its own.
+    """Return a function that scans an archive of a dataset type in a separate process.
 
     Each is the fork of one that has imported everything, so its memory is counted from there.
     """

@@ -115,7 +115,7 @@ def test_missing_pictures() -> None:
 
 
 def test_blank_rows_and_trailing_cells() -> None:
-    """Blank rows are no rows, and empty cells no boxes."""
+    """Blank rows and empty cells are ignored."""
     cell = json.dumps(CAT).replace('"', '""')
     found, rejected = _read(f'image,box0\n\n,,,\n"a.jpg",,"{cell}",,,\n \n'.encode())
 

@@ -11,7 +11,7 @@ PATHS = ["set/a.jpg", "set/b.JPG", "x/c.jpg", "y/c.jpg", "z/D.jpg", "Z/d.jpg", "
 
 @pytest.fixture
 def index() -> PictureIndex:
-    """The files of an archive whose annotations.csv lies in `set/`."""
+    """The files of an archive whose annotations.csv is in `set/`."""
     index = PictureIndex()
     for number, path in enumerate(PATHS):
         index.add(number, path)
@@ -35,7 +35,7 @@ def index() -> PictureIndex:
     ],
 )
 def test_found(index: PictureIndex, cell: str, path: str) -> None:
-    """By path, beside the csv, by name; in the case written first, then in any when unique."""
+    """By path, next to the CSV, by name; in the case written first, then in any when unique."""
     assert index.find(cell, "set/") == PATHS.index(path)
 
 

@@ -1,4 +1,4 @@
-"""Archives made to cost much: each is read in bounded time and memory, in a process of its own."""
+"""Archives made to cost much: each is read in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Measure = Callable[[Path, str], Cost]
 
 @pytest.fixture(scope="module")
 def measure() -> Iterator[Measure]:
-    """Scans an archive in a process of its own."""
+    """Scans an archive in a separate process."""
     with measuring() as measure:
         yield measure
 
@@ -174,7 +174,7 @@ def test_more_entries_than_allowed(tmp_path: Path, measure: Measure) -> None:
 
 
 def test_truncated_archive(tmp_path: Path, measure: Measure) -> None:
-    """A download that broke off is no archive."""
+    """An incomplete download is not an archive."""
     path = tmp_path / "archive.zip"
     content = make_zip({f"cat/{number}.png": draw(salt=number) for number in range(50)})
     path.write_bytes(content[:-100])

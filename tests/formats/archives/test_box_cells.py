@@ -89,7 +89,7 @@ def test_broken_json(cell: str) -> None:
     ],
 )
 def test_clipping(box: Box, clipped: Box) -> None:
-    """A box whose centre lies in the picture of 40 × 30 is cut at its edges; others stay exact."""
+    """A box whose centre is in the picture of 40 × 30 is cut at its edges; others stay exact."""
     assert clip_box(box, 40, 30) == clipped
 
 
@@ -107,7 +107,7 @@ SIDES = st.floats(-1e6, 1e6)
 
 @given(x=SIDES, y=SIDES, width=st.floats(0, 1e6, exclude_min=True), height=st.floats(1e-9, 1e6))
 def test_clipped_boxes_are_inside(x: float, y: float, width: float, height: float) -> None:
-    """A box that is kept lies in the picture and has a size above 0, whatever its numbers."""
+    """An accepted box is inside the picture and has a size above 0, whatever its numbers."""
     try:
         box = clip_box(Box(x, y, width, height), 40, 30)
     except CellFault:

@@ -87,7 +87,7 @@ def test_boxes_are_read_to_the_pixel(kind: str) -> None:
 def test_turned_boxes_are_read_by_their_bounds(
     written: str, sides: tuple[float, float, float, float]
 ) -> None:
-    """CVAT writes a box as it was before it was turned, and the angle beside it."""
+    """CVAT writes a box before its rotation, and the angle next to it."""
     boxes = {"scene-0.jpg": [a_box("circle", 25, 30, 50, 30)]}
     document = coco(boxes)
     document["annotations"][0]["attributes"] = {"occluded": False, "rotation": written}
@@ -136,7 +136,7 @@ def test_turned_boxes_are_read_by_their_bounds(
         ),
     ],
 )  # fmt: skip
-def test_place_of_a_rejected_box_is_told(files: dict[str, bytes], row: int, words: str) -> None:
+def test_place_of_a_rejected_box_is_reported(files: dict[str, bytes], row: int, words: str) -> None:
     """A rejection names file and place, the cause and the remedy; its picture counts once."""
     found = _rejections(files)
 

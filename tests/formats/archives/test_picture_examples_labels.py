@@ -6,7 +6,7 @@ from chalicelib.formats.archives.picture_examples import LabelBook, cut_label, f
 
 
 def test_faults() -> None:
-    """Empty labels, control characters and halves of characters are no labels."""
+    """Empty labels, control characters and halves of characters are not labels."""
     assert "empty" in find_label_fault("")
     assert "U+0007" in find_label_fault("a\x07")
     assert "U+D83D" in find_label_fault("\ud83d")

@@ -73,7 +73,7 @@ def _boxes(*rows: tuple[str, list[Any]], **pictures: bytes) -> dict[str, bytes]:
 
 
 def test_label_is_the_parent_folder_at_any_depth() -> None:
-    """Labels are the folders that the pictures lie in, in order of appearance."""
+    """Labels are the folders that contain the pictures, in order of appearance."""
     scan, shelf = _scan({"x/y/cat/1.png": ONE, "cat/2.png": TWO, " dog /3.txt": THREE})
 
     assert [(item.label, item.name, item.box) for item in scan.items] == [
@@ -112,7 +112,7 @@ def test_known_pictures() -> None:
 
 
 def test_upload_of_duplicates_only() -> None:
-    """A PUT that brings nothing new is no failure."""
+    """A PUT that adds nothing new succeeds."""
     scan, shelf = _scan({"cat/1.png": ONE}, known={"cat": {ONE_DIGEST}})
 
     assert (scan.kept, scan.duplicates, scan.bytes, shelf.pictures) == (0, 1, 0, {})
@@ -126,7 +126,7 @@ def test_names_that_differ_in_case_alone() -> None:
 
 
 def test_names_of_all_scripts() -> None:
-    """Umlauts, Chinese and emoji stand in labels and names as they were meant."""
+    """Umlauts, Chinese and emoji are unchanged in labels and names."""
     content = raw_zip(
         [
             Raw(b"\x84pfel/\x94l.png", ONE),
@@ -168,7 +168,7 @@ def test_long_names_are_cut() -> None:
     ],
 )
 def test_rejected_files(path: str, content: bytes, words: str) -> None:
-    """A file that is no example is counted and named with its reason; the others are kept."""
+    """A file that is not an example is counted with its reason; the others are accepted."""
     scan, _ = _scan({path: content, "dog/good.png": TWO, "dog/.hidden": b"x", "Thumbs.db": b"x"})
 
     assert (scan.kept, scan.rejected) == (1, 1)
@@ -250,7 +250,7 @@ def test_detection_duplicates() -> None:
 
 
 def test_detection_rejections() -> None:
-    """Each box is counted by itself, a picture without box once, and each names its place."""
+    """Each box is counted separately, a picture without box once, and each names its place."""
     files = _boxes(
         (
             "a.png",
@@ -323,7 +323,7 @@ def test_archives_of_no_use(files: dict[str, bytes], type_: str, words: str) -> 
 
 
 def test_no_archive() -> None:
-    """A file that is no archive is an InvalidZip, for which the caller has the documented text."""
+    """A file that is not an archive is an InvalidZip; the caller adds the documented text."""
     with pytest.raises(InvalidZip):
         _scan(ONE)
 

@@ -1,4 +1,4 @@
-"""Reading zip archives that nobody vouches for."""
+"""Reading untrusted zip archives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEXT = bytes(range(256)) * 400
 
 
 def _open(content: bytes) -> ZipArchive:
-    """Open an archive that lies in memory."""
+    """Open an archive in memory."""
     return open_archive(io.BytesIO(content))
 
 
@@ -83,7 +83,7 @@ def test_members_while_reading() -> None:
 
 
 def test_what_is_left_out_without_a_word() -> None:
-    """Folders, resource forks, dot files and what systems leave behind are no members."""
+    """Folders, resource forks, dot files and files of the operating system are not members."""
     junk = ["a/", "__MACOSX/a/._1.png", "a/.DS_Store", ".git/x", "a/Thumbs.db", "Desktop.ini"]
     content = make_zip([(name, b"" if name.endswith("/") else b"x") for name in [*junk, "a/1.png"]])
 
@@ -146,7 +146,7 @@ def test_names(raw: bytes, flags: int, extra: bytes, path: str) -> None:
     ],
 )
 def test_entry_that_cannot_be_used(entry: Raw, words: str) -> None:
-    """A bad entry is refused by itself, with its reason; the others are read."""
+    """A bad entry alone is refused, with its reason; the others are read."""
     archive = _open(raw_zip([entry, Raw(b"good/1.png", b"fine")]))
     bad, good = archive.members()
 
@@ -156,7 +156,7 @@ def test_entry_that_cannot_be_used(entry: Raw, words: str) -> None:
 
 
 def test_encrypted_entry_among_others() -> None:
-    """One encrypted file is refused by itself; an archive of nothing else, as a whole."""
+    """One encrypted file is refused alone; an archive of nothing else, as a whole."""
     secret, plain = Raw(b"a.png", b"x", flags=1), Raw(b"b.png", b"y")
     archive = _open(raw_zip([secret, plain]))
 
@@ -165,7 +165,7 @@ def test_encrypted_entry_among_others() -> None:
         _open(raw_zip([secret, Raw(b"folder/", b"")]))
 
 
-def test_encryption_that_only_the_local_header_tells() -> None:
+def test_encryption_that_only_the_local_header_declares() -> None:
     """The directory does not decide alone."""
     content = bytearray(raw_zip([Raw(b"a.png", b"x")]))
     content[6] |= 1
@@ -261,7 +261,7 @@ def test_comment_and_bytes_behind_the_archive() -> None:
     ],
 )
 def test_no_usable_archive(content: bytes, words: str) -> None:
-    """What is no archive, cut short or damaged as a whole says which, and the remedy."""
+    """The error of a foreign, truncated or damaged file says which it is, and the remedy."""
     with pytest.raises(InvalidZip, match=words) as refusal:
         list(_open(content).members())
 
@@ -269,7 +269,7 @@ def test_no_usable_archive(content: bytes, words: str) -> None:
 
 
 def test_missing_large_end_record() -> None:
-    """A locator that points at nothing is no reason to trust the small end record."""
+    """A locator that points at nothing does not make the small end record trustworthy."""
     large = b"x" * 100 + zip64_end(0, 0, 100)
 
     with pytest.raises(InvalidZip, match="zip64 end record is missing"):

@@ -20,7 +20,7 @@ def test_harmless_paths(name: str) -> None:
     assert find_path_problem(name) == ""
 
 
-def test_junk_is_told_by_whole_steps() -> None:
+def test_junk_is_recognised_by_whole_steps() -> None:
     """Names that only begin like junk are files like any other."""
     assert all(map(is_junk, ["__MACOSX/a", "a/__MACOSX/b", ".a/b", "a/.b", "THUMBS.DB"]))
     assert not any(map(is_junk, ["__MACOSX2/a", "a/b.", "thumbs.db.png", "a/desktop.ini/b.png"]))

@@ -49,7 +49,7 @@ def test_conversation():
 
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.7", b"nonsense"])
 def test_documents_that_are_none(data):
-    """A file that cannot be opened has an error, and the conversation goes on."""
+    """A file that cannot be opened has an error, and the conversation continues."""
     (opening,) = talk(data)
     assert json.loads(opening) == {"error": "format"}
 

@@ -139,7 +139,7 @@ class TestHostile:
 
     def test_compressed_gigabytes(self, monkeypatch):
         """Content that unpacks to 4 GB ends the process of the document, not the service."""
-        # Where it ends is no matter, and a quarter of the way takes a quarter of the time.
+        # The end does not matter, and a quarter of the way takes a quarter of the time.
         monkeypatch.setattr(pdf_process, "MAX_MEMORY_BYTES", 256 << 20)
         writer = Writer()
         content = writer.add(b"/Filter /FlateDecode", zeros(4_000_000_000))
@@ -305,7 +305,7 @@ class TestUse:
         assert children() == before
 
     def test_little_time_is_no_fault_of_the_document(self, monkeypatch):
-        """Who has less time than a document may take is told so, not that the PDF is slow."""
+        """A caller with too little time gets an error about that, not about a slow PDF."""
         monkeypatch.setattr(Frames, "send", lambda frames, body, deadline: None)
         with pytest.raises(TimedOut, match="in the time that was left"):
             open_document(text_pdf(LINES), 8, page_seconds=60, seconds_left=3)

@@ -43,7 +43,7 @@ def ends():
 
 
 def soon(seconds=10.0):
-    """Return a deadline; one that no test waits for, unless told otherwise."""
+    """Return a deadline; by default one that no test waits for."""
     return time.monotonic() + seconds
 
 
@@ -67,7 +67,7 @@ def test_large_frames_go_through_narrow_pipes(ends):
 
 
 def _read(end, count):
-    """Read so many bytes."""
+    """Read a number of bytes."""
     found = b""
     while len(found) < count:
         found += os.read(end, count - len(found))

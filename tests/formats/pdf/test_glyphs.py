@@ -1,4 +1,4 @@
-"""Characters as PDFium tells them, seen through whole pages."""
+"""Characters as PDFium reports them, tested with whole pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAP = (
 
 
 def mapped(text, letters):
-    """Read a page whose font says by a table of its own what its letters are.
+    """Read a page whose font has a table that defines its letters.
 
     Args:
         text: What is drawn.
@@ -36,7 +36,7 @@ def mapped(text, letters):
 
 
 def with_font(writer, font, text):
-    """Read a page of one line in a font of its own."""
+    """Read a page of one line in a separate font."""
     sheet = Sheet(words(text, 72, 700, font="G"), objects=b"/Font << /G %d 0 R >>" % font)
     data = writer.finish(add_sheets(writer, [sheet]))
     # The page's own font takes the place of the usual ones.

@@ -53,7 +53,7 @@ def test_sides_of_fills() -> None:
 
 
 def test_page_of_very_many_lines_has_none() -> None:
-    """A pattern of lines is no form, and costs no more than its text."""
+    """A pattern of lines is not a form, and costs no more than its text."""
     assert _rules(b"".join(b"50 %d m 500 %d l S " % (n % 700, n % 700) for n in range(9000))) == []
 
 

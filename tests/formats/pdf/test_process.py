@@ -62,7 +62,7 @@ def test_it_is_limited(process):
 
 
 def test_it_takes_little(process):
-    """An idle process takes 40 MB at most: two documents at once hurt nobody."""
+    """An idle process takes 40 MB at most: two documents at once are harmless."""
     status = about(process, "status").decode()
     row = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     assert int(row.split()[1]) < 40_000
@@ -76,7 +76,7 @@ def test_closing_ends_it(process):
 
 
 def test_it_ends_with_its_parent(process):
-    """When nobody holds its pipes any more it ends by itself."""
+    """It ends when its pipes are closed."""
     process.release()
     for _ in range(100):
         if b"Z" in about(process, "stat").rpartition(b")")[2].split()[:1]:
@@ -100,7 +100,7 @@ def test_crash_names_the_page(number):
 
 
 def test_standstill_names_the_page():
-    """A process that finds no processor is ended in time, and that is no fault of the document."""
+    """A process that finds no processor is ended in time, and the document is not blamed."""
     with PdfDocument(text_pdf(LINES), 8, 0.5, math.inf) as document:
         os.kill(document._process.pid, signal.SIGSTOP)
         for _ in range(2):
@@ -113,7 +113,7 @@ def test_standstill_names_the_page():
 
 
 def test_interpreter_that_does_not_start(monkeypatch):
-    """A process that cannot start is no fault of the document, and nothing is left of it."""
+    """If the process cannot start, the document is not blamed, and nothing remains of it."""
     before = len(os.listdir("/proc/self/fd"))
     for command in ("/bin/false", "/no/such/interpreter"):
         monkeypatch.setattr(pdf_process.sys, "executable", command)

@@ -19,7 +19,7 @@ def letters(text, hidden=0, known=True):
 
 
 def test_twenty_characters_are_enough():
-    """A page number alone is no text layer."""
+    """A page number alone is not a text layer."""
     assert is_sane(letters("a" * 20))
     assert not is_sane(letters("a" * 19))
     assert first_page(pdf([Sheet(words("Page 3", 72, 700))])).layer is None
@@ -39,7 +39,7 @@ def test_replacement_characters():
 
 
 def with_image(width, height, text, times=1):
-    """Write an A4 page with an image of so many points and a text."""
+    """Write an A4 page with an image of a size in points and a text."""
     writer = Writer()
     image = flat_image(writer, 10, 10)
     content = text + b"q %f 0 0 %f 0 0 cm /I Do Q\n" % (width, height) * (times - 1)
@@ -103,7 +103,7 @@ def field(entries, appearance):
 
 @pytest.mark.parametrize("appearance", [True, False])
 def test_filled_fields_are_read(appearance):
-    """What stands in a form's fields is displayed, so it is read and drawn."""
+    """The content of a form's fields is displayed, so it is read and rendered."""
     data = field(b"/F 4", appearance)
     page = first_page(data, needs_pixels=True)
     assert texts(page) == [TEXT, "John Smith"]

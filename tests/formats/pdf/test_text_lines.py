@@ -101,7 +101,7 @@ def test_indexes_stay_with_their_line():
 
 
 def test_small_lines_are_no_indexes():
-    """A small line below a large one is a line, and so is one that begins beside another."""
+    """A small line below a large one is a line, and so is one that begins next to another."""
     assert read(spell("left", 10, 100), spell("right", 52, 107, run=1)) == ["left", "right"]
     assert read(spell("Large", 10, 100, size=30), spell("small", 10, 118, size=10, run=1)) == [
         "Large",
@@ -140,12 +140,12 @@ def test_turned_text_has_corners(angle):
 
 
 def test_directions_do_not_mix():
-    """A stamp across a page is a line of its own, after the page's text."""
+    """A stamp across a page is a separate line, after the page's text."""
     page = spell("running text of the page", 10, 100)
     assert read(spell("DRAFT", 60, 140, angle=315), page) == ["running text of the page", "DRAFT"]
 
 
-def test_absurd_font_sizes_are_mended_by_ink():
+def test_absurd_font_sizes_are_corrected_by_ink():
     """A font whose size says nothing of its letters' height is measured by them."""
     glyphs = [one._replace(size=2000.0) for one in spell("two words", 100, 200)]
     (line,) = text_lines(glyphs)

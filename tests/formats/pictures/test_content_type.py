@@ -1,4 +1,4 @@
-"""The kind of a file, told by its bytes."""
+"""The type of a file, recognised by its bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 @pytest.mark.parametrize(("kind", "media"), [("PNG", "image/png"), ("JPEG", "image/jpeg")])
 def test_sniff_when_supported(kind: str, media: str) -> None:
-    """PNG and JPEG are told by their first bytes and served with their media type."""
+    """PNG and JPEG are recognised by their first bytes and served with their media type."""
     head = encoded(scene(), kind)[:16]
 
     assert sniff(head) == kind.lower()

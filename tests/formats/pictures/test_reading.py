@@ -91,7 +91,7 @@ def test_read_when_turned(kind: str, orientation: int) -> None:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("orientation", [1, 3, 6, 7])
 def test_read_when_turned_and_reduced(kind: str, orientation: int) -> None:
-    """A reduced picture is turned alike, and still tells the size of the whole one."""
+    """A reduced picture is rotated as well, and still reports the size of the whole one."""
     data = turned(scene(900, 600), kind, orientation)
     expected = Image.fromarray(_displayed(data))
 
@@ -332,7 +332,7 @@ def test_read_when_bytes_are_wrong(
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_facts_when_turned(kind: str) -> None:
-    """The header alone tells the displayed size; no pixel is looked at."""
+    """The displayed size comes from the header; no pixel is decoded."""
     data = turned(scene(64, 48), kind, 6)
     assert picture_facts(data, ENOUGH) == PictureFacts(kind.lower(), 48, 64)
     with pytest.raises(UnsupportedType):

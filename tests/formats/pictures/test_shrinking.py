@@ -79,6 +79,6 @@ def test_pixels_over_the_limit_are_scaled_down(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("content", [b"", b"GIF89a", draw()[:-9], noise(9, 9, "JPEG")[:-200]])
 def test_what_cannot_be_read_is_refused(content: bytes) -> None:
-    """Scaling down is no way around the checks."""
+    """Scaling down does not bypass the checks."""
     with pytest.raises(ServiceError):
         check_picture(shrink_picture(content, LIMIT)[0], LIMIT)

@@ -57,7 +57,7 @@ def test_sheets_are_read() -> None:
 
 
 def test_a_value_of_a_megabyte_in_json_is_refused_with_its_place() -> None:
-    """What fills the memory is no line."""
+    """A line that would exhaust memory is rejected."""
     content = b'{"text": "a"}\n{"text": "' + b"x" * 2_100_000 + b'"}'
     with pytest.raises(InvalidUpload, match=r"line 2.*longer than 1,000,000 characters"):
         list(read_lines(io.BytesIO(content), ""))

@@ -20,7 +20,7 @@ def reports(count: int, seed: int = 1) -> list[Row]:
 
 
 def is_header(first: Row, rows: list[Row]) -> bool:
-    """Tell whether a first row counts as a header."""
+    """Return whether a first row counts as a header."""
     return has_unnamed_header(*count_columns([first, *rows], 0, 1))
 
 
@@ -40,6 +40,6 @@ def test_row_like_those_below_is_an_example(first: Row) -> None:
 
 @pytest.mark.parametrize("first", [("observed", "felt as"), ("col_1", "col_2"), ("q", "a")])
 def test_short_names_are_a_header(first: Row) -> None:
-    """Names that nobody has foreseen, above texts that are longer and labels that repeat."""
+    """Unknown names, above texts that are longer and labels that repeat."""
     assert is_header(first, reports(30))
     assert not is_header(first, reports(9))

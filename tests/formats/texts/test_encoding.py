@@ -47,7 +47,7 @@ def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None
     ],
 )
 def test_find_encoding_when_the_file_is_no_text(data: bytes, words: str) -> None:
-    """A file that is no text fails as a whole, and the message says what it looks like."""
+    """A file that is not text fails as a whole, and the message says what it looks like."""
     with pytest.raises(InvalidUpload) as caught:
         find_encoding(io.BytesIO(data))
 
@@ -56,7 +56,7 @@ def test_find_encoding_when_the_file_is_no_text(data: bytes, words: str) -> None
 
 
 def test_name_foreign_type_when_it_is_text() -> None:
-    """Text with a stray control character is no binary data."""
+    """Text with a stray control character is not binary data."""
     assert name_foreign_type(b"a\x00b,label") == ""
 
 

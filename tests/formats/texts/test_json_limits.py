@@ -1,4 +1,4 @@
-"""The depth of JSON is told by its text, the same on every interpreter."""
+"""The depth of JSON is computed from its text, the same on every interpreter."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_known_texts_are_duplicates_of_their_label_only() -> None:
 
 
 def test_file_of_duplicates_only() -> None:
-    """A PUT that brings nothing new is no failure."""
+    """A PUT that adds nothing new succeeds."""
     decision = scan(io.BytesIO(a_csv([("one", "a")])), _rules({"a": ["one"]}))
 
     assert (decision.kept, decision.duplicates) == (0, 1)

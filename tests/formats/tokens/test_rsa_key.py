@@ -57,7 +57,7 @@ def certificate(private, ended=True) -> str:
 
 
 def test_certificates_key_is_taken_whatever_its_age(private_pem):
-    """A certificate that lies in a device gives its key; its expiry is ignored."""
+    """A certificate of a device gives its key; its expiry is ignored."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
     exported = f"Bag Attributes\n    friendlyName: device\n{certificate(private)}"
 
@@ -69,7 +69,7 @@ def test_certificates_key_is_taken_whatever_its_age(private_pem):
 
 
 def test_private_key_is_no_public_key(private_pem):
-    """Whoever sends a private key is told so, also where a certificate stands beside it."""
+    """Sending a private key is an error that says so, even next to a certificate."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
 
     for sent in (private_pem, pems(private)[0], certificate(private) + private_pem):

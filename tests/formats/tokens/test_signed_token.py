@@ -1,4 +1,4 @@
-"""The service's own tokens are read by nobody but their signer, and only as their kind."""
+"""The service's own tokens are accepted only by their signer, and only as their kind."""
 
 from __future__ import annotations
 
