@@ -280,7 +280,7 @@ class BatchService:
                 self._settle(self._batches.cancel(found) or found)
                 found = self._batches.find(batch.account_id, batch.batch_id)
             if found is not None and found.is_open:
-                return  # Something is left to give back: the sweep finds it.
+                return  # The sweep settles what is still reserved.
             self._remove(batch)
             if uploaded := _uploaded(batch):
                 self._stores.uploaded_files.release(uploaded, batch.batch_id)

@@ -1,7 +1,7 @@
 """Answers batches: prepares them, does their parts, puts the result together, settles the count.
 
-A batch runs as a few chains of parts through the queue: whoever has answered a part sends the
-message of the part that many places further. So an account never has more than those waiting,
+A batch runs as a few chains of parts through the queue: a worker that has answered a part sends
+the message of the next part of its chain. So an account never has more than those waiting,
 however much it asked for, and accounts take turns as the queue serves them. Every step may be
 repeated: parts write the same bytes again, and the row counts each of them once.
 """

@@ -79,7 +79,7 @@ class BoxService:
             LabelNotFound: the dataset has no label of some id.
             ExampleNotFound: the example was removed meanwhile.
             TooLarge: the dataset would have more examples than are allowed.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         row = view.dataset

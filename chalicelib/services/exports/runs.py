@@ -1,6 +1,6 @@
 """Writes exports: a worker reads the dataset as it is then, and puts one file into the bucket.
 
-Every step may be repeated, so the job may be delivered twice or taken up by another worker.
+Every step may be repeated, so the job may be delivered twice or resumed by another worker.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs deletions: rows, chunks and artifacts go; the record stays.
 
-Every step may be repeated, so the job may be delivered twice or taken up by another worker.
+Every step may be repeated, so the job may be delivered twice or resumed by another worker.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DeletionRunService:
 
         Args:
             stores: what is deleted.
-            clock: tells the time.
+            clock: returns the current time.
             clear_traces: clears away what mendings of a dataset left; returns in how many
                 seconds to come again, 0 when all is gone.
         """
@@ -80,7 +80,7 @@ class DeletionRunService:
             self._stores.deletions.release(deletion)
             raise
         if done is not None:
-            # Before the last write: who dies in between tells again, and nobody misses it.
+            # Before the last write: after a crash in between, the retry emits the event again.
             self._tell(deletion)
             self._stores.deletions.finish(done)
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
@@ -114,7 +114,7 @@ class DeletionRunService:
         return self._delete_dataset(deletion, dataset)
 
     def _later(self, deletion: Deletion, seconds: int) -> None:
-        """Give the job back, to be taken up again after some seconds."""
+        """Release the job and send it again after some seconds."""
         self._stores.deletions.release(deletion)
         self._stores.queues.send(DELETE, delete_job(deletion), seconds)
 

@@ -93,7 +93,7 @@ class SweepService:
         return sent
 
     def count_places(self) -> bool:
-        """Count the trainings that wait, for those who ask; tell whether so many do."""
+        """Count the waiting trainings for queue positions; return whether there are many."""
         return self._stores.places.count()
 
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:

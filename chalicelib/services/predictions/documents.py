@@ -160,7 +160,7 @@ class OcrService:
             model: the model, of type OCR.
             sample: picture or PDF, or its address.
             request: what to look for.
-            seconds_left: tells the time that the call may still take.
+            seconds_left: returns the time that the call may still take.
 
         Raises:
             InvalidParameter: the model is of another type.
@@ -185,7 +185,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document as `read` does, beside those that calls of its account read."""
+        """Read a document as `read` does, without counting it as a running call."""
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
         return _finish(
@@ -229,7 +229,7 @@ class OcrService:
                 )
                 return work.run(threads, read)
             finally:
-                # After a refusal nobody waits: each thread ends at its next check.
+                # After an error, the threads end by themselves at their next check.
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _load(self, model: ServedModel, alphabet: str) -> Tools:

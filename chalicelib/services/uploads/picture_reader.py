@@ -62,7 +62,7 @@ class PictureReader:
         """Decide what happens to each picture or box, and store the pictures that are kept.
 
         Raises:
-            InvalidUpload: the file is no zip archive, nothing in it can be used, or it breaks a
+            InvalidUpload: the file is not a zip archive, nothing in it can be used, or it breaks a
                 limit of the dataset.
         """
         dataset = owned.dataset
@@ -175,7 +175,7 @@ def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
 
 
 def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
-    """Say the documented text of a file that is no archive, with the cause beside it."""
+    """Return the documented error of a file that is not an archive, with the cause."""
     refusal = InvalidUpload(f"Invalid zip format provided for {dataset.name}")
     refusal.detail = problem.cause
     return refusal

@@ -65,6 +65,6 @@ class UploadFormService:
         )  # fmt: skip
 
     def receive(self, key: str, etag: str) -> bool:
-        """Note that the bucket has received a file; False when nobody waits for it."""
+        """Record that the bucket has received a file; False if no upload expects it."""
         owner = owner_and_id(key)
         return owner is not None and self._files.receive(*owner, etag)

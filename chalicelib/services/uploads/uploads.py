@@ -121,7 +121,7 @@ class UploadService:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
             UnsupportedType: the file is none of the family.
-            TooManyOpen: the account has too much going on, or stores too much.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         dataset, job = self._accept(account, family, source, fields)
         self._enqueue(job)
@@ -141,7 +141,7 @@ class UploadService:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
             UnsupportedType: the file is none of the family.
-            TooManyOpen: the account has too much going on, or stores too much.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)
@@ -158,7 +158,7 @@ class UploadService:
             current = self._stores.datasets.find(account.account_id, family, dataset.dataset_id)
             view = self._stores.labels.view(current or dataset)
         except StorageUnavailable:
-            # It was accepted; the caller must not be told to send it again.
+            # The upload was accepted, so an error must not make the caller send it again.
             view = DatasetView(dataset, ())
         if view.dataset.status == UPLOADING:
             self._enqueue(job)
@@ -207,12 +207,12 @@ class UploadService:
         """Accept a file that adds to a dataset; its data of before stays as it is until then.
 
         Raises:
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
             BadRequest: it was not created from a file, or its first upload failed.
             TooLarge: the file, or the dataset with it, is over its limit.
             UnsupportedType: the file is none of the dataset's family.
-            TooManyOpen: the account has too much going on, or stores too much.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         check_kind(view.dataset.type, source.options.format)
         _check(view.dataset.family, source)
@@ -223,12 +223,12 @@ class UploadService:
 
         Raises:
             InvalidParameter: the model is of another type.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was deleted.
             TooLarge: the file, or the dataset with it, is over its limit.
-            UnsupportedType: the file is no zip archive.
-            TooManyOpen: the account has too much going on, or stores too much.
+            UnsupportedType: the file is not a zip archive.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         if model.type != DETECTION:
             raise InvalidParameter(
@@ -315,7 +315,7 @@ class UploadService:
         """Count an upload against its account's limits, unless what accepts it fails.
 
         Raises:
-            TooManyOpen: the account has too much going on, or stores too much.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         room, key = self._stores.room, (dataset.account_id, dataset.family, dataset.dataset_id)
         room.reserve_upload(*key, dataset.receipt_id, size_bytes)
@@ -331,8 +331,8 @@ class UploadService:
         """Say where the file's bytes are, or check that its URL can be read.
 
         Raises:
-            RateExceeded: the account has as many downloads going on as it may.
-            MachineBusy: this process has as many going on as it may.
+            RateExceeded: the account has the maximum number of downloads in progress.
+            MachineBusy: this process has the maximum number of downloads in progress.
         """
         options = source.options.to_json()
         if source.uploaded is not None:
@@ -354,7 +354,7 @@ class UploadService:
         """Find the uploaded file that a path names, and look at its size and first bytes.
 
         Raises:
-            DownloadFailed: there is none that this account may use, or it is no such file.
+            DownloadFailed: the account has no such uploaded file.
             TooLarge: it is over the limit of the family.
         """
         if source.path is None or not is_upload_path(source.path):

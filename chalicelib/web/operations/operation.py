@@ -93,7 +93,7 @@ class Operation:
     query: type[msgspec.Struct] | None = None
     """Struct of the query parameters other than `offset` and `count`."""
     page_size: int = 0
-    """Default and largest `count` of a paged list; 0 when there are no pages."""
+    """Default and maximum `count` of a paged list; 0 for an unpaged one."""
     is_list: bool = False
     """True when `answer` is the type of a list's records."""
     list_members: Mapping[str, Any] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Operation:
     locate: Callable[[Call], object] | None = None
     """Loads what path or body name, unless it is there; runs after the 401, before other checks."""
     name_model: Callable[[Call], str | None] | None = None
-    """Tells the model that the body names, whose row is read in one trip with the account's.
+    """Returns the model that the body names, whose row is read in one trip with the account's.
 
     Called before the 401 is certain, so it says nothing of what is wrong with the body.
     """
@@ -110,7 +110,7 @@ class Operation:
     creates: str = ""
     """Kind of the integer id that is held for what it creates under a key; none when empty."""
     recover: Callable[[Call], object | None] | None = None
-    """Tells what an earlier attempt under the same key has done: its answer record, or None.
+    """Returns the answer record of an earlier attempt under the same key, or None.
 
     Asked before anything else when the earlier one has left no answer. Missing where the work may
     simply be done again.

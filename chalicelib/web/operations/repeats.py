@@ -1,6 +1,6 @@
 """Answers a call with an `Idempotency-Key` once: a repeated one gets the first answer again.
 
-What is sent again is told by method, path, query, fields and digests of files, so that another
+A repeated call is recognised by method, path, query, fields and digests of files, so that another
 boundary of a form makes no difference.
 """
 

@@ -83,7 +83,7 @@ def ocr_answer(
         task: one of the tasks.
         found: what was found, in the order of the answer.
         sample_id: what the caller sent as such.
-        table_id: makes what stands in the name of a table that has none, by its number.
+        table_id: returns the name of an unnamed table, from its number.
     """
     blocks = _blocks(found.findings, table_id)
     items = [
