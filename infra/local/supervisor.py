@@ -207,7 +207,6 @@ class Supervisor:
         return self._status
 
     def _bind(self) -> None:
-        """Claim the ports and the state folder."""
         self._claim_folder()
         self._front = bind(self._options.port, "PRESAGE_PORT")
         self._endpoint_url = self._options.endpoint_url
@@ -289,7 +288,6 @@ class Supervisor:
         return True
 
     def _welcome(self, settings: Settings) -> None:
-        """Create the demo account, show a first prediction, and print the ready line."""
         url = address(self._front)
         welcomed = self._options.is_bare or self._task(
             "demo", lambda: run_demo(settings, self._state, self._options, url)
