@@ -1,6 +1,6 @@
 """Trained arrays to bytes and back: an npz archive with a JSON header and fixed timestamps.
 
-The same arrays give the same bytes, so an artifact's sha256 identifies what was learnt. Nothing is
+The same arrays give the same bytes, so an artifact's sha256 identifies a model. Nothing is
 pickled: reading an artifact runs no code.
 """
 
@@ -38,7 +38,7 @@ _DAMAGE = (
 
 
 class ArtifactError(Exception):
-    """The bytes are no artifact that this version can read; the text says why."""
+    """The bytes are not an artifact that this version can read; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def read_kind(data: bytes) -> str:
-    """Tell what an archive written by `dump` holds, reading its header alone.
+    """Return what an archive written by `dump` holds, reading its header alone.
 
     Args:
         data: the bytes.
@@ -174,7 +174,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
             members = {name: archive[name] for name in wanted}
     except _DAMAGE as cause:
         raise ArtifactError(f"The artifact is damaged: {cause}") from cause
-    # A member that is no array comes back as its bytes.
+    # A member that is not an array comes back as its bytes.
     if not all(isinstance(member, np.ndarray) for member in members.values()):
         raise ArtifactError("The artifact is damaged: a member is no array.")
     return members

@@ -1,4 +1,4 @@
-"""Temperature: one number that makes the probabilities mean what they say.
+"""Temperature scaling: one number that calibrates the probabilities.
 
 Fitted on out-of-fold logits, because a head is surer of the texts it has seen.
 """
@@ -19,7 +19,7 @@ _LOWEST, _HIGHEST = 0.05, 20.0
 _STEPS = 1_024.0
 _ROUNDS = 40
 _PRECISION = 1e-4
-# The float64 copy of so many rows is small, also where there are a thousand labels.
+# The float64 copy of this many rows is small, also where there are a thousand labels.
 _CHUNK_ROWS = 4_096
 
 

@@ -21,7 +21,7 @@ MAX_LISTED = 100
 """Entries of each list of a report."""
 LEAST_EXAMPLES = 5
 """Labels with fewer examples stay out: most of their good examples would be listed."""
-# A pair is named when chance makes so many errors of it in less than one of a hundred trainings.
+# A pair is named when chance makes that many errors of it in less than one of a hundred trainings.
 _RARELY = 0.01
 _FEW, _SOME = 15, 35
 _CHUNK_ROWS = 4_096
@@ -55,7 +55,7 @@ class LabelNames(NamedTuple):
 
         Args:
             example_id: the example.
-            digest: of what was learnt from, 32 hex digits.
+            digest: of the example, 32 hex digits.
             given: index of its label.
             found: what it looks like; its `suggestion` is an index too.
         """
@@ -212,7 +212,7 @@ def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[
 
 
 def expected_precision(examples_per_label: float) -> str:
-    """Say how much of the list of likely label errors is usually right.
+    """Return how much of the list of likely label errors is usually right.
 
     Args:
         examples_per_label: examples of a typical label.
@@ -223,7 +223,7 @@ def expected_precision(examples_per_label: float) -> str:
 
 
 def _poisson_tail(count: int, expected: float) -> float:
-    """Probability of at least so many events when so many are expected."""
+    """Return the probability of at least n events when another number is expected."""
     term = math.exp(-expected)
     below = 0.0
     for number in range(count):

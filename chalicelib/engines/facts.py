@@ -1,4 +1,4 @@
-"""Reads what stands beside installed model files: title, digest, licence, sizes."""
+"""Reads the facts files of installed models: title, digest, licence, sizes."""
 
 from __future__ import annotations
 

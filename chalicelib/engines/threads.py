@@ -1,4 +1,4 @@
-"""Shares independent pieces of one computation among threads; native code runs beside itself."""
+"""Runs independent parts of a computation in threads; native code runs in parallel."""
 
 from __future__ import annotations
 

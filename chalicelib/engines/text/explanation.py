@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def explain(
     trained: TrainedText, encode: Callable[[Sequence[str]], Blocks], document: str, label: str
 ) -> list[ExplainedWord]:
-    """Tell what each word of a text does for a label.
+    """Return what each word of a text does for a label.
 
     Args:
         trained: the model.

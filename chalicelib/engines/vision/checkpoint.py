@@ -27,7 +27,7 @@ class Checkpoint:
     epochs: int
     """Epochs that had ended."""
     seconds: float
-    """Time that was learnt so far, in seconds."""
+    """Training time so far, in seconds."""
 
 
 def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explain(trained: TrainedVision, picture: Picture, label: str) -> list[ExplainedRegion]:
-    """Tell what each region of a picture does for a label.
+    """Return what each region of a picture does for a label.
 
     Args:
         trained: a model of type image or image-multi-label.

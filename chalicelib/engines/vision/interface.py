@@ -62,7 +62,7 @@ class Extractor(Protocol):
         ...
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Say how many views of a picture of this size a training uses, at least 1."""
+        """Return how many views of a picture of this size a training uses, at least 1."""
         ...
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
@@ -104,7 +104,7 @@ class VisionData:
     features: FeatureReader
     """Their features; places are indexes into `pictures.pictures`."""
     open_picture: Callable[[int, int], Picture]
-    """Decodes the picture at a place, keeping at least so many pixels on the shorter side."""
+    """Decodes the picture at a place, keeping at least that many pixels on the shorter side."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class VisionOptions:
     split_ratio: float = 0.9
     """Share of the pictures to train on; 1 holds nothing out (benchmarks)."""
     augment: bool = False
-    """Whether views other than the picture itself are learnt from."""
+    """Whether views other than the picture itself are trained on."""
     algorithm: str = ""
     """`object-detection` or `retail-execution`; empty for the other types."""
     seed: int = 0
@@ -160,13 +160,13 @@ class FittedVision:
     early_stopping: bool = False
     """Whether it stopped before the last allowed epoch."""
     suspects: Sequence[SuspectExample] = ()
-    """All examples whose labels are doubted, the most suspicious first."""
+    """All examples whose labels are flagged as likely errors, the most suspicious first."""
     evaluation: Evaluation | None = None
     """Answers to the dataset's own pictures by heads that had not seen them; None: not kept."""
 
 
 class VisionTraining(Protocol):
-    """A training that goes on in steps of about a second, and survives its process."""
+    """A training that runs in steps of about a second, and can be resumed by another process."""
 
     @property
     def epochs_done(self) -> int:
@@ -177,12 +177,12 @@ class VisionTraining(Protocol):
         """Do the next piece of work; None when nothing is left to do.
 
         Raises:
-            TrainingFailed: nothing can be learnt from these pictures; says why, with the remedy.
+            TrainingFailed: these pictures cannot be trained on; says why, with the remedy.
         """
         ...
 
     def save(self) -> bytes:
-        """Return everything that another process needs to go on from here (npz, no pickle)."""
+        """Return everything that another process needs to resume from here (npz, no pickle)."""
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -228,7 +228,7 @@ class JudgingVision(Protocol):
     """A model that says how sure it is of a picture, and where that lies among others."""
 
     def judge(self, picture: Picture) -> Judgement:
-        """Say what it makes of one picture."""
+        """Return what it makes of one picture."""
         ...
 
 

@@ -33,7 +33,7 @@ _WIDTHS = {LITE2: 1_000, NANODET: 80}
 
 
 class PrebuiltVision:
-    """A TrainedVision without anything learnt here."""
+    """A TrainedVision that needs no training."""
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ def open_training(
     backbones: BackbonePool,
     checkpoint: bytes | None = None,
 ) -> VisionTraining:
-    """Begin a training, or go on with a saved one.
+    """Start a training, or resume a saved one.
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
@@ -70,7 +70,7 @@ def open_training(
 
     Raises:
         ValueError: the type is none of pictures, which is a mistake of the caller.
-        TrainingFailed: nothing can be learnt from these pictures.
+        TrainingFailed: these pictures cannot be trained on.
     """
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.training import ImageTraining

@@ -54,7 +54,7 @@ def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> 
 
 
 def _is_complete(folder: Path, files: object) -> bool:
-    """Say whether every listed file is there with its size; a damaged list says that none is."""
+    """Return whether every listed file is there with its size; a damaged list says that none is."""
     try:
         return (
             isinstance(files, dict)

@@ -34,7 +34,7 @@ def label_phrase(name: str) -> str | None:
 
 
 def _has_meaning(word: str) -> bool:
-    """Say whether a word is more than a code: real letters, a vowel, not a bare category word."""
+    """Return whether a word is more than a code: letters, a vowel, not a bare category word."""
     if _DENSE_SCRIPT.search(word):
         return True
     is_word = _LATIN_WORD.match(word) is not None and _VOWEL.search(word) is not None

@@ -80,7 +80,7 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
 
 
 def cost_relative_to_mpnet(encoders: Iterable[str]) -> float:
-    """Tell what large encoders cost a word, as a share of what mpnet does; 1 when it is unknown."""
+    """Return the cost of large encoders as a fraction of that of mpnet; 1 when it is unknown."""
     usual = _SECONDS_PER_WORD["mpnet"]
     return sum(_SECONDS_PER_WORD.get(name, usual) for name in encoders) / usual
 

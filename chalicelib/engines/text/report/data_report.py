@@ -21,7 +21,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Say what the training noticed about its data.
+    """Return what the training noticed about its data.
 
     Args:
         texts: the training texts.
@@ -55,7 +55,7 @@ def _examined(folds: OutOfFold) -> int:
 
 
 def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
-    """Say which examples stayed out of the list of likely label errors."""
+    """Return which examples stayed out of the list of likely label errors."""
     least = reports.LEAST_EXAMPLES
     if len(folds.examples) == len(texts.texts):
         return f"Labels with fewer than {least} examples are not examined."
@@ -66,7 +66,7 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Say how much of the list of likely label errors is usually right.
+    """Return how much of the list of likely label errors is usually right.
 
     Args:
         texts: the training texts; a typical label decides.

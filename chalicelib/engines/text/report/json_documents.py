@@ -202,7 +202,7 @@ def _reproducible(report: TextReport) -> str:
 
 
 def _rejecting(rejection: RejectionQuality, rate: float) -> str:
-    """Say how far the out-of-domain answer can be trusted; the rate is the one asked for."""
+    """Return how far the out-of-domain answer can be trusted; the rate is the one asked for."""
     if rejection.background is not None:
         return (
             "Texts unlike the training data are answered with an empty list. The threshold is to "

@@ -115,11 +115,11 @@ class BackbonePool:
             raise BackboneNotInstalled(name) from missing
 
     def is_loaded(self, name: str) -> bool:
-        """Tell whether a backbone is in memory."""
+        """Return whether a backbone is in memory."""
         return name in self._backbones
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether a backbone's files are there, or can be brought."""
+        """Return whether a backbone's files are there, or can be downloaded."""
         is_here = name in self._backbones or self._is_here(name)
         return is_here or self._source.offers(name)
 
@@ -152,6 +152,6 @@ def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
         member: sha256 by name.
 
     Raises:
-        AttributeError: the member is no mapping.
+        AttributeError: the member is not a mapping.
     """
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -53,6 +53,6 @@ class SquareExtractor:
         return 2 * self.dims
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Say how many views of a picture of this size, in pixels, a training uses."""
+        """Return how many views of a picture of this size, in pixels, a training uses."""
         del width, height
         return VIEWS if augment else 1

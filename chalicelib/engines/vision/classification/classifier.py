@@ -45,7 +45,7 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ImageParameters:
-    """What was learnt."""
+    """Parameters of the model."""
 
     labels: tuple[str, ...]
     """All labels; those without a picture are answered with probability 0."""
@@ -103,7 +103,7 @@ class TrainedImage:
         return ranked(self.labels, self.probabilities(self._embedding(picture)))
 
     def judge(self, picture: Picture) -> Judgement:
-        """Say what it makes of one picture.
+        """Return what it makes of one picture.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
@@ -111,7 +111,7 @@ class TrainedImage:
         return self.judgement(self._embedding(picture))
 
     def judgement(self, embedding: Floats) -> Judgement:
-        """Say what it makes of one embedding, shape (1280,)."""
+        """Return what it makes of one embedding, shape (1280,)."""
         whitened = self._whitened(embedding)
         logits = self._logits(whitened)
         shares = self._shares(logits)

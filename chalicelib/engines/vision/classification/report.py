@@ -65,7 +65,7 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def _results(training: LinearHeadTraining, held: Ints, answers: Ints) -> list[dict[str, str]]:
-    """Say what was answered to the first held-out pictures, int, shape (n,) each."""
+    """Return what was answered to the first held-out pictures, int, shape (n,) each."""
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     results = []
     for place, answer in zip(held[:MAX_EPOCH_RESULTS], answers, strict=False):
@@ -121,15 +121,15 @@ class ImageFolds:
 def served_temperature(folds: ImageFolds) -> float:
     """Fit the temperature; few pictures, all answered rightly, must not make it extreme.
 
-    The doubt is the rule of succession's: after n right answers the next one may be wrong with a
-    chance of 1 / (n + 2).
+    The smoothing follows the rule of succession: after n right answers, the next one is
+    wrong with a chance of 1 / (n + 2).
     """
     doubt = 1.0 / (len(folds.truth) + 2)
     return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, doubt)))
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Say what the training noticed about its data.
+    """Return what the training noticed about its data.
 
     Args:
         training: pictures and near-duplicates.
@@ -170,13 +170,13 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> list[SuspectExample]:
-    """Name every example of a dataset whose label is doubted; the report lists the first ones.
+    """List every example of a dataset whose label is flagged; the report shows the first ones.
 
     Args:
         training: pictures and labels.
         folds: answers out of fold.
         shares: their probabilities, float, shape (n, labels).
-        dataset_id: pictures of a global dataset are left out; nobody can mend those.
+        dataset_id: pictures of a global dataset, which users cannot correct, are left out.
     """
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)

@@ -107,7 +107,7 @@ class ImageTraining(LinearHeadTraining):
     """A VisionTraining: embeddings, whitening, softmax head, temperature."""
 
     def make_spec(self, targets: PictureTargets) -> SoftmaxHeadSpec:
-        """Say how a softmax head is fitted."""
+        """Return how a softmax head is fitted."""
         return SoftmaxHeadSpec(targets)
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class Rules:
     radius: float
     """Cells around a box's centre that have to find it."""
     least_share: float
-    """Share of a box that has to be seen in a view to be learnt from it."""
+    """Fraction of a box that a view must show for the box to be trained on."""
     most_overlap: float
     """Intersection over union up to which two answers of a label both stay."""
     decay: float | None

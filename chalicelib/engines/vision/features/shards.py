@@ -83,7 +83,7 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
 
 
 def head_bytes(rows: int) -> int:
-    """Say how many bytes of a shard of at most so many rows `read_head` needs."""
+    """Return how many bytes of a shard `read_head` needs for a maximum number of rows."""
     return _FIXED_BYTES + rows * _ENTRY_BYTES
 
 
@@ -108,7 +108,7 @@ def read_head(content: bytes) -> Shard:
         What it holds.
 
     Raises:
-        ValueError: these bytes are no beginning of a shard.
+        ValueError: these bytes are not the beginning of a shard.
     """
     arrays: dict[str, Array] = {}
     for name, start in _members(content):

@@ -1,4 +1,4 @@
-"""One fit of a head on some pictures, batch by batch; can stop and go on between any two.
+"""One fit of a head on some pictures, batch by batch; can stop and resume between any two.
 
 The order of an epoch follows from seed and epoch number alone, so nothing about it is saved.
 """
@@ -57,7 +57,7 @@ class LinearFitOptions:
 
 
 class LinearFit:
-    """A fit that is going on."""
+    """A fit in progress."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class LinearFit:
         return total / max(len(places), 1)
 
     def save(self) -> dict[str, Array]:
-        """Return the arrays from which another run goes on."""
+        """Return the arrays from which another run resumes."""
         head = self.head
         return {
             "values": head.values,
@@ -153,7 +153,7 @@ class LinearFit:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Go on from arrays that `save` returned, once `begin` was called."""
+        """Resume from arrays that `save` returned, once `begin` was called."""
         dtype = self._arithmetic.dtype
         self.head = LinearHead(
             arrays["values"].astype(dtype),

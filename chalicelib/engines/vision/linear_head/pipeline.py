@@ -112,7 +112,7 @@ class PipelineInputs:
 
 
 class HeadPipeline:
-    """A task that is going on."""
+    """A task in progress."""
 
     def __init__(
         self, task: HeadTask, inputs: PipelineInputs, rate: float, seed: tuple[int, ...]
@@ -172,13 +172,13 @@ class HeadPipeline:
         return False
 
     def save(self) -> Arrays:
-        """Return the arrays from which another stage goes on; none before the first batch."""
+        """Return the arrays from which another stage resumes; none before the first batch."""
         if self._fit is None:
             return self._saved or {}
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from arrays that `save` returned, once the table has been filled again."""
+        """Resume from arrays that `save` returned, once the table has been filled again."""
         self._saved = arrays or None
 
     def _fit_transform(self) -> Transform:
@@ -214,7 +214,7 @@ class HeadPipeline:
         return np.flatnonzero(is_chosen[self._rows.places])
 
     def _begin(self, table: FeatureTable) -> LinearFit:
-        """Start the fit, or go on with a saved one."""
+        """Start the fit, or resume a saved one."""
         fit = LinearFit(
             self._plan,
             table,

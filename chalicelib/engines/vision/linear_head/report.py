@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class LinearCardFacts:
-    """What an engine tells of a finished training."""
+    """Facts of a finished training that differ between engines."""
 
     engine: str
     """Name of the engine."""
@@ -57,8 +57,8 @@ def card_document(
 
     Args:
         model: the run.
-        training: what was learnt from.
-        facts: what the engine tells.
+        training: the finished training.
+        facts: those of the engine.
         now: date of the card.
     """
     pictures = training.data.pictures
@@ -92,7 +92,7 @@ def card_document(
 
 
 def present_labels(training: LinearHeadTraining) -> list[str]:
-    """Name the labels that a head tells apart: those that have pictures."""
+    """Return the labels that a head knows: those that have pictures."""
     names = training.data.pictures.labels
     return [names[label] for label in training.targets.present]
 

@@ -61,7 +61,7 @@ class LinearHeadTraining(ABC):
         backbones: BackbonePool,
         checkpoint: bytes | None = None,
     ) -> None:
-        """Begin, or go on with what was saved.
+        """Start a training, or resume a saved one.
 
         Args:
             data: pictures and their features.
@@ -124,7 +124,7 @@ class LinearHeadTraining(ABC):
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return everything that another process needs to go on from here."""
+        """Return everything that another process needs to resume from here."""
         header = {
             "kind": _KIND,
             "version": _VERSION,
@@ -142,7 +142,7 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def make_spec(self, targets: PictureTargets) -> HeadSpec:
-        """Say what the engine knows of its heads, for these labels."""
+        """Return what the engine knows of its heads, for these labels."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -331,7 +331,7 @@ class LinearHeadTraining(ABC):
         return digest.hexdigest()
 
     def _restore(self, checkpoint: bytes) -> None:
-        """Go on from a saved training.
+        """Resume a saved training.
 
         Raises:
             ArtifactError: damaged, or of another training.
@@ -357,7 +357,7 @@ class LinearHeadTraining(ABC):
 
 
 def _check(targets: PictureTargets) -> None:
-    """Refuse pictures from which nothing can be learnt.
+    """Refuse pictures that cannot be trained on.
 
     Raises:
         TrainingFailed: fewer than two labels have pictures.

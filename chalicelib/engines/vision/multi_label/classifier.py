@@ -44,7 +44,7 @@ KIND, VERSION = "vision-multi-label", 1
 
 @dataclass(frozen=True)
 class MultiLabelHeader:
-    """What the header tells of a model."""
+    """Header of an artifact."""
 
     labels: Sequence[str]
     """All labels; those without a picture are answered with probability 0."""
@@ -70,7 +70,7 @@ class TrainedMultiLabel:
         arrays: Mapping[str, Array],
         backbones: BackbonePool,
     ) -> None:
-        """Keep what was learnt.
+        """Store the parameters.
 
         Args:
             head: labels, block, temperature, backbones.
@@ -119,7 +119,7 @@ class TrainedMultiLabel:
         return ranked(self.labels, self.probabilities(self._features(picture)))
 
     def judge(self, picture: Picture) -> Judgement:
-        """Say what it makes of one picture: the answer is wrong where any of its labels is.
+        """Return what it makes of one picture: the answer is wrong where any of its labels is.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
@@ -127,7 +127,7 @@ class TrainedMultiLabel:
         return self.judgement(self._features(picture))
 
     def judgement(self, features: Floats) -> Judgement:
-        """Say what it makes of one vector, shape (2992,) or (1280,)."""
+        """Return what it makes of one vector, shape (2992,) or (1280,)."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(
@@ -192,7 +192,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     """
 
     def build(found: Artifact) -> TrainedMultiLabel:
-        """Check and keep what was learnt."""
+        """Check and store the parameters."""
         head = _head(found)
         _check(head, found)
         return TrainedMultiLabel(head, found.arrays, backbones)

@@ -103,7 +103,7 @@ def _accuracies(truth: Bools, answers: Bools) -> list[float]:
 def _results(
     training: LinearHeadTraining, truth: Bools, answers: Bools
 ) -> dict[str, list[dict[str, str]]]:
-    """Say what was answered to the first held-out pictures, bool, shape (n, labels) each."""
+    """Return what was answered to the first held-out pictures, bool, shape (n, labels) each."""
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     shown = training.held[: max(1, MAX_EPOCH_RESULTS // len(names))]
     results: dict[str, list[dict[str, str]]] = {name: [] for name in names}
@@ -166,7 +166,7 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Say what the training noticed about its data.
+    """Return what the training noticed about its data.
 
     Args:
         training: pictures and near-duplicates.
@@ -203,12 +203,12 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
 ) -> list[SuspectExample]:
-    """Name every pair of picture and label that is doubted; the report lists the first ones.
+    """List every flagged pair of picture and label; the report shows the first ones.
 
     Args:
         training: pictures and labels.
         folds: answers out of fold.
-        dataset_id: pictures of a global dataset are left out; nobody can mend those.
+        dataset_id: pictures of a global dataset, which users cannot correct, are left out.
     """
     return [
         _suspect_example(training, folds, row, label)

@@ -119,7 +119,7 @@ class MultiLabelTraining(LinearHeadTraining):
     """A VisionTraining: features chosen by cross-validation, sigmoids, calibration."""
 
     def make_spec(self, targets: PictureTargets) -> SigmoidHeadSpec:
-        """Say how sigmoids are fitted."""
+        """Return how sigmoids are fitted."""
         self._own_spec = SigmoidHeadSpec(targets)
         return self._own_spec
 

@@ -43,7 +43,7 @@ class Pairs(NamedTuple):
 
 
 class DuplicateFinder:
-    """Compares blocks of pictures, one block a step; goes on from saved arrays.
+    """Compares blocks of pictures, one block a step; resumes from saved arrays.
 
     Sets of more than 6,000 pictures are searched in buckets of random hyperplanes, which find
     most near-duplicates but not all.
@@ -107,7 +107,7 @@ class DuplicateFinder:
         return Pairs(left, right, np.array([cosine for _, cosine in table], np.float64))
 
     def save(self) -> dict[str, Array]:
-        """Return the arrays from which another finder goes on."""
+        """Return the arrays from which another finder resumes."""
         return {
             "parents": self._parents,
             "found": np.array(self._found, np.float64).reshape(-1, 3),
@@ -115,7 +115,7 @@ class DuplicateFinder:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Go on from arrays that `save` returned."""
+        """Resume from arrays that `save` returned."""
         self._parents = arrays["parents"].astype(np.int64)
         self._found = [(int(one), int(other), float(cos)) for one, other, cos in arrays["found"]]
         begun = int(arrays["next"][0])

@@ -105,7 +105,7 @@ def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
     """Suggest from which probability on answers are worth showing.
 
     Args:
-        evaluated: pictures that were not learnt from, with probabilities for scores.
+        evaluated: pictures that were not trained on, with probabilities for scores.
 
     Returns:
         The probability with the best F1 over all answers, the middle one of those that are as

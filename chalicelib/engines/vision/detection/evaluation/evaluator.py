@@ -90,7 +90,7 @@ class DetectionEvaluator:
     def _each(
         self, work: Callable[[HeadDecoder, int], Result], places: Sequence[int]
     ) -> list[Result]:
-        """Do something for each place, every thread with a finder of its own, in order."""
+        """Call a function for each place, in order, with a separate finder in every thread."""
         count = len(self._decoders)
 
         def share_of(item: int) -> list[Result]:

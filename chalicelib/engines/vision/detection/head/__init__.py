@@ -1,1 +1,1 @@
-"""The network that learns to find boxes, and the one that tells crops apart."""
+"""The network that finds boxes, and the head that classifies crops."""

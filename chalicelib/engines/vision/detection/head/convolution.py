@@ -1,8 +1,8 @@
 """3 x 3 convolutions over one map, as nine products of matrices, forward and backward.
 
-A map lies in a buffer of positions, row after row, with one empty position after each row and an
-empty margin before and after. A neighbour of every cell is then the same buffer shifted by a fixed
-number of positions, so nothing has to be gathered.
+A map is stored in a buffer of positions, row after row, with one empty position after each row
+and an empty margin before and after. A neighbour of every cell is then the same buffer shifted by a
+fixed number of positions, so nothing has to be gathered.
 """
 
 from __future__ import annotations

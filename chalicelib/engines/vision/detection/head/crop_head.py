@@ -1,4 +1,4 @@
-"""Tells the labels of crops apart: linear discriminants over the network's description.
+"""Classifies crops by label: linear discriminants over the network's description.
 
 Closed form, so equal crops give an equal head.
 """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 LEAST_SIDE = 2.0
-"""Boxes that are thinner in the view are not learnt, in pixels."""
+"""Boxes that are thinner in the view are not trained on, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Dou
 
 
 def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTargets:
-    """Give the cells around each box's centre to it; where boxes compete, the smallest wins.
+    """Return the cells around each box's centre to it; where boxes compete, the smallest wins.
 
     Args:
         boxes: left, top, right, bottom in cells of the map, float64, shape (boxes, 4).
@@ -103,7 +103,7 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
     middle = (low + high) / 2.0
     first = int(np.ceil(max(middle - radius, low) - 0.5))
     last = int(np.floor(min(middle + radius, high) - 0.5))
-    # A box that is smaller than a cell covers no centre, and must be learnt all the same.
+    # A box that is smaller than a cell covers no centre, and must be trained on all the same.
     nearest = min(max(int(middle), 0), cells - 1)
     return slice(max(min(first, nearest), 0), min(max(last, nearest), cells - 1) + 1)
 
@@ -128,7 +128,7 @@ class DatasetItem:
 
 @dataclass(frozen=True)
 class DetectionDataset:
-    """Reads what is to be learnt from the pictures of a training."""
+    """Reads the targets from the pictures of a training."""
 
     data: VisionData
     """Pictures and features."""
@@ -141,7 +141,7 @@ class DetectionDataset:
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Decide how a view is learnt from; the seed chooses what happens to it."""
+        """Choose how a view is augmented; the seed decides."""
         # Where one view is all there is, its maps are shifted to make others of it.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 

@@ -63,7 +63,7 @@ class DenseFit:
     def __init__(
         self, dataset: DetectionDataset, places: Sequence[int], options: DenseFitOptions
     ) -> None:
-        """Start anew.
+        """Start a new fit.
 
         Args:
             dataset: what to learn.
@@ -135,7 +135,7 @@ class DenseFit:
         }
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from what `arrays` returned."""
+        """Resume from what `arrays` returned."""
         self.vector = arrays["vector"].copy()
         epoch, batch, steps = (int(number) for number in arrays["counters"])
         self._optimizer = AdamW(arrays["first"].copy(), arrays["second"].copy(), steps)
@@ -143,7 +143,7 @@ class DenseFit:
         self._loss_sum, self.loss = (float(loss) for loss in arrays["losses"])
 
     def _order(self) -> list[tuple[int, int]]:
-        """Places and views of this epoch, in the order in which they are learnt from."""
+        """Places and views of this epoch, in the order of training."""
         if self._drawn[0] == self.epoch:
             return self._drawn[1]
         generator = np.random.Generator(np.random.PCG64(self._seed()))
@@ -165,7 +165,7 @@ class DenseFit:
         return pairs
 
     def _item(self, number: int, pair: tuple[int, int]) -> DatasetItem:
-        """The batch's number tells the passes of an epoch apart."""
+        """Draw with the batch's number, which differs between the passes of an epoch."""
         seed = [*self._seed(), *pair]
         return self._dataset.item(*pair, seed if self._options.passes == 1 else [*seed, number])
 
@@ -206,7 +206,7 @@ class DenseFit:
         return loss
 
     def _diverged(self, place: int, maps: Maps) -> str:
-        """Say why the head's outputs are no numbers."""
+        """Explain why the head's outputs are not finite."""
         picture = self._dataset.data.pictures.pictures[place]
         if not all(np.isfinite(part).all() for part in (maps.fine, maps.middle, maps.coarse)):
             return (

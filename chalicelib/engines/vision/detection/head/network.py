@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 SIDES = 4
-"""Outputs beside the labels: logarithms of the distances to left, top, right, bottom in cells."""
+"""Outputs besides the labels: log distances to left, top, right, bottom in cells."""
 _RARE = 0.01
 _FIRST_DISTANCE = 4.0
 # So small that the biases alone decide what a new head answers.
@@ -40,7 +40,7 @@ class HeadSize:
     """Sizes of a head; all but the labels are the same for every model."""
 
     labels: int
-    """How many labels it tells apart."""
+    """Number of labels."""
     width: int = 96
     """Channels inside."""
     cells: tuple[int, int, int] = CELLS
@@ -71,7 +71,7 @@ class HeadSize:
 
     @property
     def parameters(self) -> int:
-        """How many numbers are learnt."""
+        """Number of parameters."""
         return sum(math.prod(shape) for shape in self.shapes().values())
 
 

@@ -35,7 +35,7 @@ class AdamW:
 
     @classmethod
     def fresh(cls, parameters: int) -> AdamW:
-        """Start anew."""
+        """Reset the state."""
         return cls(np.zeros(parameters, np.float32), np.zeros(parameters, np.float32))
 
     def update(

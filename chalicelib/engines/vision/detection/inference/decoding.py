@@ -67,7 +67,7 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Drop boxes that overlap a better one too much, and doubt those that overlap one a little.
+    """Drop boxes that overlap a better one too much, and lower those that overlap one a little.
 
     Around an object the head answers a ring of poor boxes. Those below `most_overlap` would stay
     with scores that rank them among objects of their own.

@@ -119,7 +119,7 @@ class TrainedDetector:
 
     @contextmanager
     def _decoder(self) -> Iterator[HeadDecoder]:
-        """Lend the head with buffers of its own, when a processor is free for it."""
+        """Lend the head with separate buffers, when a processor is free for it."""
         with _PROCESSORS:
             try:
                 decoder = self._idle.get_nowait()

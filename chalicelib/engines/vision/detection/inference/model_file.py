@@ -35,7 +35,7 @@ TYPE = "image-detection"
 
 @dataclass(frozen=True)
 class DetectionModel:
-    """What a training learnt."""
+    """Parameters of a trained detector."""
 
     algorithm: str
     """`object-detection` or `retail-execution`."""
@@ -46,7 +46,7 @@ class DetectionModel:
     vector: Singles
     """The head, float32, shape (parameters,)."""
     crop_head: CropHead | None
-    """Tells crops apart; None when there is no second look."""
+    """Classifies crops; None without a second look."""
     calibration: Calibration
     """From scores to probabilities."""
     decay: float | None = None
@@ -120,7 +120,7 @@ def _decay_of(header: Mapping[str, Any]) -> float | None:
     """Read what models of before do not have.
 
     Raises:
-        ValueError: it is no positive number.
+        ValueError: it is not a positive number.
     """
     if header.get("decay") is None:
         return None
@@ -134,7 +134,7 @@ def _is_mirrored(header: Mapping[str, Any]) -> bool:
     """Read what models of before do not have.
 
     Raises:
-        ValueError: it is no truth value.
+        ValueError: it is not a truth value.
     """
     found = header.get("isMirrored", False)
     if found not in (True, False):

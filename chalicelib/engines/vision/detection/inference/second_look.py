@@ -1,4 +1,4 @@
-"""The second look: boxes are cut out of the picture and their labels are weighed anew."""
+"""The second look: crops boxes out of the image and classifies them again."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def looked_at(candidates: Candidates) -> Doubles:
 
 @dataclass(frozen=True)
 class SecondLook:
-    """Weighs the labels of distinct candidates anew."""
+    """Classifies distinct candidates a second time."""
 
     head: CropHead
-    """Tells crops apart."""
+    """Classifies crops."""
 
     def apply(self, candidates: Candidates, rows: Singles) -> Candidates:
         """Rescore.
@@ -77,13 +77,13 @@ def second_look(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> Candidates:
-    """Weigh the labels of a picture's candidates anew.
+    """Classify the candidates of an image a second time.
 
     Args:
         candidates: of the head.
-        head: tells crops apart.
+        head: classifies crops.
         backbones: the frozen networks.
-        open_picture: decodes the picture, keeping so many pixels on the shorter side; called
+        open_picture: decodes the picture, keeping that many pixels on the shorter side; called
             only when there is something to look at.
 
     Returns:

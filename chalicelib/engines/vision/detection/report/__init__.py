@@ -1,1 +1,1 @@
-"""What a training tells: metrics, card, data report."""
+"""Report of a training: metrics, card, data report."""

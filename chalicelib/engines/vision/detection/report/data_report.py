@@ -143,10 +143,10 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """Name every box whose label is doubted; the report lists the first ones.
+    """List every box whose label is flagged; the report shows the first ones.
 
     Args:
-        pictures: those whose boxes can be mended.
+        pictures: those whose boxes users can correct.
         names: labels of the training.
         suspicions: boxes that the model contradicts, of these pictures and of others.
     """
@@ -184,7 +184,7 @@ def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Tell whether two pictures have the same boxes, each with a partner of its label."""
+    """Return whether two pictures have the same boxes, each with a partner of its label."""
     left_labels, right_labels = truth_of(left.picture)[1], truth_of(right.picture)[1]
     if len(left_labels) != len(right_labels):
         return False

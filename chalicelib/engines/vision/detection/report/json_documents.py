@@ -81,7 +81,7 @@ def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DetectionCardFacts:
-    """What the card says beside the run itself."""
+    """Facts of the card in addition to the run itself."""
 
     artifact_sha256: str
     """Digest of the artifact, 64 hex digits."""
@@ -160,7 +160,7 @@ def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> di
 
 
 def _tried_document(tried: Compared | None, *, is_on: bool) -> dict[str, Any]:
-    """Say what a way of answering gains on pictures that the trying head has not seen."""
+    """Return what a way of answering gains on pictures that the trying head has not seen."""
     return {
         "isOn": is_on,
         "meanAveragePrecisionWithout": _rounded(tried.before if tried else None),

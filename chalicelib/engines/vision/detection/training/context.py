@@ -34,7 +34,7 @@ _MOST_PASSES = 3
 
 
 class TrainingStage(Protocol):
-    """A part of a training that goes on in steps and can be saved between them."""
+    """A part of a training that runs in steps and can be saved between them."""
 
     @property
     def seconds(self) -> float:
@@ -60,7 +60,7 @@ class TrainingStage(Protocol):
         ...
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from what `arrays` returned."""
+        """Resume from what `arrays` returned."""
         ...
 
 
@@ -86,7 +86,7 @@ class DetectionContext:
 
     @property
     def dataset(self) -> DetectionDataset:
-        """What is to be learnt."""
+        """What to train on."""
         return DetectionDataset(self.data, self.rules)
 
     @property
@@ -119,7 +119,7 @@ class DetectionContext:
         return maps_of(compute_row(self.backbones, render(pixels, PictureView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
-        """How a head is trained over so many epochs."""
+        """Return how a head is trained over a number of epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
         return DenseFitOptions(epochs, rate, options.seed, options.threads, self.passes)
@@ -139,7 +139,7 @@ def make_context(
         The course.
 
     Raises:
-        TrainingFailed: no picture has a box that can be learnt.
+        TrainingFailed: no picture has a box that can be trained on.
     """
     pictures = data.pictures.pictures
     rules = rules_of(options.algorithm)
@@ -174,7 +174,7 @@ def _seen_size(width: int, height: int, rules: Rules) -> tuple[float, float]:
 
 
 def _nothing_usable(data: VisionData, rules: Rules) -> str:
-    """Say why nothing can be learnt, with an example."""
+    """Explain why nothing can be trained on, with an example."""
     pictures = data.pictures.pictures
     if not any(picture.boxes for picture in pictures):
         return (

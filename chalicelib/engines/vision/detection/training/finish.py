@@ -127,7 +127,7 @@ def _calibrated(evaluated: EvaluatedPicture, curve: Calibration) -> EvaluatedPic
 
 
 def _suspects(outcome: StageResults, dataset_id: int) -> list[SuspectExample]:
-    """Name every box of a dataset whose label is doubted."""
+    """List every box of a dataset whose label is flagged."""
     pictures, places = outcome.context.data.pictures, outcome.review.places
     reviewed = [pictures.pictures[place] for place in places]
     own = [picture for picture in reviewed if picture.dataset_id == dataset_id]

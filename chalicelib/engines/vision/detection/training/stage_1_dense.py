@@ -52,7 +52,7 @@ class DenseStage:
         """Learn from some batches.
 
         Raises:
-            TrainingFailed: the head's answers are no numbers any more.
+            TrainingFailed: the head's outputs are not finite any more.
         """
         if not self.run.advance(BATCHES_A_STEP):
             return None
@@ -63,7 +63,7 @@ class DenseStage:
         return self.run.arrays()
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from what `arrays` returned."""
+        """Resume from what `arrays` returned."""
         self.run.restore(arrays)
 
     def _record(self) -> dict[str, Any]:

@@ -122,5 +122,5 @@ class TrialStage:
         return evaluated_arrays(self.answered, len(self._context.labels))
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from what `arrays` returned."""
+        """Resume from what `arrays` returned."""
         self.answered = evaluated_of(arrays)

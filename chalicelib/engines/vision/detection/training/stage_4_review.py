@@ -112,7 +112,7 @@ class ReviewStage:
         return {"pooled": self.pooled, "suspicions": text, **evaluated}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from what `arrays` returned."""
+        """Resume from what `arrays` returned."""
         self._pooled = list(arrays["pooled"])
         self.suspicions = json.loads(arrays["suspicions"].tobytes())
         self.evaluated = evaluated_of(strip_prefix("judged", arrays))

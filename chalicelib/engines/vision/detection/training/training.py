@@ -38,7 +38,7 @@ class DetectionTraining:
         backbones: BackbonePool,
         checkpoint: bytes | None = None,
     ) -> None:
-        """Begin, or go on with a saved training.
+        """Start a training, or resume a saved one.
 
         Args:
             data: what to learn from.
@@ -47,7 +47,7 @@ class DetectionTraining:
             checkpoint: what `save` of the same training returned.
 
         Raises:
-            TrainingFailed: nothing can be learnt from these pictures.
+            TrainingFailed: these pictures cannot be trained on.
         """
         self._context = context = make_context(data, options, backbones)
         self._dense = DenseStage(context, context.trained, options.epochs, has_records=True)
@@ -66,7 +66,7 @@ class DetectionTraining:
         """Do the next piece of work; None when nothing is left to do.
 
         Raises:
-            TrainingFailed: the head's answers are no numbers any more.
+            TrainingFailed: the head's outputs are not finite any more.
         """
         stage = next((stage for stage in self._stages if not stage.is_done), None)
         if stage is None:
@@ -75,7 +75,7 @@ class DetectionTraining:
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return everything that another process needs to go on from here."""
+        """Return everything that another process needs to resume from here."""
         arrays: dict[str, Array] = {}
         for number, stage in enumerate(self._stages):
             if stage.share > 0:

@@ -136,7 +136,7 @@ def _may_look_twice(context: DetectionContext) -> bool:
 
 
 def _wanted_folds(context: DetectionContext) -> list[TrialFold]:
-    """As many folds as calibration needs beside the held-out pictures; one to try other ways."""
+    """Folds that calibration needs in addition to the held-out pictures; one to try other ways."""
     may_try = _may_look_twice(context) or _may_mirror(context)
     seen, chosen = list(context.tested), list[TrialFold]()
     for fold in trial_folds(context):

@@ -26,7 +26,7 @@ class AnswerWay:
     is_mirrored: bool = False
     """Whether the head is asked about the mirror image, too."""
     crop_head: CropHead | None = None
-    """Weighs the labels of boxes anew; None for no second look."""
+    """Classifies boxes a second time; None without a second look."""
 
 
 PLAIN = AnswerWay()

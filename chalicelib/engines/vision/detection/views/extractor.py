@@ -68,11 +68,11 @@ class DetectionExtractor:
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Say how many views of a picture of this size a training uses."""
+        """Return how many views of a picture of this size a training uses."""
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Say what a view of a picture shows."""
+        """Return what a view of a picture shows."""
         return augmented_view(digest, number)
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
@@ -101,11 +101,11 @@ class RetailExtractor(DetectionExtractor):
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Say how many views of a picture of this size a training uses."""
+        """Return how many views of a picture of this size a training uses."""
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Say what a view of a picture shows."""
+        """Return what a view of a picture shows."""
         return tiled_views(width, height)[number]
 
 

@@ -1,6 +1,6 @@
 """Makes a picture look new to the head without running the networks again.
 
-Pictures that are seen time and again would be learnt by heart. Their maps are moved by whole cells
+A head would memorise pictures that it sees repeatedly. Their maps are moved by whole cells
 of the coarsest map, and the boxes with them.
 """
 

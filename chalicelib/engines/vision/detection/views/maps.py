@@ -1,4 +1,4 @@
-"""How the features of one view lie in a row.
+"""Layout of the features of one view in a row.
 
 A row holds three maps, the finest first; each is (cells, cells, channels), channels last, so that
 a projection is one product of matrices.
