@@ -418,7 +418,7 @@ class Batch(Record, kw_only=True):
 
 
 class Deletion(Record, kw_only=True):
-    """A removal that goes on in the background."""
+    """A deletion that runs in the background."""
 
     id: str
     organization_id: str
@@ -431,7 +431,7 @@ class Deletion(Record, kw_only=True):
 
 
 class Webhook(Record, kw_only=True):
-    """An address that is told of events; its secret is shown when it is made or changed."""
+    """A webhook; its secret is returned only when it is created or replaced."""
 
     id: str
     url: str
