@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -55,17 +56,17 @@ class Terminal:
         self._folder = folder
         self._stack = stack
         self._world = World(stack, folder)
-        caller = self._world.caller("GOLD", example_calls=1000)
-        self._email = str(caller.email)
-        self._token = str(caller.token)
-        self._login = b""
+        self._email = self._token = ""
 
     def close(self) -> None:
         """Close the connections to the stack."""
         self._world.close()
 
     def create_folder(self, name: str) -> Path:
-        """Create a folder that looks like the project's, with an account that is signed in."""
+        """Create a folder that looks like the project's, with a new account that is signed in."""
+        # A reader begins with an empty account: names of other pages must not be found.
+        caller = self._world.caller("GOLD", example_calls=1000)
+        self._email, self._token = str(caller.email), str(caller.token)
         folder = self._folder / name
         (folder / "bin").mkdir(parents=True)
         (folder / ".presage").mkdir()
@@ -75,12 +76,9 @@ class Terminal:
         (folder / ".presage" / "demo.pem").write_text(self._world.private_pem)
         self._write_tool(folder, "presage", f'exec "{sys.executable}" -m presage "$@"')
         (folder / "tickets.csv").symlink_to(SAMPLES / "shop_intents.csv")
-        login = folder / LOGIN_FILE
-        if self._login:
-            login.write_bytes(self._login)
-        else:
-            self.run(folder, f"presage login --email {EMAIL} --key-file .presage/demo.pem")
-            self._login = login.read_bytes()
+        key_file = str(folder / ".presage" / "demo.pem")
+        login = {"url": self._stack.url, "email": self._email, "key_file": key_file}
+        (folder / LOGIN_FILE).write_text(json.dumps(login))
         return folder
 
     def _write_tool(self, folder: Path, name: str, text: str) -> None:
