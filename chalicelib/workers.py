@@ -6,7 +6,6 @@ good themselves, when it was refused or is out of attempts.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,10 +13,30 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote_plus
 
+from msgspec import Struct
+
 from chalicelib import log, metrics
 from chalicelib.container import Container
+from chalicelib.domain.jobs.messages import (
+    BatchJob,
+    BucketNotice,
+    DeleteJob,
+    DeliverJob,
+    EmbedJob,
+    ExportJob,
+    FeaturesJob,
+    IngestJob,
+    SettleJob,
+    TrainJob,
+    TrainPartJob,
+    UnknownJob,
+    decode_job,
+    kind_of,
+)
 
-Handler = Callable[[Container, dict[str, Any], Callable[[], float]], None]
+# Called with the services, the job, the time left in seconds, and the number of the delivery.
+Handler = Callable[[Container, Any, Callable[[], float], int], None]
+# Members of a job that every line of its handler has, and what they are called there.
 IDS = {
     "account_id": "account",
     "dataset_id": "dataset",
@@ -26,9 +45,7 @@ IDS = {
     "export_id": "export",
     "batch_id": "batch",
     "hook_id": "webhook",
-    "job": "job",
 }
-"""Members of a job that every line of its handler has, and what they are called there."""
 
 
 SWEEP_REST_SECONDS = 30.0
@@ -58,14 +75,20 @@ def handle(
     tracked = _tracked(context, message_id=message.get("messageId", ""))
     function = metrics.short_function(_function(context))
     with tracked, _written(message.get("attributes", {}), function):
-        body = json.loads(message["body"])
         delivery = int(message.get("attributes", {}).get("ApproximateReceiveCount", 1))
-        # Set or gone: a message that is sent again is a new one.
-        body.pop("delivery", None)
-        if delivery > 1:
-            body["delivery"] = delivery
-        log.add(**{name: body[member] for member, name in IDS.items() if member in body})
-        handler(container, body, partial(_remaining, context))
+        kinds, default = HANDLED[handler]
+        try:
+            job = decode_job(message["body"], kinds, default)
+        except UnknownJob as unknown:
+            # Delivering it again would not help: no handler of this queue knows the kind.
+            log.warning("unknown_job", job=unknown.kind)
+            return
+        kind = kind_of(job)
+        log.add(**({"job": kind} if kind else {}))
+        log.add(
+            **{name: getattr(job, member) for member, name in IDS.items() if hasattr(job, member)}
+        )
+        handler(container, job, partial(_remaining, context), delivery)
 
 
 @contextmanager
@@ -114,56 +137,77 @@ def _function(context: Any) -> str:
 
 
 def run_ingest(
-    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+    container: Container,
+    job: IngestJob | EmbedJob | FeaturesJob | BatchJob | TrainPartJob,
+    remaining_seconds: Callable[[], float],
+    delivery: int = 1,
 ) -> None:
     """Read an upload, or do a part of one, of a batch or of a training."""
-    delivery = int(job.get("delivery", 1))
-    if job.get("job") in ("embed", "features"):
-        container.upload_parts.run(job, remaining_seconds, delivery)
-    elif job.get("job") == "batch":
+    if isinstance(job, IngestJob):
+        container.ingest.run(job, delivery)
+    elif isinstance(job, BatchJob):
         container.batch_runs.run(job, delivery)
-    elif job.get("job") == "train_part":
+    elif isinstance(job, TrainPartJob):
         container.training_parts.run(job, delivery)
-    elif job.get("job") == "ingest":
-        container.ingest.run(job)
     else:
-        log.warning("unknown_job", job=job.get("job"))
+        container.upload_parts.run(job, remaining_seconds, delivery)
 
 
 def run_train(
-    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+    container: Container,
+    job: TrainJob,
+    remaining_seconds: Callable[[], float],
+    delivery: int = 1,
 ) -> None:
     """Run a training."""
-    container.training_runs.run(job, remaining_seconds)
+    container.training_runs.run(job, remaining_seconds, delivery)
 
 
 def run_delete(
-    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+    container: Container,
+    job: DeleteJob | SettleJob | DeliverJob,
+    remaining_seconds: Callable[[], float],
+    delivery: int = 1,
 ) -> None:
-    """Run a deletion, settle a counted call whose outcome is not known, or tell a webhook."""
-    if job.get("job") == "settle":
+    """Run a deletion, settle a counted call of unknown outcome, or call a webhook."""
+    if isinstance(job, SettleJob):
         container.allowances.settle(job)
-    elif job.get("job") == "deliver":
+    elif isinstance(job, DeliverJob):
         container.deliveries.run(job)
     else:
         container.deletion_runs.run(job)
 
 
 def run_export(
-    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+    container: Container,
+    job: ExportJob,
+    remaining_seconds: Callable[[], float],
+    delivery: int = 1,
 ) -> None:
     """Write an export."""
-    container.export_runs.run(job, remaining_seconds)
+    container.export_runs.run(job, remaining_seconds, delivery)
 
 
 def run_receive(
-    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+    container: Container,
+    job: BucketNotice,
+    remaining_seconds: Callable[[], float],
+    delivery: int = 1,
 ) -> None:
-    """Note the files that a notification of the bucket names."""
-    # The first notification after a set-up is a test without records.
-    for record in job.get("Records", ()):
-        found = record["s3"]["object"]
-        container.upload_forms.receive(unquote_plus(found["key"]), str(found.get("eTag", "")))
+    """Record the files that a notification of the bucket names."""
+    for record in job.records:
+        found = record.s3.object
+        container.upload_forms.receive(unquote_plus(found.key), found.etag)
+
+
+# What each handler's queues carry, and the kind of a message that does not name one of these.
+HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
+    run_ingest: ((IngestJob, EmbedJob, FeaturesJob, BatchJob, TrainPartJob), None),
+    run_train: ((TrainJob,), TrainJob),
+    run_delete: ((DeleteJob, SettleJob, DeliverJob), DeleteJob),
+    run_export: ((ExportJob,), ExportJob),
+    run_receive: ((BucketNotice,), BucketNotice),
+}
 
 
 def run_sweep(container: Container, context: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from threading import Lock
@@ -19,6 +18,7 @@ from chalicelib.container import Container
 from chalicelib.domain.accounts.account import ACTIVE, Account
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.jobs.messages import decode_job
 from chalicelib.domain.models.model import SUCCEEDED, Model, ModelView, TrainRequest
 from chalicelib.domain.models.prediction import PredictionOptions, Ranked
 from chalicelib.engines.text.encoding.encoders import EncoderFacts
@@ -37,7 +37,7 @@ from tests.conftest import MovableClock
 from tests.held import answering, held
 from tests.pictures import make_zip
 
-WORKERS = {
+WORKERS: dict[str, workers.Handler] = {
     INGEST: workers.run_ingest,
     EMBED: workers.run_ingest,
     TRAIN_PAID: workers.run_train,
@@ -47,8 +47,8 @@ WORKERS = {
 }
 ONE_RESULT: dict[tuple[str, ...], Any] = {}
 """What the quick engine was trained on, by labels. See tests/faults/conftest.py."""
-Message = tuple[str, dict[str, Any]]
-"""Queue and job."""
+# Queue and job, a struct of its kind.
+Message = tuple[str, Any]
 
 
 class TinyEncoder:
@@ -267,16 +267,21 @@ class World:
             queue = self._queue(short)
             for message in [waiting for waiting in queue._messages if not waiting.delayed]:
                 queue._messages.remove(message)
-                taken.append((short, json.loads(message.body)))
+                job = decode_job(message.body, *workers.HANDLED[WORKERS[short]])
+                taken.append((short, job))
         return taken
 
     def deliver(
-        self, message: Message, remaining_seconds: Callable[[], float] = lambda: 900.0
+        self,
+        message: Message,
+        remaining_seconds: Callable[[], float] = lambda: 900.0,
+        *,
+        delivery: int = 1,
     ) -> None:
         """Hand a message to its worker; what fails is received again when the lease has ended."""
         queue, job = message
         try:
-            WORKERS[queue](self.container, job, remaining_seconds)
+            WORKERS[queue](self.container, job, remaining_seconds, delivery)
         except Exception:
             self.clock.advance(seconds=self.settings.lease_seconds + 1)
             raise

@@ -176,7 +176,7 @@ class Prepared(World):
         """Make another dataset, of so many examples."""
         self.dataset(some_rows({"many": count}))
 
-    def sent(self) -> list[dict[str, Any]]:
+    def sent(self) -> list[Any]:
         """Take the jobs that wait in the queues."""
         return [job for _, job in self.messages()]
 

@@ -12,6 +12,7 @@ import pytest
 
 import app as module
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.jobs.messages import encode_job
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.services.training.runs import TrainingRunService
 from chalicelib.workers import JobFailed
@@ -93,7 +94,7 @@ def test_messages_are_handed_on(hosted, handler, begin, is_done):
     [job] = hosted.sent()
     assert not is_done(hosted)
 
-    getattr(module, handler)(sqs(json.dumps(job)), CONTEXT)
+    getattr(module, handler)(sqs(encode_job(job)), CONTEXT)
 
     assert is_done(hosted)
 
@@ -106,7 +107,7 @@ def test_parts_of_batches_are_handed_on(hosted):
     hosted.container.batches.create(account, "language", model, sent, BatchOptions())
     [part] = hosted.sent()
 
-    module.embed_texts(sqs(json.dumps(part)), CONTEXT)
+    module.embed_texts(sqs(encode_job(part)), CONTEXT)
 
     assert [one.status for one in hosted.stores.batches.of_account(account.account_id)] == [
         "SUCCEEDED"
@@ -117,10 +118,10 @@ def test_parts_of_uploads_are_handed_on(hosted):
     """Vectors are made by a handler of their own."""
     upload(hosted)
     [job] = hosted.sent()
-    module.ingest_upload(sqs(json.dumps(job)), CONTEXT)
+    module.ingest_upload(sqs(encode_job(job)), CONTEXT)
     [part] = hosted.sent()
 
-    module.embed_texts(sqs(json.dumps(part)), CONTEXT)
+    module.embed_texts(sqs(encode_job(part)), CONTEXT)
 
     assert hosted.objects(f"datasets/{NEXT_ID}/embeddings/")
 
@@ -131,9 +132,9 @@ def test_trainings_know_the_time_that_is_left(hosted, monkeypatch):
     retrain(hosted)
     [job] = hosted.sent()
 
-    module.train_paid(sqs(json.dumps(job)), CONTEXT)
+    module.train_paid(sqs(encode_job(job)), CONTEXT)
 
-    [(_, sent, seconds_left)] = runs
+    [(_, sent, seconds_left, _)] = runs
     assert (sent, seconds_left()) == (job, 612.5)
 
 

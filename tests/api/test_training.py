@@ -57,8 +57,8 @@ def test_training_is_queued(call, world, url):
     )
 
     [job] = world.sent()
-    assert job["model_id"] == answer.json["modelId"]
-    model = world.container.models.get(world.account.account_id, job["model_id"])
+    assert job.model_id == answer.json["modelId"]
+    model = world.container.models.get(world.account.account_id, job.model_id)
     request = model.request
     assert (request.epochs, request.learning_rate, request.algorithm) == (
         3,

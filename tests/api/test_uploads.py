@@ -24,7 +24,7 @@ def test_file_is_handed_on(call, world, url):
         assert (*shown, answer.json["totalExamples"]) == ("UPLOADING", [], 0)
         assert world.contents(f"datasets/{NEXT_ID}/raw") == [FILE[1]]
         [job] = world.sent()
-        assert (job["family"], job["dataset_id"]) == ("language", NEXT_ID)
+        assert (job.family, job.dataset_id) == ("language", NEXT_ID)
     else:
         assert (shown[0], answer.json["totalExamples"]) == ("SUCCEEDED", 1)
         assert [label["name"] for label in shown[1]] == ["b"]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from chalicelib import workers
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.services.uploads import text_reader
 from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
-from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE
 from tests.builders import World, a_source, some_rows
 
 ROWS = some_rows({"book": 6, "cancel": 6})
@@ -290,11 +292,12 @@ def test_worker_out_of_time_in_a_call_leaves_the_job(
 
 def test_message_that_is_no_job_is_dropped(world: World) -> None:
     """A message of an unknown kind is no reason to stop the queue."""
-    world.deliver((INGEST, {"job": "nonsense"}))
+    context = SimpleNamespace(get_remaining_time_in_millis=lambda: 900_000)
     gone = {"account_id": "7", "model_id": "M", "run": 1, "deletion_id": "D"}
 
-    world.deliver((TRAIN_FREE, gone))
-    world.deliver((DELETE, gone))
+    workers.handle(workers.run_ingest, world.container, {"body": '{"job": "nonsense"}'}, context)
+    for handler in (workers.run_train, workers.run_delete):
+        workers.handle(handler, world.container, {"body": json.dumps(gone)}, context)
 
 
 def _slow(world: World, scan: Callable[..., Any]) -> Callable[..., Any]:

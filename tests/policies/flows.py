@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.jobs.messages import settle_job
+from chalicelib.domain.jobs.messages import SettleJob, encode_job
 from chalicelib.domain.jobs.webhook import EVENTS
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow
 from infra.template.functions import API, RECORDS
@@ -299,8 +299,11 @@ def cut_off(caller: Caller) -> None:
     deployed.sweep()
     deployed.work()
     before("delete_object", "table/quotas", "dynamodb:UpdateItem", cut)
-    job = settle_job(caller.account.account_id, "predictions", "2026-11", "1-0", 0)
-    deployed.deliver("delete", json.dumps(job))
+    account_id = caller.account.account_id
+    job = SettleJob(
+        account_id=account_id, kind="predictions", month="2026-11", token="1-0", tries=0
+    )
+    deployed.deliver("delete", encode_job(job))
     deployed.work()
 
 

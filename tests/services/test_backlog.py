@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, LabelCounts
+from chalicelib.domain.jobs.messages import train_job
 from chalicelib.domain.models.model import ModelView, TrainRequest
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.accounts import accounts as account_store
@@ -99,7 +100,7 @@ def test_sweep_announces_so_many_at_once_and_the_others_later(
 
 def test_claim_reads_the_front_only(world: World, first: ModelView) -> None:
     """Whoever looks for the next training reads a page of the index, however many wait."""
-    job = {"account_id": first.model.account_id, "model_id": first.model.model_id, "run": 1}
+    job = train_job(first.model)
     with _counted(world) as calls:
         assert world.stores.training_queue.acquire(job) is not None
 

@@ -88,11 +88,11 @@ def test_a_death_before_the_note_loses_no_event(
     monkeypatch.setattr(world.stores.events, "emit", emit)
     waiting = world.messages()
     while waiting:
-        queue, job = waiting.pop(0)
+        message = waiting.pop(0)
         try:
-            world.deliver((queue, job))
+            world.deliver(message)
         except Died:
-            world.deliver((queue, {**job, "delivery": 2}))
+            world.deliver(message, delivery=2)
         waiting += world.messages()
     world.settle(3)
 

@@ -28,7 +28,7 @@ from chalicelib.errors import (
 if TYPE_CHECKING:
     from chalicelib.domain.accounts.account import Account
     from chalicelib.domain.common.clock import Clock
-    from chalicelib.domain.jobs.messages import Job
+    from chalicelib.domain.jobs.messages import SettleJob
     from chalicelib.domain.models.model import ServedModel
 
 Answer = TypeVar("Answer")
@@ -126,7 +126,7 @@ class Counters(Protocol):
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Let one call stay counted."""
 
-    def settle(self, job: Job) -> None:
+    def settle(self, job: SettleJob) -> None:
         """Take back the call that a job names, if it was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
@@ -280,7 +280,7 @@ class Allowances:
         # Accounts whose last prediction was refused: theirs are counted before the work.
         self._refused: dict[str, None] = {}
 
-    def settle(self, job: Job) -> None:
+    def settle(self, job: SettleJob) -> None:
         """Take back a call whose outcome was not known when it was answered."""
         self._counters.settle(job)
 

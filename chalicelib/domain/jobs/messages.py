@@ -1,98 +1,250 @@
-"""Queue messages: ids only."""
+"""Queue messages: one struct for each kind of job, and how it is written to a queue and read.
+
+A message holds ids only: the worker reads the current state from the tables.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+
+from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import Export
 from chalicelib.domain.jobs.webhook import Delivery
 from chalicelib.domain.models.model import Model
 
-Job = dict[str, object]
-"""JSON members of a message; `job` tells the kind."""
+
+class UnknownJob(Exception):
+    """A message names a kind of job that its queue does not carry."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
 
 
-def ingest_job(dataset: Dataset) -> Job:
-    """Name the upload that is going on."""
-    return _dataset_job("ingest", dataset, upload_id=dataset.upload_id)
+class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
+    """What all jobs have; the member `job` of a message names the kind."""
+
+    account_id: str
 
 
-def embed_job(dataset: Dataset, part: str) -> Job:
-    """Name a part of an upload whose texts wait to be embedded."""
-    return _dataset_job("embed", dataset, part=part)
+class IngestJob(Job, frozen=True, kw_only=True, tag="ingest"):
+    """Read an upload."""
+
+    family: str
+    dataset_id: int
+    upload_id: str
 
 
-def features_job(dataset: Dataset, part: str) -> Job:
-    """Name a part of an upload whose pictures wait for their features."""
-    return _dataset_job("features", dataset, part=part)
+class UploadPartJob(Job, frozen=True, kw_only=True):
+    """Compute the vectors or features of one part of an upload."""
+
+    family: str
+    dataset_id: int
+    part: str
 
 
-def train_job(model: Model) -> Job:
-    """Name a training run."""
-    return {
-        "job": "train",
-        "account_id": model.account_id,
-        "model_id": model.model_id,
-        "run": model.run,
-        "is_paid": model.is_paid,
-    }
+class EmbedJob(UploadPartJob, frozen=True, kw_only=True, tag="embed"):
+    """Embed the texts of a part."""
 
 
-def train_part_job(model: Model, part: str) -> Job:
-    """Name a part of what a training run gave away under its fence."""
-    return {
-        "job": "train_part",
-        "account_id": model.account_id,
-        "model_id": model.model_id,
-        "run": model.run,
-        "fence": model.fence,
-        "part": part,
-    }
+class FeaturesJob(UploadPartJob, frozen=True, kw_only=True, tag="features"):
+    """Compute the features of the images of a part."""
 
 
-def delete_job(deletion: Deletion) -> Job:
-    """Name a deletion."""
-    return {"job": "delete", "account_id": deletion.account_id, "deletion_id": deletion.deletion_id}
+class TrainJob(Job, frozen=True, kw_only=True, tag="train"):
+    """Train a model."""
+
+    model_id: str
+    run: int
+    # Messages of early versions have no `is_paid`.
+    is_paid: bool = False
 
 
-def settle_job(account_id: str, kind: str, month: str, token: str, tries: int) -> Job:
-    """Name a counted call whose outcome is not known, and how often it was tried to settle it."""
-    return {
-        "job": "settle",
-        "account_id": account_id,
-        "kind": kind,
-        "month": month,
-        "token": token,
-        "tries": tries,
-    }
+class TrainPartJob(Job, frozen=True, kw_only=True, tag="train_part"):
+    """Compute a part of a training run that waits for it under its fence."""
+
+    model_id: str
+    run: int
+    fence: int
+    part: str
 
 
-def export_job(export: Export) -> Job:
-    """Name an export."""
-    return {"job": "export", "account_id": export.account_id, "export_id": export.export_id}
+class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
+    """Delete a dataset or model, or what corrections of a dataset left behind."""
+
+    deletion_id: str
 
 
-def batch_job(account_id: str, batch_id: str, part: int | None = None) -> Job:
-    """Name a part of a batch; without one the step that is next: to prepare, to go on, to end."""
-    job: Job = {"job": "batch", "account_id": account_id, "batch_id": batch_id}
-    return job if part is None else {**job, "part": part}
+class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
+    """Take back a counted call if its outcome is unknown; `tries` were made before."""
+
+    kind: str
+    month: str
+    token: str
+    tries: int
 
 
-def delivery_job(delivery: Delivery) -> Job:
-    """Name a delivery to a webhook."""
-    return {
-        "job": "deliver",
-        "account_id": delivery.account_id,
-        "hook_id": delivery.hook_id,
-        "key": delivery.key,
-    }
+class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
+    """Write an export."""
+
+    export_id: str
 
 
-def _dataset_job(kind: str, dataset: Dataset, **members: object) -> Job:
-    return {
-        "job": kind,
-        "account_id": dataset.account_id,
-        "family": dataset.family,
-        "dataset_id": dataset.dataset_id,
-        **members,
-    }
+# A message without a part has no member `part`, so the default is not written.
+class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
+    """Compute a part of a batch, or without a part do its next step: prepare, continue or end."""
+
+    batch_id: str
+    part: int | None = None
+
+
+class DeliverJob(Job, frozen=True, kw_only=True, tag="deliver"):
+    """Send an event to a webhook."""
+
+    hook_id: str
+    key: str
+
+
+class NotedObject(msgspec.Struct, frozen=True):
+    """An object of the bucket, as S3 describes it; the key is URL-encoded."""
+
+    key: str
+    etag: str = msgspec.field(name="eTag", default="")
+
+
+class NotedEntry(msgspec.Struct, frozen=True):
+    """Where S3 puts the object of a record."""
+
+    object: NotedObject
+
+
+class BucketRecord(msgspec.Struct, frozen=True):
+    """One stored object of a notification."""
+
+    s3: NotedEntry
+
+
+class BucketNotice(msgspec.Struct, frozen=True):
+    """What the bucket sends when files have arrived."""
+
+    # S3 sends a test message without records when the notification is set up.
+    records: tuple[BucketRecord, ...] = msgspec.field(name="Records", default=())
+
+
+class _Head(msgspec.Struct):
+    job: str = ""
+
+
+Message = TypeVar("Message", bound=msgspec.Struct)
+
+
+def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
+    """Return the kind of a job as messages name it, "" for what is not a job."""
+    return str(job.__struct_config__.tag or "")
+
+
+def encode_job(job: Job) -> str:
+    """Return the body of a job's message."""
+    # Not by msgspec, whose JSON has no blanks: bodies stay equal to those of earlier versions.
+    return json.dumps(msgspec.to_builtins(job))
+
+
+def decode_job(
+    body: str | bytes, kinds: Sequence[type[Message]], default: type[Message] | None = None
+) -> Message:
+    """Read the body of a message; members that the kind does not have are ignored.
+
+    Args:
+        body: JSON.
+        kinds: what the queue carries.
+        default: the kind of messages that name none of them.
+
+    Raises:
+        UnknownJob: the message names none of the kinds, and there is no default.
+        msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.
+    """
+    prepare(_Head)
+    name = msgspec.json.decode(body, type=_Head).job
+    kind = next((kind for kind in kinds if kind_of(kind) == name), default)
+    if kind is None:
+        raise UnknownJob(name)
+    prepare(kind)
+    # Not strict: a number that was written as text is read too.
+    return msgspec.json.decode(body, type=kind, strict=False)
+
+
+def ingest_job(dataset: Dataset) -> IngestJob:
+    """Make the job that reads the current upload of a dataset."""
+    return IngestJob(
+        account_id=dataset.account_id,
+        family=dataset.family,
+        dataset_id=dataset.dataset_id,
+        upload_id=dataset.upload_id,
+    )
+
+
+def embed_job(dataset: Dataset, part: str) -> EmbedJob:
+    """Make the job that embeds a part of an upload's texts."""
+    return EmbedJob(
+        account_id=dataset.account_id,
+        family=dataset.family,
+        dataset_id=dataset.dataset_id,
+        part=part,
+    )
+
+
+def features_job(dataset: Dataset, part: str) -> FeaturesJob:
+    """Make the job that computes the features of a part of an upload's images."""
+    return FeaturesJob(
+        account_id=dataset.account_id,
+        family=dataset.family,
+        dataset_id=dataset.dataset_id,
+        part=part,
+    )
+
+
+def train_job(model: Model) -> TrainJob:
+    """Make the job of a model's current training run."""
+    return TrainJob(
+        account_id=model.account_id,
+        model_id=model.model_id,
+        run=model.run,
+        is_paid=model.is_paid,
+    )
+
+
+def train_part_job(model: Model, part: str) -> TrainPartJob:
+    """Make the job of one part of a model's current training run."""
+    return TrainPartJob(
+        account_id=model.account_id,
+        model_id=model.model_id,
+        run=model.run,
+        fence=model.fence,
+        part=part,
+    )
+
+
+def delete_job(deletion: Deletion) -> DeleteJob:
+    """Make the job of a deletion."""
+    return DeleteJob(account_id=deletion.account_id, deletion_id=deletion.deletion_id)
+
+
+def export_job(export: Export) -> ExportJob:
+    """Make the job of an export."""
+    return ExportJob(account_id=export.account_id, export_id=export.export_id)
+
+
+def batch_job(account_id: str, batch_id: str, part: int | None = None) -> BatchJob:
+    """Make the job of a part of a batch, or of its next step."""
+    return BatchJob(account_id=account_id, batch_id=batch_id, part=part)
+
+
+def delivery_job(delivery: Delivery) -> DeliverJob:
+    """Make the job of a delivery to a webhook."""
+    return DeliverJob(account_id=delivery.account_id, hook_id=delivery.hook_id, key=delivery.key)

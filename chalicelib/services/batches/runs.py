@@ -37,7 +37,7 @@ from chalicelib.domain.jobs.batch import (
     LineError,
 )
 from chalicelib.domain.jobs.batch_work import BatchWork
-from chalicelib.domain.jobs.messages import Job, batch_job
+from chalicelib.domain.jobs.messages import BatchJob, batch_job
 from chalicelib.errors import (
     Conflict,
     DownloadFailed,
@@ -146,20 +146,20 @@ class BatchRunService:
         self._clock = clock
         self._settings = settings
 
-    def run(self, job: Job, delivery: int = 1) -> None:
+    def run(self, job: BatchJob, delivery: int = 1) -> None:
         """Do a part of a batch, or the step that is next.
 
         Args:
             job: as made by `batch_job`.
             delivery: how often the queue has brought this message.
         """
-        batch = self._batches.find(str(job["account_id"]), str(job["batch_id"]))
+        batch = self._batches.find(job.account_id, job.batch_id)
         if batch is None:
             return
         if not batch.is_over and batch.expires_at <= self._clock():
             self._fail(batch, "It was not answered before it expired.")
-        elif "part" in job:
-            self._run_part(batch, int(str(job["part"])), delivery)
+        elif job.part is not None:
+            self._run_part(batch, job.part, delivery)
         else:
             self._take_next_step(batch)
 

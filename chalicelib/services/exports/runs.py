@@ -16,7 +16,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DETECTION, DatasetView, Label
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.jobs.export import CSV, JSONL, SUCCEEDED, Export
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import ExportJob
 from chalicelib.errors import BadRequest, LeaseLost, StorageUnavailable, TimedOut
 from chalicelib.formats.exports.archives import BOX_ARCHIVES, ExportedPicture, PictureFolders
 from chalicelib.formats.exports.box_groups import BoxGroups
@@ -58,16 +58,19 @@ class ExportRunService:
         self._stores = stores
         self._settings = settings
 
-    def run(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
+    def run(
+        self, job: ExportJob, remaining_seconds: Callable[[], float], delivery: int = 1
+    ) -> None:
         """Write one export; one that is over or owned by another is left alone.
 
         Args:
             job: as made by `export_job`.
             remaining_seconds: time left of this function's run.
+            delivery: how often the queue has delivered this message.
         """
-        export = self._stores.exports.acquire(str(job["account_id"]), str(job["export_id"]))
+        export = self._stores.exports.acquire(job.account_id, job.export_id)
         if export is None:
-            self._tell_again(job)
+            self._tell_again(job, delivery)
             return
         try:
             self._attempt(export, remaining_seconds)
@@ -135,10 +138,10 @@ class ExportRunService:
         ids = {"id": export.export_id, "datasetId": export.dataset_id}
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
-    def _tell_again(self, job: Job) -> None:
+    def _tell_again(self, job: ExportJob, delivery: int) -> None:
         """Tell of an export whose message comes again: its worker may have died before."""
-        if int(str(job.get("delivery", 1))) > 1:
-            export = self._stores.exports.find(str(job["account_id"]), str(job["export_id"]))
+        if delivery > 1:
+            export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:
                 self._tell(export)
 

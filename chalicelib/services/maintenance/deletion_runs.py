@@ -13,7 +13,7 @@ from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
-from chalicelib.domain.jobs.messages import Job, delete_job
+from chalicelib.domain.jobs.messages import DeleteJob, delete_job
 from chalicelib.domain.models.evaluation import without_evaluated
 from chalicelib.domain.models.redaction import without_examples, without_names
 from chalicelib.domain.models.suspects import suspects_document
@@ -68,10 +68,9 @@ class DeletionRunService:
         self._clock = clock
         self._clear_traces = clear_traces
 
-    def run(self, job: Job) -> None:
+    def run(self, job: DeleteJob) -> None:
         """Delete one object; a deletion that is done or owned by another is left alone."""
-        account_id, deletion_id = str(job["account_id"]), str(job["deletion_id"])
-        deletion = self._stores.deletions.acquire(account_id, deletion_id)
+        deletion = self._stores.deletions.acquire(job.account_id, job.deletion_id)
         if deletion is None:
             return
         try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.datasets.example import text_digest
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import EmbedJob
 from chalicelib.domain.models.model import Model
 from chalicelib.engines.text.encoding.encoders import encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
@@ -45,7 +45,7 @@ class EmbeddingService:
         self._encoders = encoders
         self._threads = threads
 
-    def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> bool:
+    def run_part(self, job: EmbedJob, remaining_seconds: Callable[[], float]) -> bool:
         """Embed one part of an upload; False when there was nothing to do.
 
         Args:
@@ -53,13 +53,12 @@ class EmbeddingService:
             remaining_seconds: time left of this function's run, which a part always has.
         """
         del remaining_seconds
-        dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
-        texts = self._parts.items(part)
-        dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
+        texts = self._parts.items(job.part)
+        dataset = self._datasets.find(job.account_id, job.family, job.dataset_id)
         if texts is None or dataset is None or dataset.status == DELETION_PENDING:
             return False
-        self._embed_part(dataset, part, texts)
-        self.revert(dataset.account_id, dataset.family, dataset_id)
+        self._embed_part(dataset, job.part, texts)
+        self.revert(dataset.account_id, dataset.family, job.dataset_id)
         return True
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:

@@ -19,7 +19,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import FeaturesJob
 from chalicelib.domain.jobs.spreading import PartWork, spread
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_pictures import LabelledPicture, fitting_views
@@ -95,7 +95,7 @@ class FeatureService:
         self._settings = settings
         self._thumbnails = thumbnails
 
-    def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> bool:
+    def run_part(self, job: FeaturesJob, remaining_seconds: Callable[[], float]) -> bool:
         """Compute the features of one part of an upload, or some of them and send it again.
 
         Args:
@@ -106,20 +106,20 @@ class FeatureService:
             Whether the part is done now; False, too, when there was nothing to do.
         """
         is_done = False
-        dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
+        part = job.part
         items = self._stores.parts.items(part)
-        dataset = self._stores.datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
+        dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
         if items is not None and dataset is not None and dataset.status != DELETION_PENDING:
             try:
                 is_done = self._make_part(dataset, part, items, remaining_seconds)
             except BackboneNotInstalled as missing:
-                log.warning("features_left_out", dataset=dataset_id, cause=str(missing))
+                log.warning("features_left_out", dataset=job.dataset_id, cause=str(missing))
                 is_done = True
             if is_done:
                 self._stores.parts.done(part)
             else:
                 self._stores.queues.send(EMBED, job)
-        self.revert(str(job["account_id"]), str(job["family"]), dataset_id)
+        self.revert(job.account_id, job.family, job.dataset_id)
         return is_done
 
     def collect(

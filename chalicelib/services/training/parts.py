@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from chalicelib.domain.jobs.batch import PARTS_AT_ONCE
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import TrainPartJob
 from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.model import RUNNING, Model
 from chalicelib.errors import PartsSent
@@ -66,14 +66,14 @@ class TrainingPartService:
         """Do the parts of a run that wait, as `GivenAway` says."""
         work_off(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
-    def run(self, job: Job, delivery: int = 1) -> None:
+    def run(self, job: TrainPartJob, delivery: int = 1) -> None:
         """Do a part, and let the next one or the training itself go on.
 
         Args:
             job: as made by `train_part_job`.
             delivery: how often the queue has brought this message.
         """
-        key, model = str(job["part"]), self._running(job)
+        key, model = job.part, self._running(job)
         if model is None:
             return
         if not self._make(model, key) and delivery == 1:
@@ -84,7 +84,7 @@ class TrainingPartService:
             return
         left = self._parts.left(key)
         following = further(key, PARTS_AT_ONCE)
-        queue, lent = self._training_queue, replace(model, fence=int(str(job["fence"])))
+        queue, lent = self._training_queue, replace(model, fence=job.fence)
         if not left:
             queue.wake(lent)
             return
@@ -101,8 +101,8 @@ class TrainingPartService:
         self._parts.done(key)
         return True
 
-    def _running(self, job: Job) -> Model | None:
+    def _running(self, job: TrainPartJob) -> Model | None:
         """Find the training of a part; None when it is over."""
-        model = self._models.find(str(job["account_id"]), str(job["model_id"]))
-        is_same = model is not None and model.run == int(str(job["run"]))
+        model = self._models.find(job.account_id, job.model_id)
+        is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status == RUNNING else None

@@ -16,7 +16,7 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import TrainJob
 from chalicelib.domain.models.evaluation import evaluation_document
 from chalicelib.domain.models.learning import LearnedModel, Learner
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
@@ -90,16 +90,17 @@ class TrainingRunService:
         self._clock = clock
         self._settings = settings
 
-    def run(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
+    def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
         """Train the model whose turn it is, be it the one of the message or another.
 
         Args:
             job: as made by `train_job`.
             remaining_seconds: time left of this function's run.
+            delivery: how often the queue has delivered this message.
         """
         model = self._queue.acquire(job)
-        if model is None or model.model_id != job["model_id"]:
-            self._tell_again(job)
+        if model is None or model.model_id != job.model_id:
+            self._tell_again(job, delivery)
         if model is None:
             return
         if model.attempts > self._settings.max_attempts:
@@ -108,7 +109,7 @@ class TrainingRunService:
             # Perhaps of another account than the message was sent for.
             with log.bound(account=model.account_id, model=model.model_id):
                 self._attempt(model, remaining_seconds)
-        if model.model_id != job["model_id"]:
+        if model.model_id != job.model_id:
             # Its message went to another's turn: without a new one this job would be forgotten.
             self._queue.remind(job)
 
@@ -171,12 +172,12 @@ class TrainingRunService:
         ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
-    def _tell_again(self, job: Job) -> None:
+    def _tell_again(self, job: TrainJob, delivery: int) -> None:
         """Tell how a run has ended whose message comes again: its worker may have died before."""
-        if int(str(job.get("delivery", 1))) == 1:
+        if delivery == 1:
             return
-        model = self._stores.models.find(str(job["account_id"]), str(job["model_id"]))
-        if model is not None and model.run == job["run"] and model.status not in OPEN:
+        model = self._stores.models.find(job.account_id, job.model_id)
+        if model is not None and model.run == job.run and model.status not in OPEN:
             self._tell(model, f"training.{model.status.lower()}")
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:

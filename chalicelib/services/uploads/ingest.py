@@ -29,7 +29,7 @@ from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
 from chalicelib.domain.jobs.cancellation import Cancellation
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import IngestJob
 from chalicelib.errors import (
     DownloadFailed,
     InvalidUpload,
@@ -144,11 +144,12 @@ class IngestService:
         self._clock = clock
         self._settings = settings
 
-    def run(self, job: Job) -> None:
+    def run(self, job: IngestJob, delivery: int = 1) -> None:
         """Read the upload whose turn it is, be it the one of the message or another.
 
         Args:
             job: as made by `ingest_job`.
+            delivery: how often the queue has delivered this message.
         """
         owned = self._queue.acquire(job)
         if owned is not None:
@@ -156,13 +157,13 @@ class IngestService:
             dataset = owned.dataset
             with log.bound(account=dataset.account_id, dataset=dataset.dataset_id):
                 self._attempt(owned)
-            if dataset.upload_id != job["upload_id"]:
+            if dataset.upload_id != job.upload_id:
                 # Its message went to another's turn: without a new one this job would be forgotten.
                 self._queue.remind(job)
-        if owned is None or owned.dataset.upload_id != job["upload_id"]:
-            self._tell_again(job)
+        if owned is None or owned.dataset.upload_id != job.upload_id:
+            self._tell_again(job, delivery)
 
-    def run_now(self, job: Job, remaining_seconds: float) -> None:
+    def run_now(self, job: IngestJob, remaining_seconds: float) -> None:
         """Read one upload within a call, or wait for the worker that owns it.
 
         A worker that came for another upload may have found this one waiting.
@@ -281,13 +282,12 @@ class IngestService:
         ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
-    def _tell_again(self, job: Job) -> None:
+    def _tell_again(self, job: IngestJob, delivery: int) -> None:
         """Tell how an upload has ended whose message comes again: its worker may have died."""
-        if int(str(job.get("delivery", 1))) == 1:
+        if delivery == 1:
             return
-        key = str(job["account_id"]), str(job["family"]), int(str(job["dataset_id"]))
-        dataset = self._stores.datasets.find(*key)
-        if dataset is None or dataset.upload_id != job["upload_id"]:
+        dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
+        if dataset is None or dataset.upload_id != job.upload_id:
             return
         if dataset.status in (SUCCEEDED, FAILED):
             is_ready = dataset.status == SUCCEEDED

@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
+from msgspec.structs import replace
+
 from chalicelib import log
 from chalicelib.domain.datasets.dataset import VISION, Dataset
-from chalicelib.domain.jobs.messages import Job, embed_job, features_job
+from chalicelib.domain.jobs.messages import (
+    EmbedJob,
+    FeaturesJob,
+    embed_job,
+    features_job,
+)
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.jobs.queues import EMBED, Queues
@@ -21,19 +28,25 @@ PARTS_AT_ONCE = 3
 """Parts of one upload that wait or are worked on at a time: fewer than of a batch, for which
 somebody waits, while a training that comes too early gives away what is missing."""
 
-MakePart = Callable[[Job, Callable[[], float]], bool]
-"""Does the part of a job in the time that is left, in seconds, and tells whether it is done now."""
+# Does the part of a job in the time that is left, in seconds; returns whether it is done now.
+EmbedPart = Callable[[EmbedJob, Callable[[], float]], bool]
+FeaturesPart = Callable[[FeaturesJob, Callable[[], float]], bool]
 
 
 class UploadPartService:
     """Sends the parts of uploads, and does them."""
 
     def __init__(
-        self, parts: PartStore, queues: Queues, embed: MakePart, compute_features: MakePart
+        self,
+        parts: PartStore,
+        queues: Queues,
+        embed: EmbedPart,
+        compute_features: FeaturesPart,
     ) -> None:
         self._parts = parts
         self._queues = queues
-        self._makers = {"embed": embed, "features": compute_features}
+        self._embed = embed
+        self._compute_features = compute_features
 
     def announce(self, dataset: Dataset) -> None:
         """Send the first parts of a dataset's upload; one that is lost is left to a training."""
@@ -45,7 +58,12 @@ class UploadPartService:
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
 
-    def run(self, job: Job, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
+    def run(
+        self,
+        job: EmbedJob | FeaturesJob,
+        remaining_seconds: Callable[[], float],
+        delivery: int = 1,
+    ) -> None:
         """Do a part, and send the one that comes after it.
 
         Args:
@@ -53,12 +71,15 @@ class UploadPartService:
             remaining_seconds: time left of this function's run.
             delivery: how often the queue has brought this message.
         """
-        part = str(job["part"])
-        if not self._makers[str(job["job"])](job, remaining_seconds) and delivery == 1:
+        if isinstance(job, EmbedJob):
+            is_done = self._embed(job, remaining_seconds)
+        else:
+            is_done = self._compute_features(job, remaining_seconds)
+        if not is_done and delivery == 1:
             # One too many: whoever does the part sends what comes after it.
             return
-        upload = PurePosixPath(part).parent.name
-        left = self._parts.waiting(int(str(job["dataset_id"])), upload)
-        following = further(part, PARTS_AT_ONCE)
-        if part not in left and following in left:
-            self._queues.send(EMBED, {**job, "part": following})
+        upload = PurePosixPath(job.part).parent.name
+        left = self._parts.waiting(job.dataset_id, upload)
+        following = further(job.part, PARTS_AT_ONCE)
+        if job.part not in left and following in left:
+            self._queues.send(EMBED, replace(job, part=following))

@@ -36,7 +36,7 @@ from chalicelib.domain.datasets.upload import (
 from chalicelib.domain.datasets.upload_format import FileFormat, check_kind
 from chalicelib.domain.datasets.validation import Validation, find_reasons
 from chalicelib.domain.jobs.cancellation import Cancellation
-from chalicelib.domain.jobs.messages import Job, ingest_job
+from chalicelib.domain.jobs.messages import IngestJob, ingest_job
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,
@@ -104,7 +104,7 @@ class UploadService:
         stores: UploadServiceStores,
         clock: Clock,
         settings: Settings,
-        ingest: Callable[[Job, float], None],
+        ingest: Callable[[IngestJob, float], None],
     ) -> None:
         self._stores = stores
         self._queue = stores.ingest_queue
@@ -274,7 +274,7 @@ class UploadService:
 
     def _accept(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
-    ) -> tuple[Dataset, Job]:
+    ) -> tuple[Dataset, IngestJob]:
         """Check the fields, keep the file, and write the dataset's row last."""
         dataset_type = checked_type(family, fields.type)
         check_kind(dataset_type, source.options.format)
@@ -443,12 +443,12 @@ class UploadService:
         except StorageUnavailable:
             log.warning("receipt_failed", dataset=receipt.dataset_id)
 
-    def _enqueue(self, job: Job) -> None:
+    def _enqueue(self, job: IngestJob) -> None:
         """Send the job; when the queue fails, the sweep finds the dataset's row and sends it."""
         try:
             self._queue.announce(job)
         except StorageUnavailable:
-            log.warning("enqueue_failed", job="ingest", dataset=job["dataset_id"])
+            log.warning("enqueue_failed", job="ingest", dataset=job.dataset_id)
 
 
 def _check(family: str, source: UploadSource) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib import journal, log
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import DeliverJob
 from chalicelib.domain.jobs.webhook import (
     DELIVERED,
     DELIVERY_SECONDS,
@@ -53,13 +53,12 @@ class DeliveryService:
         self._downloads = downloads
         self._clock = clock
 
-    def run(self, job: Job) -> None:
+    def run(self, job: DeliverJob) -> None:
         """Try a delivery; one that has ended or is owned by another is left alone."""
-        hook_id = str(job["hook_id"])
-        delivery = self._deliveries.acquire(str(job["account_id"]), hook_id, str(job["key"]))
+        delivery = self._deliveries.acquire(job.account_id, job.hook_id, job.key)
         if delivery is None:
             return
-        hook = self._hooks.find(delivery.account_id, hook_id)
+        hook = self._hooks.find(delivery.account_id, job.hook_id)
         if hook is None or hook.status == DISABLED:
             cause = "The webhook is disabled." if hook else "The webhook was deleted."
             self._deliveries.end(replace(delivery, cause=cause), UNDELIVERED)

@@ -19,7 +19,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib import log
 from chalicelib.domain.accounts.usage import GIVEN_BACK, NEVER_COUNTED, UNKNOWN, token_age
-from chalicelib.domain.jobs.messages import Job, settle_job
+from chalicelib.domain.jobs.messages import SettleJob
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import (
@@ -135,17 +135,17 @@ class QuotaStore:
             if len(tokens) < _MOST_OVER:
                 tokens.add(token)
 
-    def settle(self, job: Job) -> None:
+    def settle(self, job: SettleJob) -> None:
         """Take a call back that may be counted and has no answer, or try again later.
 
         Args:
             job: names it; may be delivered more than once.
         """
-        call = str(job["account_id"]), str(job["kind"]), str(job["month"]), str(job["token"])
+        call = job.account_id, job.kind, job.month, job.token
         try:
             was_counted = self._release(*call)
         except (PynamoDBException, StorageUnavailable, OutcomeUnknown):
-            self._settle_later(*call, int(str(job["tries"])) + 1)
+            self._settle_later(*call, job.tries + 1)
             return
         _note_settlement(*call, GIVEN_BACK if was_counted else NEVER_COUNTED)
 
@@ -190,7 +190,8 @@ class QuotaStore:
         if tries == len(SETTLE_SECONDS):
             _note_settlement(account_id, kind, month, token, UNKNOWN)
             return
-        job, pause = settle_job(account_id, kind, month, token, tries), SETTLE_SECONDS[tries]
+        job = SettleJob(account_id=account_id, kind=kind, month=month, token=token, tries=tries)
+        pause = SETTLE_SECONDS[tries]
 
         def settle_here() -> None:
             time.sleep(pause)

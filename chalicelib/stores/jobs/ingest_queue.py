@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.upload import QueuedUpload
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import IngestJob
 from chalicelib.domain.jobs.turns import Turn
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
@@ -16,7 +16,7 @@ from chalicelib.stores.jobs.turn_queue import TurnQueue
 from chalicelib.stores.jobs.turns import INGEST, INGEST_LANES, TurnStore, lane_of
 
 
-class IngestQueue(TurnQueue[QueuedUpload, OwnedDataset]):
+class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
     """Announces uploads, and finds the one whose turn it is."""
 
     def __init__(
@@ -38,19 +38,14 @@ class IngestQueue(TurnQueue[QueuedUpload, OwnedDataset]):
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 
-    def announce(self, job: Job, delay_seconds: int = 0) -> None:
+    def announce(self, job: IngestJob, delay_seconds: int = 0) -> None:
         """Send a message that an upload waits."""
         self._queues.send(queues.INGEST, job, delay_seconds)
 
-    def _find(self, job: Job) -> QueuedUpload | None:
-        return self._datasets.find_queued(
-            str(job["account_id"]),
-            str(job["family"]),
-            int(str(job["dataset_id"])),
-            str(job["upload_id"]),
-        )
+    def _find(self, job: IngestJob) -> QueuedUpload | None:
+        return self._datasets.find_queued(job.account_id, job.family, job.dataset_id, job.upload_id)
 
-    def _lanes(self, job: Job) -> Sequence[Sequence[QueuedUpload]]:
+    def _lanes(self, job: IngestJob) -> Sequence[Sequence[QueuedUpload]]:
         return [self._datasets.queued_uploads(lane) for lane in INGEST_LANES]
 
     def _own(self, job: QueuedUpload) -> OwnedDataset | None:

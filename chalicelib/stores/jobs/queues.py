@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from chalicelib.config import Settings
+from chalicelib.domain.jobs.messages import Job, encode_job
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 
@@ -34,16 +33,16 @@ class Queues:
         self._clients = clients
         self._urls: dict[str, str] = {}
 
-    def send(self, short: str, job: dict[str, object], delay_seconds: int = 0) -> None:
+    def send(self, short: str, job: Job, delay_seconds: int = 0) -> None:
         """Send one job.
 
         Args:
             short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE or EXPORT.
-            job: ids, as JSON members.
+            job: what the message names.
             delay_seconds: how long it stays hidden, 0 to 900.
         """
         self._clients.sqs.send_message(
-            QueueUrl=self._url(short), MessageBody=json.dumps(job), DelaySeconds=delay_seconds
+            QueueUrl=self._url(short), MessageBody=encode_job(job), DelaySeconds=delay_seconds
         )
 
     def _url(self, short: str) -> str:

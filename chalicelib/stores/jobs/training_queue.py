@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.jobs.messages import Job, train_job, train_part_job
+from chalicelib.domain.jobs.messages import TrainJob, train_job, train_part_job
 from chalicelib.domain.jobs.turns import Turn, in_turn, running_jobs
 from chalicelib.domain.models.model import OPEN, Model
 from chalicelib.errors import PartsSent, StorageUnavailable
@@ -25,7 +25,7 @@ PATIENCE_MILLISECONDS = 5_000
 """How long another must have waited for that: until then an idle worker would have taken it."""
 
 
-class TrainingQueue(TurnQueue[Model, Model]):
+class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     """Announces trainings, and finds the one whose turn it is."""
 
     def __init__(
@@ -46,9 +46,9 @@ class TrainingQueue(TurnQueue[Model, Model]):
         """Place a new training behind what its account has waiting."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
-    def announce(self, job: Job, delay_seconds: int = 0) -> None:
+    def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:
         """Send a message that a training waits."""
-        self._queues.send(TRAIN_PAID if job.get("is_paid") else TRAIN_FREE, job, delay_seconds)
+        self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
 
     def put_back(self, model: Model, served_seconds: float) -> None:
         """Let a training that is not finished wait for another turn."""
@@ -101,13 +101,13 @@ class TrainingQueue(TurnQueue[Model, Model]):
             if other.queued_at and to_milliseconds(other.queued_at) <= now - PATIENCE_MILLISECONDS
         )
 
-    def _find(self, job: Job) -> Model | None:
-        model = self._models.find(str(job["account_id"]), str(job["model_id"]))
-        is_same = model is not None and model.run == int(str(job["run"]))
+    def _find(self, job: TrainJob) -> Model | None:
+        model = self._models.find(job.account_id, job.model_id)
+        is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status in OPEN else None
 
-    def _lanes(self, job: Job) -> Sequence[Sequence[Model]]:
-        return self._lanes_up_to(bool(job.get("is_paid")))
+    def _lanes(self, job: TrainJob) -> Sequence[Sequence[Model]]:
+        return self._lanes_up_to(job.is_paid)
 
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
         """List the trainings that have begun and the front of the others, those paid for first."""

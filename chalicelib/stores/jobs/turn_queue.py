@@ -13,16 +13,17 @@ from typing import Generic, TypeVar
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import Job, kind_of
 from chalicelib.domain.jobs.turns import Waiting, in_turn, running_jobs
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.jobs.queues import CAPPED_SECONDS, Queues
 from chalicelib.stores.jobs.turns import TurnStore
 
 Owned = TypeVar("Owned")
+Queued = TypeVar("Queued", bound=Job)
 
 
-class TurnQueue(ABC, Generic[Waiting, Owned]):
+class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """One kind of jobs that accounts take turns at."""
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
@@ -40,22 +41,22 @@ class TurnQueue(ABC, Generic[Waiting, Owned]):
         self._limit = limit
 
     @abstractmethod
-    def announce(self, job: Job, delay_seconds: int = 0) -> None:
+    def announce(self, job: Queued, delay_seconds: int = 0) -> None:
         """Send a message that a job waits."""
 
     @abstractmethod
-    def _find(self, job: Job) -> Waiting | None:
+    def _find(self, job: Queued) -> Waiting | None:
         """Find the job of a message; None when it is over."""
 
     @abstractmethod
-    def _lanes(self, job: Job) -> Sequence[Sequence[Waiting]]:
+    def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
         """List the jobs that a message may stand for, those that run included, lane by lane."""
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
         """Own a job unless another worker was quicker, and move its lane on."""
 
-    def acquire(self, job: Job) -> Owned | None:
+    def acquire(self, job: Queued) -> Owned | None:
         """Own the job whose turn it is; None when there is none to begin.
 
         Args:
@@ -81,24 +82,24 @@ class TurnQueue(ABC, Generic[Waiting, Owned]):
         # An index may be a moment late, and show nothing of a job that was just accepted.
         return self._own(own)
 
-    def own(self, job: Job) -> Owned | None:
+    def own(self, job: Queued) -> Owned | None:
         """Own the job of a message, whosever turn it is; None when it is over, or owned."""
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
-    def is_over(self, job: Job) -> bool:
+    def is_over(self, job: Queued) -> bool:
         """Tell whether the job of a message has ended, or what it was for is gone."""
         return self._find(job) is None
 
-    def remind(self, job: Job) -> None:
+    def remind(self, job: Queued) -> None:
         """Announce the job of a message that was not what ran for it, if it still waits."""
         try:
             if self._waiting(job) is not None:
                 self.announce(job)
         except StorageUnavailable:
-            log.warning("enqueue_failed", job=job["job"])
+            log.warning("enqueue_failed", job=kind_of(job))
 
-    def _waiting(self, job: Job) -> Waiting | None:
+    def _waiting(self, job: Queued) -> Waiting | None:
         """Find the job of a message; None when it is over, or a worker owns it."""
         found = self._find(job)
         return found if found is not None and found.lease_until < self._now() else None

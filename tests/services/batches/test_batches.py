@@ -359,12 +359,11 @@ def test_a_worker_that_dies_behind_its_write_is_replaced(batches: Batches) -> No
     made = batches.send(texts(65))
     first, *others = world.messages()
     world.deliver(first)
-    lost = [one for one in world.messages() if one[1]["part"] == 3]
+    lost = [one for one in world.messages() if one[1].part == 3]
     assert len(lost) == 1
     world.deliver(first)
     assert world.messages() == []
-    queue, job = first
-    world.deliver((queue, {**job, "delivery": 2}))
+    world.deliver(first, delivery=2)
     assert world.messages() == lost
     for message in (*lost, *others):
         world.deliver(message)
@@ -380,13 +379,13 @@ def test_a_worker_that_dies_behind_the_last_part_is_replaced(
     """Whoever gets the message of the last part again puts the result together."""
     world, runs = batches.world, batches.world.container.batch_runs
     made = batches.send(["a"])
-    [(queue, job)] = world.messages()
+    [message] = world.messages()
     with monkeypatch.context() as broken:
         broken.setattr(runs, "_finish", lambda *_: (_ for _ in ()).throw(StorageUnavailable))
         with pytest.raises(StorageUnavailable):
-            world.deliver((queue, job))
+            world.deliver(message)
     assert batches.get(made).status == "RUNNING"
-    world.deliver((queue, {**job, "delivery": 2}))
+    world.deliver(message, delivery=2)
 
     assert (batches.get(made).status, batches.used()) == ("SUCCEEDED", 1)
 
@@ -401,7 +400,7 @@ def test_parts_that_fail_each_time_end_the_batch(
     monkeypatch.setattr(runs, "MAX_STALLS", 3)
     for _ in range(5):
         for message in world.messages():
-            if "part" not in message[1]:
+            if message[1].part is None:
                 world.deliver(message)
         world.messages()
         world.clock.advance(minutes=16)
@@ -419,11 +418,11 @@ def test_accounts_take_turns_and_so_do_their_batches(batches: Batches) -> None:
     second = batches.send(texts(15))
     assert (first.status, second.status) == ("RUNNING", "QUEUED")
     waiting = world.messages()
-    assert [job["part"] for _, job in waiting] == [0, 1, 2]
+    assert [job.part for _, job in waiting] == [0, 1, 2]
     for message in waiting:
         world.deliver(message)
     waiting = world.messages()
-    assert [job["part"] for _, job in waiting] == [3, 4, 5]
+    assert [job.part for _, job in waiting] == [3, 4, 5]
     for message in waiting:
         world.deliver(message)
     world.work()

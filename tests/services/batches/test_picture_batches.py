@@ -360,7 +360,7 @@ def test_a_part_whose_worker_died_is_answered_again(shots: Batches) -> None:
     key = f"batches/{made.batch_id}/results/00000"
     before = world.stores.artifacts.get(key)
     world.stores.batches.done = done  # type: ignore[method-assign]
-    world.deliver((message[0], {**message[1], "delivery": 2}))
+    world.deliver(message, delivery=2)
 
     assert before
     assert world.stores.artifacts.get(key) == before

@@ -158,8 +158,7 @@ def test_a_worker_that_dies_while_it_chooses_is_replaced(
         with pytest.raises(StorageUnavailable):
             world.deliver(last)
     assert batches.get(made).status == "RUNNING"
-    queue, job = last
-    world.deliver((queue, {**job, "delivery": 2}))
+    world.deliver(last, delivery=2)
 
     assert (batches.get(made).status, batches.used()) == ("SUCCEEDED", 50)
     assert batches.content(made) == batches.content(whole)
@@ -171,7 +170,7 @@ def test_a_part_that_is_done_again_writes_the_same_bytes(batches: Batches) -> No
     made = batches.send(texts(25), kind="rank")
     first, *_ = world.messages()
     world.deliver(first)
-    key = f"{batch_prefix(made.batch_id)}results/{first[1]['part']:05d}"
+    key = f"{batch_prefix(made.batch_id)}results/{first[1].part:05d}"
     before = artifacts.get(key)
     world.stores.artifacts.delete(key)
     BatchRow(made.account_id, made.batch_id).update(actions=[BatchRow.parts_done.remove()])

@@ -144,7 +144,7 @@ def test_upload_that_gave_up_halfway_leaves_nothing(
             world.deliver(message)
     monkeypatch.setattr(world.stores.receipts, "put", put)
     world.stores.dataset_leases.acquire_upload(
-        world.account.account_id, LANGUAGE, view.dataset.dataset_id, str(message[1]["upload_id"])
+        world.account.account_id, LANGUAGE, view.dataset.dataset_id, message[1].upload_id
     )
     world.clock.advance(minutes=5)
     world.settle()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.jobs.messages import kind_of
 from chalicelib.domain.models.model import Model, TrainRequest
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
 from chalicelib.engines.vision.features.shards import dump_shard, read_shard
@@ -68,7 +69,7 @@ def _rows(features: StoredFeatures) -> list[list[list[float]]]:
 def test_part_becomes_several_objects(world: World, tiny: TinyVision) -> None:
     """A part is computed at ingest, as objects of at most so many rows, and disappears."""
     view, parts = _uploaded(world)
-    assert [message[1]["job"] for message in parts] == ["features"]
+    assert [kind_of(message[1]) for message in parts] == ["features"]
     assert len(world.objects(_folder(view, "parts/"))) == 1
 
     for message in parts:
@@ -188,9 +189,7 @@ def test_training_takes_what_is_there(world: World, tiny: TinyVision) -> None:
     made = list(tiny.extractor.calls)
     for key in world.objects(_folder(view)):
         world.stores.artifacts.delete(key)
-    world.stores.artifacts.put_json(
-        str(message[1]["part"]), [digest.hex() for digest, _ in sorted(made)]
-    )
+    world.stores.artifacts.put_json(message[1].part, [digest.hex() for digest, _ in sorted(made)])
     world.deliver(message)
     assert len(tiny.extractor.calls) == 20
 
@@ -208,7 +207,7 @@ def test_training_begins_at_the_other_end(world: World, tiny: TinyVision) -> Non
     """A training makes the last pictures first, and meets an ingest that works from the front."""
     view, [message] = _uploaded(world)
     progress: list[tuple[int, int, int]] = []
-    digests = list(world.stores.parts.items(str(message[1]["part"])) or [])
+    digests = list(world.stores.parts.items(message[1].part) or [])
 
     def check(*shown: int) -> None:
         """Let the ingest do its work after the first object of the training."""
@@ -371,9 +370,7 @@ def test_threads_change_nothing(world: World, tiny: TinyVision) -> None:
     first = [world.stores.artifacts.get(key) for key in keys]
     for key in keys:
         world.stores.artifacts.delete(key)
-    world.stores.artifacts.put_json(
-        str(message[1]["part"]), [d.hex() for d, _ in tiny.extractor.calls]
-    )
+    world.stores.artifacts.put_json(message[1].part, [d.hex() for d, _ in tiny.extractor.calls])
     threaded = world.another(replace(world.settings, threads=4))
     threaded.one_call_at_a_time()
 

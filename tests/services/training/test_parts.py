@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.jobs import spreading
+from chalicelib.domain.jobs.messages import train_job
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, Model, TrainRequest
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.errors import LeaseLost
@@ -53,12 +54,6 @@ def _work(world: World, messages: list[Message]) -> None:
     for message in messages:
         world.send(message)
     world.work()
-
-
-def _again(message: Message) -> Message:
-    """The same message as the queue brings it once more, because its worker died."""
-    queue, job = message
-    return queue, {**job, "delivery": 2}
 
 
 def test_training_waits_without_a_worker_and_is_the_same(
@@ -143,8 +138,7 @@ def test_part_of_a_worker_that_died_is_done_again(
                 patch.setattr(*place[dies], die)
                 with pytest.raises(LeaseLost):
                     world.container.training_parts.run(message[1])
-            message = _again(message)
-        world.deliver(message)
+        world.deliver(message, delivery=2 if message[0] == EMBED else 1)
         waiting += world.messages()
 
     assert current(world, model).status == SUCCEEDED
@@ -243,7 +237,7 @@ def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncod
     model, _ = _given_away(world, view)
 
     queue = "train-free"
-    world.deliver((queue, {**_job(model), "is_paid": False}))
+    world.deliver((queue, train_job(model)))
 
     assert (current(world, model).status, large.texts) == (RUNNING, 0)
 
@@ -279,7 +273,7 @@ def test_training_that_fails_clears_its_parts(
 
     world.stores.model_leases.lend(model, 0.0)
     monkeypatch.setattr(large, "encode", _is_missing)
-    world.deliver(("train-free", _job(model)))
+    world.deliver(("train-free", train_job(model)))
 
     assert current(world, model).status == "FAILED"
     assert _waiting(world, view) == []
@@ -287,11 +281,6 @@ def test_training_that_fails_clears_its_parts(
 
 def _is_missing(*_: object, **__: object) -> None:
     raise EncoderNotInstalled("mpnet")
-
-
-def _job(model: Model) -> dict[str, Any]:
-    """The message of a training."""
-    return {"job": "train", "account_id": model.account_id, "model_id": model.model_id, "run": 1}
 
 
 def test_features_are_given_away_and_the_same(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from typing import Any
 
@@ -12,6 +13,7 @@ from chalicelib.domain.datasets import growth
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.jobs.messages import encode_job, kind_of
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import DatasetRow, LabelRow
 from chalicelib.stores.examples import pictures as picture_writer
@@ -106,12 +108,18 @@ def test_features_are_asked_for_once(world: World) -> None:
 
     sent = world.read_files()
 
-    assert [(queue, job["job"]) for queue, job in sent] == [(EMBED, "features")] * 2
-    parts = [world.stores.parts.items(str(job["part"])) for _, job in sent]
+    assert [(queue, kind_of(job)) for queue, job in sent] == [(EMBED, "features")] * 2
+    parts = [world.stores.parts.items(job.part) for _, job in sent]
     assert [len(part or ()) for part in parts] == [64, 16]
     waiting = [item for part in parts for item in part or ()]
     assert waiting == [digest(content) for content in files.values()]
-    assert set(sent[0][1]) == {"job", "account_id", "family", "dataset_id", "part"}
+    assert set(json.loads(encode_job(sent[0][1]))) == {
+        "job",
+        "account_id",
+        "family",
+        "dataset_id",
+        "part",
+    }
 
 
 def test_same_picture_under_several_labels(world: World) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from chalicelib import workers
@@ -9,6 +11,7 @@ from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.receipt import IngestPlan
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.jobs.messages import decode_job
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.services.uploads.text_reader import TextReader
 from tests.builders import World, a_csv, some_rows
@@ -178,12 +181,11 @@ def test_a_notification_marks_the_file_as_received(world: World) -> None:
     path = sent(world, a_csv(ROWS))
     key = world.objects("incoming/")[0]
     note = {"Records": [{"s3": {"object": {"key": key.replace("/", "%2F"), "eTag": "other"}}}]}
+    foreign = {"Records": [{"s3": {"object": {"key": "datasets/1"}}}]}
 
-    workers.run_receive(world.container, {"Event": "s3:TestEvent"}, lambda: 900.0)
-    workers.run_receive(
-        world.container, {"Records": [{"s3": {"object": {"key": "datasets/1"}}}]}, lambda: 900.0
-    )
-    workers.run_receive(world.container, note, lambda: 900.0)
+    for body in ({"Event": "s3:TestEvent"}, foreign, note):
+        job = decode_job(json.dumps(body), *workers.HANDLED[workers.run_receive])
+        workers.run_receive(world.container, job, lambda: 900.0)
 
     # The version that was noted is not the one that lies there now.
     with pytest.raises(DownloadFailed, match="sent twice"):

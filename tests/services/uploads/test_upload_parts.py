@@ -49,13 +49,13 @@ def test_death_before_the_next_part_was_sent_is_made_up_for(
     world: World, waiting: list[Message], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message comes again: its part is done, and the one after it is sent."""
-    (queue, job), other = waiting
+    message, other = waiting
     with monkeypatch.context() as patch:
         patch.setattr(world.stores.queues, "send", _die)
         with pytest.raises(InterruptedError):
-            world.deliver((queue, job))
+            world.deliver(message)
 
-    world.deliver((queue, {**job, "delivery": 2}))
+    world.deliver(message, delivery=2)
     world.deliver(other)
     world.work()
 

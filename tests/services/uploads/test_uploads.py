@@ -13,7 +13,7 @@ from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYT
 from chalicelib.domain.datasets import growth
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
-from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.messages import IngestJob
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -329,7 +329,7 @@ def test_synchronous_upload_that_a_worker_was_quicker_to_take(
         time.sleep(0.5)
         return fetch(key, file)
 
-    def own_too_late(job: Job) -> OwnedDataset | None:
+    def own_too_late(job: IngestJob) -> OwnedDataset | None:
         """Let the worker, whose next turn this is, come first."""
         if not worker.ident:
             worker.start()

@@ -19,6 +19,7 @@ from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 from chalicelib.domain.accounts.usage import EXAMPLES, PREDICTIONS, new_token
+from chalicelib.domain.jobs.messages import SettleJob, decode_job
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts import quotas
 from chalicelib.stores.accounts.quotas import QuotaStore
@@ -202,7 +203,10 @@ def settle_jobs(clients, settings):
     """Take the jobs that wait to be settled, with the seconds for which each is hidden."""
     queue = get_backend("sqs")[ACCOUNT_ID][settings.region].queues[f"{settings.name}-delete"]
     found = [
-        (json.loads(message.body), round((message.delayed_until - message.sent_timestamp) / 1000))
+        (
+            decode_job(message.body, [SettleJob]),
+            round((message.delayed_until - message.sent_timestamp) / 1000),
+        )
         for message in queue._messages
     ]
     queue._messages.clear()
