@@ -1,7 +1,7 @@
-"""Writes `presage._sync` from `presage._async`, so that no code is written twice.
+"""Generates `presage._sync` from `presage._async`, so that no code is written twice.
 
-Run: python client/tools/write_sync.py [--check]. With --check nothing is written, and the exit
-status is 1 when the files would change.
+Run: python client/tools/write_sync.py [--check]. With --check it writes nothing, and exits with
+status 1 if the files would change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEAD = "# Written by client/tools/write_sync.py from presage._async: do not edit
 
 
 def synchronous(source: str) -> str:
-    """Return the text of a module without its asynchronous words, in the same layout."""
+    """Return the source of a module without `async` and `await`, in the same layout."""
     lines = source.splitlines(keepends=True)
     for token in reversed([*tokenize.generate_tokens(io.StringIO(source).readline)]):
         if token.type != tokenize.NAME:
@@ -39,21 +39,21 @@ def synchronous(source: str) -> str:
         if token.string in DROPPED:
             lines[row - 1] = line[:begin] + line[end + 1 :]
         else:
-            lines[row - 1] = line[:begin] + _renamed(token.string) + line[end:]
+            lines[row - 1] = line[:begin] + _sync_name(token.string) + line[end:]
     text = re.sub(r"\bAwaitable\[(\w+)\]", r"\1", "".join(lines))
     text = text.replace("import Awaitable, Callable", "import Callable")
     text = text.replace("from time import Lock", "from threading import Lock")
-    # What is left stands in examples of docstrings.
+    # The remaining words are in the examples of docstrings, which are not tokens.
     return HEAD + re.sub(r"\b(async |await |Async(?=[A-Z]))", "", text)
 
 
-def _renamed(name: str) -> str:
-    """Return the synchronous name of a thing."""
+def _sync_name(name: str) -> str:
+    """Return the synchronous counterpart of a name."""
     return NAMES.get(name) or re.sub(r"^Async(?=[A-Z])", "", name)
 
 
 def files() -> dict[Path, str]:
-    """Return every file of the synchronous package with its text."""
+    """Return the files of the synchronous package with their content."""
     return {
         TARGET / path.name: synchronous(path.read_text("utf-8"))
         for path in sorted(SOURCE.glob("*.py"))
@@ -61,7 +61,7 @@ def files() -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or compare them."""
+    """Write the files, or compare them with --check."""
     wanted = files()
     changed = [
         path
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     ]
     if "--check" in arguments:
         for path in changed:
-            sys.stderr.write(f"stale, run python client/tools/write_sync.py: {path.name}\n")
+            sys.stderr.write(f"outdated, run python client/tools/write_sync.py: {path.name}\n")
         return 1 if changed else 0
     TARGET.mkdir(exist_ok=True)
     for path in changed:

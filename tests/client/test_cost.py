@@ -1,4 +1,4 @@
-"""The client's size, and what its import costs beside that of httpx."""
+"""Tests of the client's size, and of its import time compared with that of httpx."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def test_package_is_small():
 
 
 @pytest.mark.timeout(400)
-def test_import_costs_little_more_than_that_of_httpx():
-    """What few calls need (signing, repeats, the command, progress bars) is loaded by them."""
+def test_import_takes_little_longer_than_httpx():
+    """Signing, retries, the command and progress bars are imported only when needed."""
     assert any(import_ratio(3) <= 1.5 for _ in range(2))

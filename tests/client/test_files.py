@@ -1,4 +1,4 @@
-"""What is sent as a file."""
+"""Tests of files to send."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PHONE = Path(__file__).parents[1] / "data" / "phone.heic"
 
 
 def picture(kind: str, size: tuple[int, int] = (8, 6)) -> bytes:
-    """A small picture."""
+    """Return a small image."""
     stream = io.BytesIO()
     Image.new("RGB", size, (9, 99, 199)).save(stream, kind)
     return stream.getvalue()
 
 
 def test_bytes_paths_and_open_files_are_read_from_their_beginning(tmp_path):
-    """A repeat sends the whole file again, whatever it was given as."""
+    """Every attempt sends the whole file, for each type of argument."""
     path = tmp_path / "tickets.csv"
     path.write_bytes(b"a,b\n")
     with path.open("rb") as stream:
@@ -36,7 +36,7 @@ def test_bytes_paths_and_open_files_are_read_from_their_beginning(tmp_path):
 
 
 def test_folders_become_archives_with_a_folder_for_each_label(tmp_path):
-    """Pictures in folders are one upload; hidden files and other kinds stay out."""
+    """A folder becomes one archive without hidden and other files."""
     for name in ("cat/1.png", "dog/2.jpg", "dog/.hidden.png", ".git/x.png", "dog/notes.docx"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -49,7 +49,7 @@ def test_folders_become_archives_with_a_folder_for_each_label(tmp_path):
 
 
 def test_files_that_cannot_be_sent_are_one_clear_line(tmp_path, monkeypatch):
-    """A missing file, an empty one, an empty folder and one of too many files are refused."""
+    """Missing and empty files, empty folders and folders with too many files are refused."""
     (tmp_path / "empty.csv").touch()
     (tmp_path / "nothing").mkdir()
     many = tmp_path / "many"
@@ -60,18 +60,18 @@ def test_files_that_cannot_be_sent_are_one_clear_line(tmp_path, monkeypatch):
     for path, text in (
         (tmp_path / "absent.csv", "No such file"),
         (tmp_path / "empty.csv", "is empty"),
-        (tmp_path / "nothing", "holds no PNG or JPEG"),
+        (tmp_path / "nothing", "has no PNG or JPEG"),
         (many, "more than 2 files"),
-        (Path("/dev/null"), "is no file"),
-        ("a\0b", "is no path"),
+        (Path("/dev/null"), "is not a regular file"),
+        ("a\0b", "is not a valid path"),
     ):
         with pytest.raises(FileError, match=text):
             open_source(path)
 
 
 @pytest.mark.parametrize("kind", ["webp", "tiff", "bmp"])
-def test_pictures_of_other_kinds_become_jpeg(tmp_path, kind):
-    """The service takes PNG and JPEG; the rest is converted before it is sent."""
+def test_images_of_other_formats_become_jpeg(tmp_path, kind):
+    """Formats that the service does not accept are converted to JPEG."""
     path = tmp_path / f"phone.{kind}"
     path.write_bytes(picture(kind))
     for file, name in ((path, "phone.jpg"), (path.read_bytes(), "data.jpg")):
@@ -80,8 +80,8 @@ def test_pictures_of_other_kinds_become_jpeg(tmp_path, kind):
         assert Image.open(source.stream).size == (8, 6)
 
 
-def test_pictures_that_are_fine_are_sent_as_they_are(tmp_path):
-    """No byte of a picture that the service takes is changed."""
+def test_accepted_images_are_sent_unchanged(tmp_path):
+    """No byte of an image that the service accepts is changed."""
     path = tmp_path / "a.png"
     path.write_bytes(picture("png"))
     source = convert(open_source(path))
@@ -89,15 +89,15 @@ def test_pictures_that_are_fine_are_sent_as_they_are(tmp_path):
     source.close()
 
 
-def test_heic_pictures_of_phones_become_jpeg():
-    """What phones take is read by the extra `pictures`."""
+def test_heic_images_become_jpeg():
+    """The extra `pictures` reads the format of phones."""
     source = convert(open_source(PHONE))
     assert source.name == "phone.jpg"
     assert Image.open(source.stream).size == (64, 48)
 
 
-def test_folders_with_pictures_of_other_kinds_are_converted(tmp_path):
-    """No picture of a folder is left out for its kind or size; names stay apart."""
+def test_images_of_folders_are_converted(tmp_path):
+    """Images of other formats and sizes are converted, and their names stay unique."""
     (tmp_path / "cat").mkdir()
     for name, kind in (("a.webp", "webp"), ("a.jpg", "jpeg"), ("b.tif", "tiff")):
         (tmp_path / "cat" / name).write_bytes(picture(kind))
@@ -112,15 +112,15 @@ def test_folders_with_pictures_of_other_kinds_are_converted(tmp_path):
 
 
 def test_folders_with_annotations_keep_their_pixels(tmp_path):
-    """Boxes are in the pixels of a picture, so one that must be converted is refused."""
+    """Images with boxes are never converted, because boxes are in pixels; they are refused."""
     (tmp_path / "annotations.csv").write_text("x")
     (tmp_path / "a.webp").write_bytes(picture("webp"))
-    with pytest.raises(FileError, match="convert them first, and their boxes"):
+    with pytest.raises(FileError, match="convert them and their boxes first"):
         open_source(tmp_path)
 
 
 def test_folders_need_the_extra_to_be_converted(tmp_path, monkeypatch):
-    """Without Pillow the refusal names the command that installs it."""
+    """Without Pillow the error names the command that installs it."""
     monkeypatch.setattr(_folders, "can_convert", lambda: False)
     for name in ("a", "b"):
         (tmp_path / f"{name}.webp").write_bytes(picture("webp"))
@@ -128,8 +128,8 @@ def test_folders_need_the_extra_to_be_converted(tmp_path, monkeypatch):
         open_source(tmp_path)
 
 
-def test_boxes_are_in_the_pixels_of_the_picture_that_was_given():
-    """A picture made smaller to be sent comes back with boxes of its own size."""
+def test_boxes_are_in_pixels_of_the_original_image():
+    """Boxes of an image that was scaled down are scaled back."""
     noise = io.BytesIO()
     Image.effect_noise((3600, 180), 100).save(noise, "PNG")
     source = convert(open_source(noise.getvalue()), most_bytes=500_000)

@@ -1,4 +1,4 @@
-"""What to label next: asked for, waited for and read, by the client and by the command."""
+"""Tests of rankings in the client and the command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODEL = "A" * 26
 
 
 def record(status: str, **more: Any) -> dict[str, Any]:
-    """Say what the service says of a ranking."""
+    """Return a ranking as the service does."""
     when = "2026-11-21T09:30:00.000+0000"
     facts = {"id": "B" * 26, "name": "t", "modelId": MODEL, "kind": "rank", "format": "jsonl"}
     counts = {"total": 4, "done": 4, "failed": 0}
@@ -33,13 +33,13 @@ def record(status: str, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def asked() -> list[tuple[str, str, bytes]]:
-    """Collect what is sent: method, path, body."""
+    """Collect method, path and body of each call."""
     return []
 
 
 @pytest.fixture
 def service(asked: list[tuple[str, str, bytes]]) -> Presage:
-    """Make a client of a service that ranks at once."""
+    """Return a client of a service whose rankings end immediately."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         path = request.url.path
@@ -57,10 +57,10 @@ def service(asked: list[tuple[str, str, bytes]]) -> Presage:
 
 
 @pytest.mark.parametrize(("family", "more"), [("language", {"text_column": 2}), ("vision", {})])
-def test_a_ranking_is_asked_for_and_read(
+def test_ranking_is_created_and_read(
     service: Presage, asked: list[tuple[str, str, bytes]], family: str, more: dict[str, Any]
 ) -> None:
-    """The call of its family; the batch that comes back is waited for and read as others are."""
+    """A ranking calls its family, and returns a batch to wait for and read."""
     made = getattr(service, family).rankings.create(MODEL, dataset_id=5, count=2, **more)
     method, path, body = asked[-1]
     assert (method, path) == ("POST", f"/v2/{family}/rankings")
@@ -73,13 +73,13 @@ def test_a_ranking_is_asked_for_and_read(
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_the_command_shows_a_line_a_sample(
+def test_command_prints_one_line_per_sample(
     service: Presage,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     as_json: bool,
 ) -> None:
-    """With rank, reason, suggestion and text on one line, or each line as JSON."""
+    """`presage rank` prints a table, or one JSON object per line."""
     found = SimpleNamespace(model_type="text-intent")
     monkeypatch.setattr(rankings, "client", lambda: service)
     monkeypatch.setattr(rankings, "find_model", lambda service, model_id: found)

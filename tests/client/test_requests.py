@@ -1,4 +1,4 @@
-"""What is sent, and when it is sent again."""
+"""Tests of requests, retries and errors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PREDICT = Request("POST", "/x", is_counted_once=True)
 
 
 def answer(status: int, content: bytes = b"", **headers: str) -> httpx.Response:
-    """An answer of a service."""
+    """Return a response of the service."""
     request = httpx.Request("GET", "http://service/x")
     return httpx.Response(status, headers=headers, content=content, request=request)
 
 
 def broken(cause: httpx.TransportError) -> UnreachableError:
-    """A call that had no answer."""
+    """Return the error of a call without a response."""
     error = UnreachableError("x")
     error.__cause__ = cause
     return error
@@ -59,13 +59,13 @@ def broken(cause: httpx.TransportError) -> UnreachableError:
         (GET, ValueError("x"), False),
     ],
 )
-def test_only_what_is_safe_is_repeated(request_, error, expected):
-    """A prediction is repeated when it was surely not counted; what has a key, always."""
+def test_only_safe_calls_are_retried(request_, error, expected):
+    """A prediction is retried only if it was certainly not counted, a call with a key always."""
     assert request_.pause(error) == expected
 
 
-def test_what_changes_something_bears_one_key_at_each_attempt():
-    """Another call has another key; predictions and reads have none."""
+def test_changes_have_one_key_for_all_attempts():
+    """Each call that changes something has a key; predictions and reads have none."""
     one, other = Request("PUT", "/x"), Request("PUT", "/x")
     sent = [one.arguments("t")["headers"] for _ in range(2)]
 
@@ -85,29 +85,29 @@ def test_what_changes_something_bears_one_key_at_each_attempt():
         (httpx.ReadError(""), "broke: ReadError"),
     ],
 )
-def test_causes_of_no_answer_are_told_with_their_remedy(cause, text):
-    """A wrong address, a certificate that is not known, and a line that broke differ."""
+def test_connection_errors_name_cause_and_remedy(cause, text):
+    """A wrong address, an unknown certificate and a broken connection have separate messages."""
     assert text in str(unreachable(cause, "https://x"))
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v2", "/v2/docs", "/v2/docs/"])
-def test_addresses_of_the_docs_name_the_service(path):
-    """What a browser shows is pasted; the service is below."""
+def test_address_of_the_docs_is_accepted(path):
+    """The address that a browser shows is reduced to that of the service."""
     assert checked_url(f"https://presage.example/stage{path}") == "https://presage.example/stage"
 
 
 def test_keys_that_cannot_sign_are_one_clear_line():
-    """A damaged key is told before anything is sent."""
+    """A damaged key is reported before anything is sent."""
     pem = "-----BEGIN RSA PRIVATE KEY-----\nxx\n-----END RSA PRIVATE KEY-----\n"
     with (
         Presage("http://127.0.0.1:9", "a@b.example", pem) as client,
-        pytest.raises(ConfigurationError, match=r"no RSA key that signs: .*[^.]\.$"),
+        pytest.raises(ConfigurationError, match=r"not a usable RSA key: .*[^.]\.$"),
     ):
         client.usage()
 
 
-def test_errors_carry_what_the_service_said():
-    """Status, code, message, detail, request id and pause of an error are at hand."""
+def test_errors_have_the_members_of_the_response():
+    """An error has status, code, message, detail, request id and retry-after."""
     body = b'{"message": "No.", "code": "machine_busy", "detail": "Full."}'
     headers = {"Retry-After": "3", "x-amzn-RequestId": "r"}
     with pytest.raises(ServiceUnavailableError) as caught:
@@ -123,20 +123,20 @@ def test_errors_carry_what_the_service_said():
 
 
 @pytest.mark.parametrize("status", [301, 418, 502])
-def test_answers_of_something_else_are_told(status):
-    """A proxy's page is no answer of the service, and the error says so."""
+def test_responses_of_other_servers_are_reported(status):
+    """The page of a proxy raises an error that asks to check the address."""
     with pytest.raises(UnreadableAnswerError, match="check the address"):
         checked(answer(status, b"<html>", **{"Content-Type": "text/html"}))
 
 
-def test_unknown_statuses_of_the_service_are_errors_too():
-    """A status that this version does not know is an ApiError with the service's text."""
+def test_unknown_statuses_are_api_errors():
+    """A status without a class of its own is an ApiError with the service's message."""
     with pytest.raises(ApiError, match="Teapot"):
         checked(answer(418, b'{"message": "Teapot"}'))
 
 
 def test_both_clients_have_the_same_surface():
-    """What one client offers, the other offers under the same names."""
+    """Both clients have the same public names."""
 
     def surface(client: object) -> set[str]:
         parts = {"": client}

@@ -1,4 +1,4 @@
-"""What is written from something else is as that is now."""
+"""Tests that generated files are up to date, and that records decode responses."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ KINDS = {
 
 
 def test_records_of_the_client_are_those_of_the_service():
-    """A member that the service adds and the client does not know fails here."""
+    """The client's records equal those generated from the service."""
     assert client_records.FILE.read_text("utf-8") == client_records.source()
 
 
-def test_synchronous_client_is_written_from_the_asynchronous_one():
-    """No code of the two clients is written twice by hand."""
+def test_synchronous_client_is_up_to_date():
+    """The synchronous client equals the one generated from the asynchronous one."""
     command = [sys.executable, ROOT / "client" / "tools" / "write_sync.py", "--check"]
     subprocess.run(command, check=True)
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS.items())
 def test_answers_of_the_contract_are_read(name, kind):
-    """Each answer of the contract becomes a record, and is kept whole in `raw`."""
+    """Each response of the contract becomes a record, and `raw` has the whole of it."""
     members = json.loads((EXAMPLES / f"{name}.json").read_text("utf-8"))
     for item in members.get("data", [members]) if "data" in members else [members]:
         assert decode(item, kind).raw == item
 
 
 def test_unknown_members_are_kept():
-    """What a newer service adds is readable, though this version does not know its name."""
+    """Members that this version does not know are readable in `raw`."""
     members = {"label": "a", "probability": 0.5, "later": [1]}
     assert decode(members, records.Probability).raw["later"] == [1]
 
 
-def test_fields_and_tables_of_a_form_are_told_apart():
-    """A form's answer gives its pairs and its tables as typed records."""
+def test_forms_have_typed_fields_and_tables():
+    """The result of a form has its fields and tables as typed records."""
     found = decode(json.loads((EXAMPLES / "ocr_form.json").read_text()), results.FormResult)
     assert found.fields[0].attributes.key.entity
     assert len(found.fields) + len(found.tables) == len(found.probabilities)

@@ -1,4 +1,4 @@
-"""Presage's client: train on your examples, predict, read documents.
+"""Client of Presage: train on your examples, predict, read documents.
 
 Example:
     from presage import Presage

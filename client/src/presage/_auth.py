@@ -1,4 +1,4 @@
-"""Tokens: a signed assertion is exchanged for one, which is renewed before it ends."""
+"""Access tokens: a signed assertion is exchanged for one, which is renewed before it expires."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from presage.errors import ConfigurationError
 
 TOKEN_PATH = "/v2/oauth2/token"  # noqa: S105 - a path
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+# Requested lifetime of a token, in seconds.
 LIFETIME = 3600
-"""Seconds that a token is asked for."""
+# A token is renewed this many seconds before it expires, so that it does not expire on the way.
 MARGIN = 60.0
-"""A token is renewed so many seconds before it ends."""
 
 
 def read_key(key: str | Path) -> str:
-    """Return a private key in PEM form, from its text or its file.
+    """Return a private key in PEM format, from its text or its file.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is no private key.
     """
     if isinstance(key, str) and key.lstrip().startswith("-----BEGIN"):
         return key
@@ -31,54 +31,54 @@ def read_key(key: str | Path) -> str:
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(f"The key file {key} cannot be read: {_cause(error)}.") from error
     if "PRIVATE KEY-----" not in text:
-        raise ConfigurationError(f"{key} holds no private key in PEM form.")
+        raise ConfigurationError(f"{key} contains no private key in PEM format.")
     return text
 
 
 def _cause(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "it is no text"
+    return getattr(error, "strerror", None) or "it is not a text file"
 
 
 @dataclass
 class Credentials:
-    """Who calls, and the token that is in use."""
+    """The account and its current token."""
 
     address: str
-    """Of the service, without a slash at its end."""
+    """Address of the service, without a trailing slash."""
     email: str = ""
-    """Of the account."""
+    """Email address of the account."""
     key: str = ""
-    """Private key in PEM form."""
+    """Private key in PEM format."""
     token: str | None = None
-    """Access token in use; None until one is there."""
+    """Current access token, if any."""
     valid_until: float = float("inf")
-    """When it ends, by `now`; a token that was given from outside is never renewed."""
+    """When the token expires, by `now`. A token passed by the user is never renewed."""
     now: Callable[[], float] = time.monotonic
     """Clock of `valid_until`, in seconds."""
     _fingerprint: str = ""
 
     @property
     def can_renew(self) -> bool:
-        """Tell whether there is a key to sign with."""
+        """Return whether there is a key to sign with."""
         return bool(self.key)
 
     @property
     def is_fresh(self) -> bool:
-        """Tell whether the token lives long enough to be used."""
+        """Return whether the token is valid long enough to be used."""
         return self.token is not None and self.now() < self.valid_until - MARGIN
 
     def grant(self) -> dict[str, str]:
-        """Return the fields of the call that gives a token.
+        """Return the fields of the call that creates a token.
 
         Raises:
-            ConfigurationError: the key is no RSA key, or there is neither key nor token.
+            ConfigurationError: the key is not an RSA key, or there is neither key nor token.
         """
         if not self.key:
             raise ConfigurationError(
-                "Neither a token nor a key is known: run `presage login`, or set PRESAGE_EMAIL "
+                "There is neither a token nor a key. Run `presage login`, or set PRESAGE_EMAIL "
                 "and PRESAGE_KEY_FILE."
             )
-        import jwt  # loads cryptography, which only this needs
+        import jwt  # imports cryptography, which only this needs
 
         claims = {
             "sub": self.email,
@@ -89,10 +89,10 @@ class Credentials:
             assertion = jwt.encode(claims, self.key, algorithm="RS256")
         except (ValueError, TypeError, jwt.PyJWTError) as error:
             cause = str(error).rstrip(".")
-            raise ConfigurationError(f"The key is no RSA key that signs: {cause}.") from error
+            raise ConfigurationError(f"The key is not a usable RSA key: {cause}.") from error
         return {"grant_type": GRANT_TYPE, "assertion": assertion}
 
     def accept(self, answer: dict[str, Any]) -> None:
-        """Take the token of an answer."""
+        """Store the token of a response."""
         self.token = str(answer["access_token"])
         self.valid_until = self.now() + float(answer["expires_in"])

@@ -11,14 +11,14 @@ from presage.errors import FileError
 
 
 def open_source(file: File, progress: bool | None = None) -> Source:
-    """Open a file that is sent; a folder becomes a zip archive.
+    """Open a file to send; a folder is packed into a zip archive.
 
     Args:
         file: path, bytes, open file or folder.
-        progress: whether to show how a folder is packed; None shows it on a terminal.
+        progress: whether to show a progress bar for folders; None shows it on a terminal.
 
     Raises:
-        FileError: it cannot be read.
+        FileError: the file cannot be read.
     """
     if isinstance(file, (bytes, bytearray)):
         return Source(io.BytesIO(file), "data", len(file))
@@ -28,7 +28,7 @@ def open_source(file: File, progress: bool | None = None) -> Source:
     try:
         size = file.seek(0, os.SEEK_END)
     except (OSError, ValueError, AttributeError) as error:
-        raise FileError(f"{name} cannot be read twice: give a path or bytes.") from error
+        raise FileError(f"{name} cannot be read twice. Pass a path or bytes.") from error
     return Source(file, name, size)
 
 
@@ -37,16 +37,18 @@ def _open_path(path: Path, progress: bool | None) -> Source:
         if path.is_dir():
             from presage._folders import (
                 zip_folder,
-            )  # imports zipfile and tempfile, which only folders need
+            )  # only folders need it
 
             return zip_folder(path, progress)
-        if path.exists() and not path.is_file():  # before `open`, which would wait for a pipe
-            raise FileError(f"{path} is no file: a device or a pipe cannot be read twice.")
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise FileError(
+                f"{path} is not a regular file. Devices and pipes cannot be read twice."
+            )
         stream = path.open("rb")
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except ValueError as error:
-        raise FileError(f"{str(path)!r} is no path of a file: {error}.") from error
+        raise FileError(f"{str(path)!r} is not a valid path: {error}.") from error
     size = os.fstat(stream.fileno()).st_size
     if not size:
         stream.close()

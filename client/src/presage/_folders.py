@@ -1,4 +1,4 @@
-"""A folder of pictures, a folder for each label, becomes an archive that the service takes."""
+"""Packs a folder of images, with one subfolder per label, into a zip archive."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from presage._progress import Bar
 from presage._sources import CONVERTIBLE, PICTURES, Source
 from presage.errors import FileError
 
+# The service's limit for one archive.
 MAX_FILES = 100_000
-"""Files that an archive may hold."""
+# Endings of files with boxes.
 ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".xml"})
-"""Endings of files that say where objects are."""
 
 
 def zip_folder(folder: Path, progress: bool | None = None) -> Source:
-    """Write a folder into an archive that disappears when it is closed.
+    """Pack a folder into a temporary archive, which is deleted when it is closed.
 
-    What lies in hidden files and folders stays out. Pictures are stored as they are, but for those
-    that the service does not take; beside annotations all are, since boxes are in their pixels.
+    Hidden files and folders are skipped. Images that the service does not accept are converted,
+    except in folders with annotations.
 
     Raises:
-        FileError: it holds no picture, too many files, or pictures that must be converted first.
+        FileError: the folder has no images, too many files, or images that cannot be converted.
     """
     found = list(_members(folder))
     others = [path for path in found if path.suffix.lower() in CONVERTIBLE]
     if not any(path.suffix.lower() in PICTURES for path in found) and not others:
-        raise FileError(f"{folder} holds no PNG or JPEG picture in a folder named by its label.")
+        raise FileError(f"{folder} has no PNG or JPEG image in a subfolder named after its label.")
+    # Boxes are in pixels of the original images, so these must not be scaled or converted.
     is_annotated = any(path.suffix.lower() in ANNOTATIONS for path in found)
     if others and (is_annotated or not can_convert()):
         remedy = (
-            "convert them first, and their boxes with them"
+            "convert them and their boxes first"
             if is_annotated
             else "pip install 'presage-client[pictures]' converts them"
         )
@@ -45,7 +46,7 @@ def zip_folder(folder: Path, progress: bool | None = None) -> Source:
             if len(others) > 1
             else f"{others[0]} is neither PNG nor JPEG: {remedy}."
         )
-    stream = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed by whoever sends it
+    stream = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the sender closes it
     with (
         zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive,
         Bar(f"Packing {folder.resolve().name}", progress, len(found)) as bar,
@@ -57,7 +58,7 @@ def zip_folder(folder: Path, progress: bool | None = None) -> Source:
 
 
 def _store(archive: zipfile.ZipFile, path: Path, name: Path, is_annotated: bool) -> None:
-    """Write a file into an archive, converted where it must be and may be."""
+    """Add a file to an archive, converted if necessary and possible."""
     size = path.stat().st_size
     is_fine = path.suffix.lower() not in CONVERTIBLE and size <= MAX_EXAMPLE_BYTES
     if is_fine or is_annotated:
@@ -66,7 +67,7 @@ def _store(archive: zipfile.ZipFile, path: Path, name: Path, is_annotated: bool)
     picture = convert(Source(path.open("rb"), path.name, size), MAX_EXAMPLE_BYTES)
     try:
         inner = name.with_name(picture.name).as_posix()
-        if picture.name != path.name and inner in archive.namelist():  # a.jpg beside a.heic
+        if picture.name != path.name and inner in archive.namelist():  # a.jpg exists next to a.heic
             inner = name.with_name(f"{path.name}.jpg").as_posix()
         archive.writestr(inner, picture.part()[1].read())
     finally:
@@ -85,7 +86,7 @@ def _members(folder: Path) -> Iterator[Path]:
             count += 1
             if count > MAX_FILES:
                 raise FileError(
-                    f"{folder} holds more than {MAX_FILES:,} files, the most that one upload "
-                    "takes: upload it in parts, the later ones with `add`."
+                    f"{folder} has more than {MAX_FILES:,} files, the limit of one upload. "
+                    "Upload it in parts, the later ones with `add`."
                 )
             yield path

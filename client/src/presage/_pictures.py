@@ -1,6 +1,7 @@
-"""Pictures that the service does not take are turned into JPEG before they are sent.
+"""Converts images that the service does not accept to JPEG before they are sent.
 
-Needs the extra `pictures`; without it a picture goes as it is, and the service says what it takes.
+This needs the extra `pictures`. Without it images are sent unchanged, and the service's error names
+the accepted formats.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import Any
 
 from presage._sources import CONVERTIBLE, PICTURES, Source
 
+# The service's limits: bytes of an image to predict, bytes of an example, and pixels.
 MAX_BYTES = 5_000_000
-"""Bytes of a picture that a prediction takes."""
 MAX_EXAMPLE_BYTES = 1_000_000
-"""Bytes of a picture that is an example of a label."""
 MAX_PIXELS = 50_000_000
+# Longest sides in pixels, tried in this order until an image is within its limit.
 SIDES = (3000, 2000, 1400, 1000)
-"""Longest sides, in pixels, to which a picture over a limit is scaled down, until it fits."""
 
+# First bytes of each format, for images without a file name.
 _SIGNATURES = {
     ".png": rb"\x89PNG",
     ".jpg": rb"\xff\xd8\xff",
@@ -30,11 +31,10 @@ _SIGNATURES = {
     ".gif": rb"GIF8",
     ".bmp": rb"BM",
 }
-"""How files of each kind begin."""
 
 
 def convert(source: Source, most_bytes: int = MAX_BYTES) -> Source:
-    """Return a picture that the service takes, the same one where it is that already."""
+    """Return an image that the service accepts: the same one, or a JPEG."""
     ending = _ending(source)
     is_fine = ending not in CONVERTIBLE and source.size <= most_bytes
     if is_fine or (ending not in CONVERTIBLE and ending not in PICTURES):
@@ -46,7 +46,7 @@ def convert(source: Source, most_bytes: int = MAX_BYTES) -> Source:
 
 
 def _ending(source: Source) -> str:
-    """Return what the name of a picture ends in, or would if bytes had one."""
+    """Return the ending of an image's name; without one, that of its format."""
     if "." in source.name:
         return "." + source.name.rpartition(".")[2].lower()
     source.stream.seek(0)
@@ -57,29 +57,33 @@ def _ending(source: Source) -> str:
 
 
 def can_convert() -> bool:
-    """Tell whether the extra `pictures` is there."""
+    """Return whether the extra `pictures` is installed."""
     return _pillow() is not None
 
 
 def _pillow() -> Any:
-    """Return Pillow's Image module, able to read HEIC where that is installed; None without it."""
+    """Return Pillow's Image module, or None. It reads HEIC if pi_heif is installed."""
     try:
         image = importlib.import_module("PIL.Image")
     except ImportError:
         return None
-    with contextlib.suppress(ImportError):  # HEIC alone is then refused by the service
+    with contextlib.suppress(ImportError):  # the service then refuses HEIC only
         importlib.import_module("pi_heif").register_heif_opener()
     return image
 
 
 def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
-    """Draw a picture anew, upright, as large as the limits allow."""
-    turn = importlib.import_module("PIL.ImageOps").exif_transpose
+    """Write an image as an upright JPEG, as large as the limits allow."""
+    transpose = importlib.import_module("PIL.ImageOps").exif_transpose
     source.stream.seek(0)
     try:
         with pillow.open(source.stream) as picture:
-            upright = turn(picture).convert("RGB")
-    except (OSError, ValueError, pillow.DecompressionBombError):  # the service says what is wrong
+            upright = transpose(picture).convert("RGB")
+    except (
+        OSError,
+        ValueError,
+        pillow.DecompressionBombError,
+    ):  # the service reports what is wrong
         return source
     width = upright.width
     if source.size > most_bytes or upright.width * upright.height > MAX_PIXELS:
@@ -96,7 +100,7 @@ def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
 
 
 def scale_boxes(answer: Any, scale: float) -> Any:
-    """Return an answer whose boxes are in the pixels of the picture before it was made smaller."""
+    """Return a response with its boxes scaled to the pixels of the original image."""
     if isinstance(answer, list):
         return [scale_boxes(item, scale) for item in answer]
     if not isinstance(answer, dict):
@@ -108,7 +112,7 @@ def scale_boxes(answer: Any, scale: float) -> Any:
 
 
 def _scale_box(box: dict[str, int], scale: float) -> dict[str, int]:
-    if set(box.values()) == {1}:  # stands for what is not on the page
+    if set(box.values()) == {1}:  # the API's value for an item that is not on the page
         return box
     return {name: round(place * scale) for name, place in box.items()}
 

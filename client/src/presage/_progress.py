@@ -1,4 +1,4 @@
-"""Progress bars on stderr, where a person looks on."""
+"""Progress bars on stderr, if it is a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Any
 
 
 class Bar:
-    """Shows how much is done; says nothing where nobody looks on."""
+    """A progress bar; shows nothing if stderr is not a terminal."""
 
     def __init__(self, title: str, show: bool | None = None, total: float = 1.0) -> None:
         self._title = title
@@ -20,7 +20,7 @@ class Bar:
     def __enter__(self) -> Bar:
         """Open the bar."""
         if self._is_shown:
-            from rich.console import Console  # costs more than a call, and only people need it
+            from rich.console import Console  # a slow import that only terminals need
             from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
             from rich.progress import TimeElapsedColumn as Elapsed
 
@@ -41,34 +41,34 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._rich is not None:
             self._rich.stop()
 
     def show(self, done: float | None) -> None:
-        """Tell how much of the total is done; None when that is not known."""
+        """Show how much of the total is done; None if that is unknown."""
         if self._rich is not None:
             total = None if done is None else self._total
             self._rich.update(self._task, completed=done or 0, total=total)
 
 
 class Watched:
-    """A file that moves a bar as it is read."""
+    """A file that updates a progress bar while it is read."""
 
     def __init__(self, stream: IO[bytes], bar: Bar) -> None:
         self._stream = stream
         self._bar = bar
 
     def read(self, size: int = -1) -> bytes:
-        """Read on, and show how far that is."""
+        """Read bytes, and update the bar."""
         part = self._stream.read(size)
         self._bar.show(self._stream.tell())
         return part
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a place."""
+        """Change the position."""
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:
-        """Tell the place."""
+        """Return the position."""
         return self._stream.tell()

@@ -1,4 +1,4 @@
-"""Base of all records: typed members, and the answer as it came."""
+"""Base of all records: typed members, and the response as received."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _lock = threading.Lock()
 
 
 class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defaults=True):
-    """What an answer holds. Members have the API's names in snake case."""
+    """A JSON object of a response. Members have the API's names in snake case."""
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The JSON object as it came, with members that this version does not know."""
+        """The JSON object as received, with members that this version does not know."""
         found: dict[str, Any] = self.__dict__.get("raw_members") or msgspec.to_builtins(self)
         return found
 
 
 def decode(members: dict[str, Any], kind: type[T]) -> T:
-    """Make a record from the members of a JSON object, and keep them.
+    """Convert a JSON object to a record that also stores the object itself.
 
     Raises:
-        msgspec.ValidationError: a member is missing or of another type.
+        msgspec.ValidationError: a member is missing or has a wrong type.
     """
     _prepare(kind)
     record = msgspec.convert(members, kind)
@@ -36,6 +36,9 @@ def decode(members: dict[str, Any], kind: type[T]) -> T:
 
 @cache
 def _prepare(kind: type[Record]) -> None:
-    """Have msgspec examine a record in one thread: two at a time end the process (0.22.0)."""
+    """Prepare msgspec for a record class, one thread at a time.
+
+    Two threads that prepare classes at the same time crash the process (msgspec 0.22.0).
+    """
     with _lock:
         msgspec.json.Decoder(kind)

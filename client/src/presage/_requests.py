@@ -1,4 +1,4 @@
-"""What is sent and what comes back, without sending anything: shared by both clients."""
+"""Requests and responses without any I/O, shared by both clients."""
 
 from __future__ import annotations
 
@@ -19,47 +19,48 @@ from presage.errors import BY_STATUS, ApiError, UnreachableError, UnreadableAnsw
 
 T = TypeVar("T", bound=Record)
 
+# Maximum number of attempts of a call.
 ATTEMPTS = 6
-"""Times that a call is tried at most."""
+# Seconds: a longer `Retry-After` raises the error instead of blocking the caller.
 LONGEST_PAUSE = 30.0
-"""Longest pause between two tries that is waited out, in seconds."""
+# Code of a 409 while the first attempt is still running; a retry gets its response.
 UNDER_WAY = "idempotency_key_under_way"
-"""Code of a 409 whose call goes on: it is answered to a repeat."""
+# Codes of a 503 that guarantee that nothing was done.
 REFUSED_CODES = frozenset({"machine_busy", "nothing_is_saved"})
-"""Codes of a 503 that promise that nothing was done."""
-logging.getLogger("stamina").addHandler(logging.NullHandler())  # repeats are no news on stderr
+# Without a handler, Python prints the warnings about retries to stderr.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 @dataclass
 class Request:
-    """One call of the service."""
+    """One call of the API."""
 
     method: str
     """GET, POST, PUT or DELETE."""
     path: str
-    """Path below the service's address."""
+    """Path, relative to the service's address."""
     query: Mapping[str, Any] = field(default_factory=dict)
-    """Query parameters; those that are None are left out."""
+    """Query parameters; None values are omitted."""
     fields: Mapping[str, Any] | None = None
-    """Fields of the body; those that are None are left out."""
+    """Fields of the body; None values are omitted."""
     files: Mapping[str, Source] = field(default_factory=dict)
     """Files of the body, by field."""
     is_public: bool = False
-    """True when no token is sent."""
+    """Whether the call needs no token."""
     is_urlencoded: bool = False
-    """True when the fields go as a plain HTML form."""
+    """Whether the fields are sent as an urlencoded form."""
     is_counted_once: bool = False
-    """True for a prediction: a 503 costs nothing and may be repeated."""
+    """Whether it is a prediction, which is retried only if it was certainly not counted."""
     key: str = field(default_factory=lambda: str(uuid4()))
-    """Sent with what changes something, so that a repeat gets the first answer again."""
+    """Idempotency key: a retry gets the response of the first attempt."""
 
     @property
     def is_keyed(self) -> bool:
-        """Tell whether the service answers the call once, however often it is sent."""
+        """Return whether an idempotency key makes retries safe."""
         return self.method in ("POST", "PUT") and not (self.is_public or self.is_counted_once)
 
     def arguments(self, token: str | None) -> dict[str, Any]:
-        """Return the arguments of httpx's `request`; files are read from their beginning."""
+        """Return the arguments for `httpx.request`, with files at their beginning."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         if self.is_keyed:
             headers["Idempotency-Key"] = self.key
@@ -77,15 +78,15 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Tell whether a repeat is safe after an error: no, yes, or yes after so many seconds.
+        """Return whether to retry after an error: no, yes, or the seconds to wait.
 
-        A prediction is repeated only when the service surely did not count it.
+        A prediction is retried only if the service certainly did not count it.
         """
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed
         if isinstance(error, UnreachableError):
             cause = error.__cause__
             if isinstance(cause, httpx.ConnectTimeout) or _is_tls(cause):
-                return False  # the attempts of TCP are over, or a certificate stays what it is
+                return False  # TCP has already retried, and a certificate does not change
             return is_harmless or isinstance(cause, httpx.ConnectError)
         if not isinstance(error, ApiError):
             return False
@@ -104,28 +105,28 @@ def _sent(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def camel(name: str) -> str:
-    """Write a name as the API has it."""
+    """Convert a name from snake case to the API's camel case."""
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)
 
 
 def _text(value: Any) -> str:
-    """Write a value as forms and queries have it."""
+    """Return a value as text for forms and queries."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 
 def checked(response: httpx.Response) -> httpx.Response:
-    """Return an answer that is a success.
+    """Return a successful response.
 
     Raises:
-        ApiError: the service refused the call or failed.
-        UnreadableAnswerError: something else than the service answered.
+        ApiError: the service refused the call, or failed.
+        UnreadableAnswerError: the response is not from Presage.
     """
     if response.is_success:
         return response
-    kind = BY_STATUS.get(response.status_code, ApiError)
+    error_class = BY_STATUS.get(response.status_code, ApiError)
     try:
         said = response.json()
         message = str(said["message"])
@@ -133,7 +134,7 @@ def checked(response: httpx.Response) -> httpx.Response:
         if response.status_code not in BY_STATUS:
             raise UnreadableAnswerError(_not_presage(response)) from None
         said, message = {}, f"The answer was {response.status_code} {response.reason_phrase}."
-    raise kind(
+    raise error_class(
         response.status_code,
         message,
         code=str(said.get("code", "")),
@@ -144,25 +145,25 @@ def checked(response: httpx.Response) -> httpx.Response:
 
 
 def decoded(response: httpx.Response, kind: type[T]) -> T:
-    """Read the record of an answer; members that this version does not know stay in `raw`.
+    """Decode the record of a response; unknown members are in `raw`.
 
     Raises:
-        UnreadableAnswerError: it is no such record.
+        UnreadableAnswerError: the response is not such a record.
     """
     try:
         return decode(members(response), kind)
     except msgspec.ValidationError as error:
         raise UnreadableAnswerError(
-            f"{response.url} answered what this version does not understand ({error}): update "
-            "presage-client, or check the address."
+            f"{response.url} sent a response that this version does not understand ({error}): "
+            "update presage-client, or check the address."
         ) from error
 
 
 def members(response: httpx.Response) -> dict[str, Any]:
-    """Read the JSON object of an answer.
+    """Decode the JSON object of a response.
 
     Raises:
-        UnreadableAnswerError: it is none.
+        UnreadableAnswerError: the response is not a JSON object.
     """
     try:
         found = msgspec.json.decode(response.content)
@@ -174,13 +175,13 @@ def members(response: httpx.Response) -> dict[str, Any]:
 
 
 def next_offset(response: httpx.Response) -> int | None:
-    """Tell where the next page begins; None after the last one."""
+    """Return the offset of the next page; None after the last one."""
     target = response.links.get("next", {}).get("url")
     return None if target is None else int(httpx.URL(target).params["offset"])
 
 
 def clock_skew(response: httpx.Response, now: float) -> float:
-    """Tell by how many seconds this machine's clock is ahead of the service's, 0 if unknown."""
+    """Return by how many seconds this machine's clock is ahead of the service's; 0 if unknown."""
     try:
         return now - parsedate_to_datetime(response.headers["date"]).timestamp()
     except (KeyError, ValueError):
@@ -188,11 +189,11 @@ def clock_skew(response: httpx.Response, now: float) -> float:
 
 
 def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
-    """Say in words that a call had no answer."""
+    """Return the error for a call without a response, with its likely cause."""
     if _is_tls(error):
         return UnreachableError(
-            f"{address} cannot be trusted, or does not speak TLS ({error}): a certificate of your "
-            "own is named by SSL_CERT_FILE, and a local stack begins with http://."
+            f"{address} cannot be trusted, or does not speak TLS ({error}). Set SSL_CERT_FILE to "
+            "trust your own certificate; the address of a local stack starts with http://."
         )
     if isinstance(error, httpx.ConnectError):
         return UnreachableError(
@@ -210,7 +211,7 @@ def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
 
 
 def _is_tls(error: BaseException | None) -> bool:
-    """Tell whether the two could not agree on an encrypted connection."""
+    """Return whether the TLS handshake failed."""
     return isinstance(error, httpx.ConnectError) and "SSL" in str(error)
 
 
@@ -224,6 +225,6 @@ def _seconds(text: str | None) -> float | None:
 def _not_presage(response: httpx.Response) -> str:
     return (
         f"{response.url} answered {response.status_code} with "
-        f"{response.headers.get('content-type', 'no content type')}, which is no answer of "
-        "Presage: check the address."
+        f"{response.headers.get('content-type', 'no content type')}, which is not a "
+        "response of Presage: check the address."
     )

@@ -1,4 +1,4 @@
-"""Where the service is and who calls: arguments, then the environment, then the login file."""
+"""Address and credentials: from arguments, then the environment, then the login file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from presage._auth import Credentials, read_key
 from presage.errors import ConfigurationError
 
+# Default address of a local stack.
 LOCAL = "http://127.0.0.1:8000"
-"""Address of a local stack."""
 
 
 @dataclass(frozen=True)
 class Login:
-    """What `presage login` remembers; the key itself stays in its own file."""
+    """The values that `presage login` saves; the key itself stays in its file."""
 
     url: str = LOCAL
     email: str = ""
@@ -26,7 +26,7 @@ class Login:
 
 
 def login_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the place of the login file."""
+    """Return the path of the login file."""
     if named := environment.get("PRESAGE_LOGIN_FILE"):
         return Path(named)
     base = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
@@ -34,10 +34,10 @@ def login_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_login(environment: Mapping[str, str] = os.environ) -> Login:
-    """Read the login file; an absent one is an empty one.
+    """Read the login file; return defaults if it does not exist.
 
     Raises:
-        ConfigurationError: it is damaged.
+        ConfigurationError: the file is damaged.
     """
     path = login_file(environment)
     try:
@@ -52,12 +52,13 @@ def load_login(environment: Mapping[str, str] = os.environ) -> Login:
 
 
 def save_login(login: Login, environment: Mapping[str, str] = os.environ) -> Path:
-    """Write the login file, which its owner alone may read.
+    """Write the login file, readable only for its owner.
 
     Raises:
-        ConfigurationError: it cannot be written.
+        ConfigurationError: the file cannot be written.
     """
     path = login_file(environment)
+    # Written aside and renamed, so that an interruption does not damage the file.
     draft = path.with_suffix(".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,12 +73,13 @@ def save_login(login: Login, environment: Mapping[str, str] = os.environ) -> Pat
 
 
 def checked_url(url: str) -> str:
-    """Return the service's address without a slash at its end.
+    """Return the service's address without a trailing slash.
 
-    The address of its docs, which a browser shows, names the same service.
+    The address of the API reference (`/v2/docs`) is accepted too, because people copy it from
+    the browser.
 
     Raises:
-        ConfigurationError: it is no address of a service.
+        ConfigurationError: it is not a URL.
     """
     try:
         parts = urlsplit(url.strip())
@@ -86,7 +88,7 @@ def checked_url(url: str) -> str:
         is_address = False
     if not is_address or any(sign.isspace() for sign in url.strip()):
         raise ConfigurationError(
-            f"The address must begin with http:// or https://, as in {LOCAL}; it is {url!r}."
+            f"The address must start with http:// or https://, as in {LOCAL}; it is {url!r}."
         )
     return url.strip().rstrip("/").removesuffix("/docs").removesuffix("/v2")
 
@@ -94,21 +96,21 @@ def checked_url(url: str) -> str:
 def credentials(
     url: str | None, email: str | None, key: str | Path | None, token: str | None
 ) -> Credentials:
-    """Put together what a client is made from."""
+    """Check the arguments of a client, and return its credentials."""
     address = checked_url(url or LOCAL)
     if token:
         if not token.strip().isascii() or not token.strip().isprintable():
-            raise ConfigurationError("The token holds what no token has: give it alone.")
+            raise ConfigurationError("The token contains invalid characters: pass the token only.")
         return Credentials(address, token=token.strip())
     if not key:
         return Credentials(address)
     if not email:
-        raise ConfigurationError("A key needs the e-mail address of its account: give `email`.")
+        raise ConfigurationError("A key needs the email address of its account: pass `email`.")
     return Credentials(address, email, read_key(key))
 
 
 def credentials_from_env(environment: Mapping[str, str] = os.environ) -> Credentials:
-    """Put together what the environment, then the login file, say."""
+    """Return credentials from the environment, then the login file."""
     login = load_login(environment)
     return credentials(
         environment.get("PRESAGE_URL") or login.url,

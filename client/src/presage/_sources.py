@@ -6,36 +6,36 @@ import os
 from dataclasses import dataclass
 from typing import BinaryIO, Union
 
+# A path, a URL, a result of `uploads.send`, bytes, or a file open for reading.
 File = Union[str, "os.PathLike[str]", bytes, BinaryIO]
-"""A path, an address, what `uploads.send` returned, bytes, or a file open for reading."""
 PICTURES = frozenset({".png", ".jpg", ".jpeg"})
+# Endings of images that the service does not accept, and that Pillow converts to JPEG.
 CONVERTIBLE = frozenset({".heic", ".heif", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
-"""Endings of pictures that the service does not take, and Pillow turns into JPEG."""
 
 
 @dataclass
 class Source:
-    """A file that can be read more than once."""
+    """An open file that can be read more than once."""
 
     stream: BinaryIO
-    """Where its bytes are; seekable."""
+    """A seekable stream of its content."""
     name: str
-    """Its file name, as the service sees it."""
+    """File name that is sent to the service."""
     size: int
-    """Its bytes."""
+    """Size in bytes."""
     scale: float = 1.0
-    """By how much the picture was made smaller before it is sent."""
+    """Original width divided by the width that is sent."""
 
     def part(self) -> tuple[str, BinaryIO]:
-        """Return it as httpx takes it, from its beginning."""
+        """Return name and stream, at its beginning, as a form part of httpx."""
         self.stream.seek(0)
         return self.name, self.stream
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the stream."""
         self.stream.close()
 
 
 def is_address(file: File) -> bool:
-    """Tell whether the service is to fetch a file itself, or has it by `uploads.send`."""
+    """Return whether the service reads the file itself: a URL, or a result of `uploads.send`."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))

@@ -1,6 +1,6 @@
-"""What can go wrong: one class for each status of an answer, and a few for what has no answer.
+"""Errors: one class for each HTTP status, and some for calls without a response.
 
-Everything here is a `PresageError`; what the service refused is an `ApiError` with `status`,
+All are `PresageError`. Responses with an error status raise an `ApiError` with `status`,
 `code`, `message`, `detail`, `request_id` and `retry_after`.
 """
 
@@ -10,35 +10,35 @@ from collections.abc import Mapping
 
 
 class PresageError(Exception):
-    """Anything that this library raises on purpose."""
+    """Base class of all errors of this library."""
 
 
 class ConfigurationError(PresageError):
-    """Address, e-mail, key or token are missing or cannot be used."""
+    """The address, email, key or token is missing or cannot be used."""
 
 
 class FileError(PresageError):
-    """A file that was to be sent cannot be read, or is none that the service takes."""
+    """A file to send cannot be read, or is not one that the service accepts."""
 
 
 class UnreachableError(PresageError):
-    """The service did not answer: no connection, a connection that broke, or no answer in time."""
+    """The service did not respond: no connection, a broken one, or a timeout."""
 
 
 class UnreadableAnswerError(PresageError):
-    """Something answered that is not Presage, such as a proxy's page."""
+    """The response is not from Presage, such as the page of a proxy."""
 
 
 class WaitTimeoutError(PresageError):
-    """What was waited for goes on, but the time that the caller gave is over."""
+    """The work is still running after the timeout of the caller."""
 
 
 class JobFailedError(PresageError):
-    """An upload or training ended as FAILED; the text is the service's cause."""
+    """An upload, training, export or batch failed; the message is the service's."""
 
 
 class SignatureError(PresageError):
-    """What came to a webhook was not sent by the service, or long ago."""
+    """A webhook request was not sent by the service, or is too old."""
 
 
 class ApiError(PresageError):
@@ -57,60 +57,60 @@ class ApiError(PresageError):
         self.status = status
         """HTTP status."""
         self.message = message
-        """What is wrong and how to mend it."""
+        """What is wrong, and how to fix it."""
         self.code = code
-        """Stable name of the error."""
+        """Stable code of the error."""
         self.detail = detail
-        """The cause, where the old service fixed the text of `message`."""
+        """The cause, for errors whose `message` has a fixed text."""
         self.request_id = request_id
-        """Names the call in the service's log."""
+        """Identifies the call in the service's log."""
         self.retry_after = retry_after
-        """Seconds after which a repeat may succeed; None when the service does not say."""
+        """Seconds after which a retry may succeed; None if unknown."""
         super().__init__(f"{message} {detail}" if detail and detail not in message else message)
 
 
 class BadRequestError(ApiError):
-    """400: the request is wrong."""
+    """400: the request is invalid."""
 
 
 class AuthenticationError(ApiError):
-    """401: the caller is not known."""
+    """401: the credentials are invalid."""
 
 
 class NotFoundError(ApiError):
-    """404: there is no such thing, or it belongs to another account."""
+    """404: the object does not exist, or belongs to another account."""
 
 
 class ConflictError(ApiError):
-    """409: the state of the thing forbids it now."""
+    """409: the current state of the object does not allow the call."""
 
 
 class TooLargeError(ApiError):
-    """413: a file or the body is over its limit."""
+    """413: a file or the body is too large."""
 
 
 class UnsupportedTypeError(ApiError):
-    """415: the content type, or the file's own type, is of no supported kind."""
+    """415: the content type, or the type of the file, is not supported."""
 
 
 class UnprocessableError(ApiError):
-    """422: the same idempotency key came with another request."""
+    """422: the idempotency key was used for another request."""
 
 
 class RateLimitError(ApiError):
-    """429: too many calls, or an allowance that is used up."""
+    """429: too many calls, or an exhausted quota."""
 
 
 class InternalServerError(ApiError):
-    """500: something went wrong inside the service."""
+    """500: an internal error of the service."""
 
 
 class ServiceUnavailableError(ApiError):
-    """503: the service is busy, or cannot save what it takes."""
+    """503: the service is busy, or cannot store data."""
 
 
 class GatewayTimeoutError(ApiError):
-    """504: the work was not finished in time."""
+    """504: the work did not finish in time."""
 
 
 BY_STATUS: Mapping[int, type[ApiError]] = {

@@ -1,4 +1,4 @@
-"""Checks what a webhook's receiver gets: the signatures of Standard Webhooks.
+"""Verifies webhook events, which are signed as Standard Webhooks specifies.
 
 Example:
     event = webhooks.verify(body, headers, secret)
@@ -19,23 +19,24 @@ from typing import Any
 
 from presage.errors import SignatureError
 
+# Seconds that the time of a request may differ from this machine's: it limits replays.
 TOLERANCE = 300.0
-"""Seconds that the time of a request may differ from this machine's."""
 
 
 def verify(
     body: str | bytes, headers: Mapping[str, str], secret: str, *, tolerance: float = TOLERANCE
 ) -> dict[str, Any]:
-    """Return the event of a request that the service has sent.
+    """Verify a request, and return its event.
 
     Args:
-        body: as it came, before anything has read it.
-        headers: with `webhook-id`, `webhook-timestamp` and `webhook-signature`, in any case.
-        secret: of the webhook.
-        tolerance: seconds that the time of the request may differ.
+        body: the body as received, before any parsing.
+        headers: the headers, with `webhook-id`, `webhook-timestamp` and `webhook-signature` in
+            upper or lower case.
+        secret: the secret of the webhook.
+        tolerance: seconds that the time of the request may differ from now.
 
     Raises:
-        SignatureError: somebody else has sent it, or it is too old.
+        SignatureError: the service did not send the request, or it is too old.
     """
     sent = {name.lower(): value for name, value in headers.items()}
     try:
@@ -46,13 +47,15 @@ def verify(
     except KeyError as missing:
         raise SignatureError(f"The header {missing.args[0]} is missing.") from None
     except (ValueError, binascii.Error):
-        raise SignatureError("The secret or the header webhook-timestamp is damaged.") from None
+        raise SignatureError("The secret or the header webhook-timestamp is invalid.") from None
     content = body.encode() if isinstance(body, str) else body
     signed = f"{message_id}.{stamp}.".encode() + content
     expected = b"v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256))
     if not any(hmac.compare_digest(expected, one.encode()) for one in signatures):
-        raise SignatureError("No signature fits: another secret, or the body was changed.")
+        raise SignatureError("No signature matches: the secret is wrong, or the body was changed.")
     if age > tolerance:
-        raise SignatureError(f"It was sent {age:.0f} seconds ago; {tolerance:.0f} are allowed.")
+        raise SignatureError(
+            f"The request was sent {age:.0f} seconds ago; {tolerance:.0f} are allowed."
+        )
     event: dict[str, Any] = json.loads(content)
     return event

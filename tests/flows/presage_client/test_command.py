@@ -113,7 +113,7 @@ def test_files_are_checked_before_and_exported_after(presage, tmp_path):
     assert file.read_text().splitlines()[1] == "text up 0,up"
     assert presage("datasets", "export", data, "-o", file)[::2] == (
         1,
-        f"presage: {file} is there already: --force replaces it.\n",
+        f"presage: {file} already exists: --force overwrites it.\n",
     )
     assert presage("datasets", "export", data, "-o", file, "--force", "--format", "jsonl")[0] == 0
     assert "cannot be written" in presage("datasets", "export", data, "-o", "/no/x.csv")[2]
@@ -136,7 +136,7 @@ def test_boxes_of_a_picture_are_replaced(presage, tmp_path):
     item = f"{number}={file}"
     assert presage("datasets", "fix", data["id"], "--boxes", item, "--remove", number)[0] == 2
     assert presage("datasets", "fix", data["id"], "--boxes", "x=y")[0] == 2
-    assert "no file of JSON" in presage("datasets", "fix", data["id"], "--boxes", f"{number}=/x")[2]
+    assert "not a JSON file" in presage("datasets", "fix", data["id"], "--boxes", f"{number}=/x")[2]
 
 
 def test_failed_uploads_are_cleared_away(presage, tmp_path):
@@ -167,7 +167,7 @@ def test_ends_tell_what_went_wrong(presage, tmp_path):
     for words, status, text in (
         (("datasets", "show", "1"), 1, "dataset"),
         (("datasets", "upload", tmp_path / "absent.csv"), 1, "No such file"),
-        (("datasets", "upload", tmp_path), 1, "holds no PNG or JPEG"),
+        (("datasets", "upload", tmp_path), 1, "has no PNG or JPEG"),
         (("datasets", "show", "abc"), 2, "valid integer"),
         (("login", "--email", "a@b.example", "--key-file", tmp_path / "none.pem"), 2, "read"),
         (("models", "train", "1", "--param", "x"), 2, "NAME=VALUE"),

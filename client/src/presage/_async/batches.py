@@ -1,4 +1,4 @@
-"""Batches: many texts, pictures or documents answered in the background."""
+"""Batches: predictions of many texts, images or documents in the background."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from presage._requests import Request, camel
 from presage._sources import File
 from presage.errors import JobFailedError, PresageError
 
-_READING = [
+# Options that only batches of documents (`ocr`) have.
+_OCR_OPTIONS = [
     "task",
     "form_type",
     "form_template",
@@ -28,35 +29,34 @@ _READING = [
     "alphabet",
     "pages",
 ]
-"""Fields of reading documents."""
 
 
 class AsyncBatch(records.Batch):
-    """A batch: its record, and what can be done with it."""
+    """A batch with its methods."""
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family it belongs to."""
+        """The family of the batch."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
     async def refresh(self) -> AsyncBatch:
-        """Fetch its present state; `result_url` is a new one each time."""
+        """Fetch the current state. Each call returns a new `result_url`."""
         return await AsyncBatchList(self.family).get(self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncBatch:
-        """Wait until every line is answered.
+        """Wait until the batch has ended.
 
         Raises:
-            JobFailedError: it failed, or was cancelled.
-            WaitTimeoutError: it goes on after `timeout` seconds.
+            JobFailedError: the batch failed or was cancelled.
+            WaitTimeoutError: it is still running after `timeout` seconds.
         """
         ended = await wait(
             self.refresh,
             lambda seen: seen.status not in ("QUEUED", "RUNNING"),
-            title=f"Answering {self.name}",
+            title=f"Predicting {self.name}",
             share=lambda seen: float(seen.progress),
             timeout=timeout,
             progress=progress,
@@ -68,14 +68,14 @@ class AsyncBatch(records.Batch):
     async def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Fetch its result in bounded memory; returns its bytes.
+        """Download the result in bounded memory, and return its size in bytes.
 
         Args:
-            file: a path, which is replaced once the whole file is there, or a seekable open file.
+            file: a path, which is replaced only after a complete download, or a seekable open file.
             progress: whether to show a bar; None shows it on a terminal.
 
         Raises:
-            PresageError: there is no result.
+            PresageError: the batch has no result.
             FileError: the file cannot be written.
         """
         now = await self.refresh()
@@ -85,7 +85,7 @@ class AsyncBatch(records.Batch):
         return await save(transport, now.result_url, now.result_bytes or 0, file, progress)
 
     async def results(self) -> list[dict[str, Any]]:
-        """Fetch its result of JSON lines as a list: of batches that fit into memory."""
+        """Download a JSON Lines result as a list. It must fit into memory."""
         if self.format != "jsonl":
             raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
         stream = io.BytesIO()
@@ -93,12 +93,12 @@ class AsyncBatch(records.Batch):
         return [json.loads(line) for line in stream.getvalue().splitlines()]
 
     async def cancel(self) -> AsyncBatch:
-        """Cancel it, or remove it with its result when it has ended."""
+        """Cancel the batch, or delete it with its result if it has ended."""
         return await AsyncBatchList(self.family).cancel(self.id)
 
 
 class AsyncBatchMaker:
-    """What asks for batches, and knows those it made."""
+    """Creates batches of one kind."""
 
     def __init__(self, family: AsyncFamilyBase, name: str = "batches") -> None:
         self._family = family
@@ -109,12 +109,12 @@ class AsyncBatchMaker:
         self, fields: dict[str, Any], file: File | None, progress: bool | None
     ) -> AsyncBatch:
         if file is None:
-            return await self._asked(Request("POST", self._base, fields=fields))
+            return await self._post(Request("POST", self._base, fields=fields))
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             sent = {**fields, **part.fields}
-            return await self._asked(Request("POST", self._base, fields=sent, files=part.files))
+            return await self._post(Request("POST", self._base, fields=sent, files=part.files))
 
-    async def _asked(self, request: Request) -> AsyncBatch:
+    async def _post(self, request: Request) -> AsyncBatch:
         return self._bound(await self._transport.record(request, AsyncBatch))
 
     def _bound(self, batch: AsyncBatch) -> AsyncBatch:
@@ -123,15 +123,15 @@ class AsyncBatchMaker:
 
 
 class AsyncBatchList(AsyncBatchMaker):
-    """What the batches of both families have."""
+    """The calls that both families have for batches."""
 
     async def get(self, batch_id: str) -> AsyncBatch:
-        """Fetch how far a batch is, and where its result can be fetched."""
+        """Fetch the state of a batch and the URL of its result."""
         request = Request("GET", f"{self._base}/{batch_id}")
         return self._bound(await self._transport.record(request, AsyncBatch))
 
     def list(self) -> AsyncPages[AsyncBatch]:
-        """List the batches, the newest first."""
+        """List the batches, newest first."""
         return AsyncPages(
             self._transport,
             Request("GET", self._base),
@@ -139,7 +139,7 @@ class AsyncBatchList(AsyncBatchMaker):
         )
 
     async def cancel(self, batch_id: str) -> AsyncBatch:
-        """Cancel a batch, or remove one that has ended with its result."""
+        """Cancel a batch, or delete one that has ended with its result."""
         request = Request("DELETE", f"{self._base}/{batch_id}")
         return self._bound(await self._transport.record(request, AsyncBatch))
 
@@ -161,19 +161,19 @@ class AsyncBatches(AsyncBatchList):
         text_column: str | int | None = None,
         progress: bool | None = None,
     ) -> AsyncBatch:
-        """Have many texts answered; a prediction is reserved for each.
+        """Predict many texts in the background; one prediction is reserved for each.
 
         Args:
-            model_id: what answers.
-            file: texts as csv, tsv, xlsx or JSON lines: a path, an address, bytes or open file.
-            dataset_id: a dataset whose uploaded texts are answered, in place of a file.
-            kind: `intent` or `sentiment`; the model's type decides where it is missing.
-            num_results: most labels of an answer.
-            name: of the batch; that of the file where it is missing.
-            format: of the result, `jsonl` or `csv`.
-            partial: whether as many lines are answered as predictions are left.
-            text_column: column of the texts, by name or by position from 1 without header.
-            progress: whether to show bars; None shows them on a terminal.
+            model_id: the model.
+            file: texts as CSV, TSV, XLSX or JSON Lines: a path, URL, bytes or open file.
+            dataset_id: a dataset whose uploaded texts are predicted, instead of a file.
+            kind: `intent` or `sentiment`; by default the model's type decides.
+            num_results: maximum number of labels per prediction.
+            name: name of the batch; by default the file's name.
+            format: format of the result, `jsonl` or `csv`.
+            partial: whether to predict only as many lines as the quota allows.
+            text_column: text column: its name, or its position from 1 in a file without header.
+            progress: whether to show progress bars; None shows them on a terminal.
         """
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
@@ -198,30 +198,30 @@ class AsyncPictureBatches(AsyncBatchList):
         progress: bool | None = None,
         **reading: Any,
     ) -> AsyncBatch:
-        """Have many pictures or documents answered; a prediction is reserved for each picture.
+        """Predict many images, or read many documents; one prediction is reserved per image.
 
         Args:
-            model_id: what answers; `OCRModel` reads documents, which is not counted.
-            file: a zip archive or a folder of pictures, of PDFs too where they are read: a path,
-                an address, bytes or open file.
-            dataset_id: a dataset whose uploaded pictures are answered, in place of a file.
-            kind: `predict`, `detect` or `ocr`; the model's type decides where it is missing.
-            num_results: most labels of an answer.
-            name: of the batch; that of the file where it is missing.
-            format: of the result, `jsonl` or `csv`.
-            partial: whether as many pictures are answered as predictions are left.
-            progress: whether to show bars; None shows them on a terminal.
-            reading: what `ocr` takes: task, form_type, form_template, layout, output, link_tables,
-                alphabet, pages.
+            model_id: the model; `OCRModel` reads documents, which is not counted.
+            file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL,
+                bytes or open file.
+            dataset_id: a dataset whose uploaded images are predicted, instead of a file.
+            kind: `predict`, `detect` or `ocr`; by default the model's type decides.
+            num_results: maximum number of labels per prediction.
+            name: name of the batch; by default the file's name.
+            format: format of the result, `jsonl` or `csv`.
+            partial: whether to predict only as many images as the quota allows.
+            progress: whether to show progress bars; None shows them on a terminal.
+            reading: options of `ocr`: task, form_type, form_template, layout, output,
+                link_tables, alphabet, pages.
 
         Raises:
-            TypeError: it is none of these.
+            TypeError: an option is unknown.
         """
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
         fields["partial"] = partial
         for member, value in reading.items():
-            if member not in _READING:
-                raise TypeError(f"{member} is none of {', '.join(_READING)}.")
+            if member not in _OCR_OPTIONS:
+                raise TypeError(f"{member} is unknown. Options: {', '.join(_OCR_OPTIONS)}.")
             fields[camel(member)] = json.dumps(value) if isinstance(value, dict) else value
         return await self._create(fields, file, progress)

@@ -1,4 +1,4 @@
-"""The client: a service, as one account."""
+"""The client of one service as one account."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
 class AsyncPresage:
-    """A client of one service, as one account. Close it, or use it in a `with` statement.
+    """A client of one service as one account. Close it, or use it in a `with` statement.
 
     Example:
         async with AsyncPresage.from_env() as client:
             print((await client.usage()).predictions_used)
 
     Args:
-        url: address of the service; that of a local stack where it is missing.
-        email: of the account.
-        key: its private key: a file's path, or the text in PEM form.
-        token: an access token, in place of e-mail and key; it cannot be renewed.
-        http: settings of httpx, such as `timeout`, `proxy` or `verify`.
+        url: address of the service; by default a local stack.
+        email: email address of the account.
+        key: private key: the path of a file, or its text in PEM format.
+        token: an access token, instead of email and key; it cannot be renewed.
+        http: options of httpx, such as `timeout`, `proxy` or `verify`.
 
     Raises:
-        ConfigurationError: address or key cannot be used.
+        ConfigurationError: the address or key cannot be used.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class AsyncPresage:
 
     @classmethod
     def from_env(cls, *, http: dict[str, Any] | None = None) -> AsyncPresage:
-        """Make a client of `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
+        """Create a client from `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
 
-        `PRESAGE_TOKEN` may stand for the last two; what is missing is taken from the file that
+        `PRESAGE_TOKEN` replaces the last two. Missing values come from the file that
         `presage login` wrote.
         """
         client = cls.__new__(cls)
@@ -74,17 +74,17 @@ class AsyncPresage:
         self.vision = AsyncVision(self.transport, self.uploads)
 
     async def usage(self) -> records.Usage:
-        """Fetch plan and predictions of the present month."""
+        """Fetch the plan and the predictions of the current month."""
         response = await self.transport.send(Request("GET", "/v2/apiusage"))
         return decode(members(response)["data"][0], records.Usage)
 
     async def health(self) -> records.Health:
-        """Fetch whether the service runs, and which engines it has; needs no token."""
+        """Fetch the state of the service and its engines; needs no token."""
         request = Request("GET", "/v2/health", is_public=True)
         return await self.transport.record(request, records.Health)
 
     async def deletion(self, deletion_id: str) -> records.Deletion:
-        """Fetch how far a deletion is."""
+        """Fetch the state of a deletion."""
         request = Request("GET", f"/v2/language/deletion/{deletion_id}")
         return await self.transport.record(request, records.Deletion)
 

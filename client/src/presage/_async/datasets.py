@@ -1,4 +1,4 @@
-"""Datasets and their examples: uploaded, added to, listed, deleted."""
+"""Datasets, their examples, and feedback."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from presage.errors import JobFailedError
 
 
 class AsyncDataset(records.Dataset):
-    """A dataset: its record, and what can be done with it."""
+    """A dataset with its methods."""
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family it belongs to."""
+        """The family of the dataset."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
     @property
     def labels(self) -> list[records.Label]:
-        """Its labels, in order of first appearance."""
+        """The labels, in order of first appearance."""
         return self.label_summary.labels
 
     async def refresh(self) -> AsyncDataset:
-        """Fetch its present state."""
+        """Fetch the current state."""
         return await AsyncDatasets(self.family).get(self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncDataset:
-        """Wait until what was uploaded has been read.
+        """Wait until the upload has been processed.
 
         Raises:
-            JobFailedError: it could not be.
-            WaitTimeoutError: it goes on after `timeout` seconds.
+            JobFailedError: the upload failed.
+            WaitTimeoutError: it is still running after `timeout` seconds.
         """
         read = await wait(
             self.refresh,
@@ -58,43 +58,43 @@ class AsyncDataset(records.Dataset):
         return read
 
     async def add(self, file: File, *, wait: bool = True, **reading: Any) -> AsyncDataset:
-        """Add the examples of a file; arguments as of `datasets.upload`."""
+        """Add the examples of a file; arguments as in `datasets.upload`."""
         return await AsyncDatasets(self.family).add(self.id, file, wait=wait, **reading)
 
     async def train(self, name: str, **params: Any) -> AsyncModel:
-        """Queue a training; arguments as of `models.train`."""
+        """Queue a training; arguments as in `models.train`."""
         return await AsyncModels(self.family).train(self.id, name, **params)
 
     def models(self) -> AsyncPages[records.Model]:
-        """List its models."""
+        """List the models trained on the dataset."""
         return AsyncModels(self.family).list(self.id)
 
     def examples(self, *, source: str = "upload") -> AsyncPages[records.Example]:
-        """List its examples; counts to the monthly limit of such calls, a page a call."""
+        """List the examples; each page counts towards the monthly limit of such calls."""
         return AsyncExamples(self.family).list(self.id, source=source)
 
     def browse(self, **which: Any) -> AsyncPages[records.BrowsedExample]:
-        """Look through its examples; arguments as of `examples.browse`."""
+        """Search the examples; arguments as in `examples.browse`."""
         return AsyncExamples(self.family).browse(self.id, **which)
 
     async def export(self, format: str, **how: Any) -> AsyncExport:
-        """Have its examples written as a file; arguments as of `exports.create`."""
+        """Export the examples to a file; arguments as in `exports.create`."""
         return await AsyncExports(self.family).create(self.id, format, **how)
 
     def receipts(self) -> AsyncPages[records.Receipt]:
-        """List what became of the rows of each of its uploads."""
+        """List the receipts of all uploads."""
         return AsyncDatasets(self.family).receipts(self.id)
 
     async def fix(self, *corrections: dict[str, Any], **report: Any) -> records.Correction:
-        """Mend its examples, all or none; arguments as of `datasets.fix`."""
+        """Correct examples, all or none; arguments as in `datasets.fix`."""
         return await AsyncDatasets(self.family).fix(self.id, *corrections, **report)
 
     def corrections(self) -> AsyncPages[records.Correction]:
-        """List what changes of its examples did, the newest first."""
+        """List the corrections of the examples, newest first."""
         return AsyncDatasets(self.family).corrections(self.id)
 
     async def delete(self) -> records.Deletion:
-        """Delete it; its models stay."""
+        """Delete the dataset; its models are not deleted."""
         return await AsyncDatasets(self.family).delete(self.id)
 
 
@@ -124,21 +124,21 @@ class AsyncDatasets:
             data = await client.language.datasets.upload("tickets.csv", type="text-intent")
 
         Args:
-            file: path, address, bytes or open file; of pictures also a folder with a folder for
-                each label.
-            type: what it holds, such as `text-intent` or `image`.
-            name: of the dataset; the file's where it is missing.
-            language: of the texts.
-            wait: whether to wait until it is read.
-            timeout: longest wait, in seconds.
+            file: path, URL, bytes or open file; for images also a folder with one subfolder per
+                label.
+            type: type of the dataset, such as `text-intent` or `image`.
+            name: name of the dataset; by default the file's name.
+            language: language of the texts.
+            wait: whether to wait until the upload has been processed.
+            timeout: maximum wait, in seconds.
             progress: whether to show progress bars; None shows them on a terminal.
-            reading: what the file does not say, in snake case: `format`, `delimiter`,
+            reading: how to read the file, in snake case: `format`, `delimiter`,
                 `text_column`, `label_column`, `header`, `sheet`, `strict`, `shrink`.
 
         Raises:
-            JobFailedError: it could not be read.
+            JobFailedError: the upload failed.
         """
-        sent = {"type": type, "name": name, "language": language, **_named(reading)}
+        sent = {"type": type, "name": name, "language": language, **_api_names(reading)}
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request("POST", f"{self._base}/upload", fields=fields, files=part.files)
@@ -154,11 +154,11 @@ class AsyncDatasets:
         progress: bool | None = None,
         **reading: Any,
     ) -> records.Validation:
-        """Tell what an upload of a file would become, and keep nothing; arguments as of `upload`.
+        """Validate a file without storing anything; arguments as in `upload`.
 
-        A file that was sent by `uploads.send` may be checked and then uploaded by the same path.
+        A file sent with `uploads.send` can be checked and then uploaded with the same path.
         """
-        sent = {"type": type, "language": language, **_named(reading)}
+        sent = {"type": type, "language": language, **_api_names(reading)}
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request(
@@ -180,10 +180,10 @@ class AsyncDatasets:
         progress: bool | None = None,
         **reading: Any,
     ) -> AsyncDataset:
-        """Add the examples of a file to a dataset; arguments as of `upload`."""
+        """Add the examples of a file to a dataset; arguments as in `upload`."""
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             path = f"{self._base}/{dataset_id}/upload"
-            fields = {**_named(reading), **part.fields}
+            fields = {**_api_names(reading), **part.fields}
             request = Request("PUT", path, fields=fields, files=part.files)
             dataset = self._bound(await self._transport.record(request, AsyncDataset))
         return await dataset.wait(timeout=timeout, progress=progress) if wait else dataset
@@ -200,7 +200,7 @@ class AsyncDatasets:
         type: str | None = None,
         language: str | None = None,
     ) -> AsyncDataset:
-        """Create a dataset without examples, with labels that have none yet."""
+        """Create a dataset without examples, with the given labels."""
         fields = {"name": name, "type": type, "language": language}
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
@@ -214,12 +214,13 @@ class AsyncDatasets:
     def list(
         self, *, is_global: bool = False, name: str | None = None, status: str | None = None
     ) -> AsyncPages[AsyncDataset]:
-        """List datasets by id: the account's, or those that ship with the service.
+        """List the datasets of the account, or the global ones, in order of id.
 
         Args:
-            is_global: whether those that ship are meant.
-            name: only those with this in their names.
-            status: only those that are `UPLOADING`, `SUCCEEDED`, `FAILED` or `DELETION_PENDING`.
+            is_global: whether to list the datasets that ship with the service.
+            name: only datasets whose names contain this.
+            status: only datasets with this status: `UPLOADING`, `SUCCEEDED`, `FAILED` or
+                `DELETION_PENDING`.
         """
         query = {"global": is_global or None, "name": name, "status": status}
         request = Request("GET", self._base, query=query)
@@ -228,12 +229,12 @@ class AsyncDatasets:
         )
 
     def receipts(self, dataset_id: int) -> AsyncPages[records.Receipt]:
-        """List what became of the rows of each upload of a dataset."""
+        """List the receipts of the uploads of a dataset."""
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return AsyncPages(self._transport, request, lambda item: decode(item, records.Receipt))
 
     async def rename(self, dataset_id: int, name: str) -> AsyncDataset:
-        """Give a dataset another name."""
+        """Rename a dataset."""
         request = Request("PUT", f"{self._base}/{dataset_id}", fields={"name": name})
         return self._bound(await self._transport.record(request, AsyncDataset))
 
@@ -245,13 +246,13 @@ class AsyncDatasets:
         name: str | None = None,
         merge_into: int | None = None,
     ) -> records.ChangedLabel:
-        """Give a label another name, or put its examples under another label."""
+        """Rename a label, or merge it into another one."""
         path = f"{self._base}/{dataset_id}/labels/{label_id}"
         request = Request("PUT", path, fields={"name": name, "mergeInto": merge_into})
         return await self._transport.record(request, records.ChangedLabel)
 
     async def remove_label(self, dataset_id: int, label_id: int) -> records.Correction:
-        """Remove a label with its examples."""
+        """Remove a label and its examples."""
         request = Request("DELETE", f"{self._base}/{dataset_id}/labels/{label_id}")
         return await self._transport.record(request, records.Correction)
 
@@ -262,17 +263,17 @@ class AsyncDatasets:
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Move or remove up to 10,000 examples, all or none, or do what a model's report suggests.
+        """Relabel or remove up to 10,000 examples, all or none, or apply a model's report.
 
         Example:
             first = await data.browse(contains="parcel").first()
             await data.fix({"exampleId": first.id, "label": data.labels[1].name})
 
         Args:
-            dataset_id: of the dataset.
-            corrections: each with `exampleId` and one of `label`, `labelId` and `remove`.
-            from_report_of: id of a model that was trained from it, in place of corrections.
-            minimum_confidence: leaves what the report is less sure of alone; 0.5 if missing.
+            dataset_id: id of the dataset.
+            corrections: objects with `exampleId` and one of `label`, `labelId` and `remove`.
+            from_report_of: id of a model trained on the dataset, instead of corrections.
+            minimum_confidence: skip suggestions with less confidence; default 0.5.
         """
         fields = {
             "corrections": list(corrections) or None,
@@ -283,17 +284,17 @@ class AsyncDatasets:
         return await self._transport.record(request, records.Correction)
 
     def corrections(self, dataset_id: int) -> AsyncPages[records.Correction]:
-        """List what corrections and other changes of examples did, the newest first."""
+        """List the corrections of the examples of a dataset, newest first."""
         request = Request("GET", f"{self._base}/{dataset_id}/corrections")
         return AsyncPages(self._transport, request, lambda item: decode(item, records.Correction))
 
     async def delete(self, dataset_id: int) -> records.Deletion:
-        """Delete a dataset; its models stay. The record returned tells how far that is."""
+        """Delete a dataset in the background; its models are not deleted."""
         request = Request("DELETE", f"{self._base}/{dataset_id}")
         return await self._transport.record(request, records.Deletion)
 
     async def delete_failed(self) -> builtins.list[records.Deletion]:
-        """Delete the datasets whose first upload failed and that hold no example."""
+        """Delete the datasets whose first upload failed and that have no examples."""
         request = Request("DELETE", self._base, query={"status": "FAILED"})
         found: builtins.list[records.Deletion] = []
         while page := members(await self._transport.send(request))["data"]:
@@ -301,13 +302,13 @@ class AsyncDatasets:
         return found
 
 
-def _named(reading: dict[str, Any]) -> dict[str, Any]:
-    """Name what is known of a file as the API does."""
+def _api_names(reading: dict[str, Any]) -> dict[str, Any]:
+    """Return reading options with the names of the API."""
     return {camel(name): value for name, value in reading.items()}
 
 
 class AsyncExamples:
-    """`/v2/:family/examples`: lists, which count to a monthly limit, and single additions."""
+    """`/v2/:family/examples`. Lists count towards a monthly limit; `browse` does not."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
@@ -315,7 +316,7 @@ class AsyncExamples:
         self._base = family.path
 
     def list(self, dataset_id: int, *, source: str = "upload") -> AsyncPages[records.Example]:
-        """List the examples of a dataset: those of `upload`, of `feedback`, or `all`."""
+        """List the examples of a dataset. `source` is `upload`, `feedback` or `all`."""
         path = f"{self._base}/datasets/{dataset_id}/examples"
         return self._pages(Request("GET", path, query={"source": source}))
 
@@ -332,18 +333,18 @@ class AsyncExamples:
         suspects_of: str | None = None,
         contains: str | None = None,
     ) -> AsyncPages[records.BrowsedExample]:
-        """Look through the examples of a dataset; does not count to the monthly limit of lists.
+        """Search the examples of a dataset; does not count towards the monthly limit of lists.
 
         Example:
             async for example in data.browse(suspects_of=model.model_id):
                 print(example.name, example.label.name, example.suggestion)
 
         Args:
-            dataset_id: of the dataset.
-            label_id: only the examples of this label.
+            dataset_id: id of the dataset.
+            label_id: only examples of this label.
             source: `upload`, `feedback` or `all`.
-            suspects_of: id of a model: only examples whose labels its training doubts.
-            contains: only texts, or file names, with this in them.
+            suspects_of: id of a model: only examples whose labels its training flagged.
+            contains: only texts or file names that contain this.
         """
         query: dict[str, Any] = {"labelId": label_id, "source": source}
         query |= {"suspectsOf": suspects_of, "contains": contains}
@@ -362,16 +363,16 @@ class AsyncExamples:
         document: str | None = None,
         boxes: builtins.list[dict[str, Any]] | None = None,
     ) -> records.Correction:
-        """Give an example another label, a text another wording, or a picture other boxes.
+        """Change the label or text of an example, or the boxes of an image.
 
         Args:
-            dataset_id: of the dataset.
-            example_id: of the example; of boxes, any box of the picture.
-            label: name of the label that it moves to.
-            label_id: the label's id in place of its name.
-            document: another wording.
-            boxes: all boxes of the picture from then on, each with `x`, `y`, `width`, `height` and
-                `label` or `labelId`; a box that is there keeps its id.
+            dataset_id: id of the dataset.
+            example_id: id of the example; for boxes, of any box of the image.
+            label: name of the new label.
+            label_id: id of the new label, instead of its name.
+            document: the new text.
+            boxes: all boxes of the image, each with `x`, `y`, `width`, `height` and `label` or
+                `labelId`; unchanged boxes keep their ids.
         """
         path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
         fields = {"label": label, "labelId": label_id, "document": document, "boxes": boxes}
@@ -379,7 +380,7 @@ class AsyncExamples:
         return await self._transport.record(request, records.Correction)
 
     async def remove(self, dataset_id: int, example_id: int) -> records.Correction:
-        """Take an example out of a dataset."""
+        """Remove an example from a dataset."""
         path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
         return await self._transport.record(Request("DELETE", path), records.Correction)
 
@@ -395,14 +396,14 @@ class AsyncExamples:
         label_id: int | None = None,
         name: str | None = None,
     ) -> records.Example:
-        """Add one text, or one picture, to a label that is named or told by its id."""
+        """Add one text or image to a label, given by name or id."""
         path = f"{self._base}/datasets/{dataset_id}/examples"
         fields = {"label": label, "labelId": label_id}
         return await self._family.add_sample(path, sample, fields, name)
 
 
 class AsyncFeedback:
-    """`/v2/:family/feedback`: what a model got wrong, with the right label."""
+    """`/v2/:family/feedback`: wrong predictions with their correct labels."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
@@ -410,6 +411,6 @@ class AsyncFeedback:
     async def add(
         self, model_id: str, sample: str | File, expected_label: str, *, name: str | None = None
     ) -> records.Example:
-        """Add a text, or a picture, to the dataset of a model, under its right label."""
+        """Add a text or image to the dataset of a model, with its correct label."""
         fields = {"modelId": model_id, "expectedLabel": expected_label}
         return await self._family.add_sample(f"{self._family.path}/feedback", sample, fields, name)

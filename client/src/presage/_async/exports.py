@@ -1,4 +1,4 @@
-"""Exports: the examples of a dataset, written as a file and fetched."""
+"""Exports: the examples of a dataset as a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from presage.errors import JobFailedError, PresageError
 
 
 class AsyncExport(records.Export):
-    """An export: its record, and what can be done with it."""
+    """An export with its methods."""
 
     @property
     def family(self) -> AsyncFamilyBase:
@@ -24,17 +24,17 @@ class AsyncExport(records.Export):
         return found
 
     async def refresh(self) -> AsyncExport:
-        """Fetch its present state; `url` is a new one each time."""
+        """Fetch the current state. Each call returns a new `url`."""
         return await AsyncExports(self.family).get(self.dataset_id, self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncExport:
-        """Wait until its file is written.
+        """Wait until the file is written.
 
         Raises:
-            JobFailedError: it could not be.
-            WaitTimeoutError: it goes on after `timeout` seconds.
+            JobFailedError: the export failed.
+            WaitTimeoutError: it is still running after `timeout` seconds.
         """
         ended = await wait(
             self.refresh,
@@ -51,15 +51,15 @@ class AsyncExport(records.Export):
     async def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait until it is written, and fetch its file in bounded memory; returns its bytes.
+        """Wait for the file, download it in bounded memory, and return its size in bytes.
 
         Example:
             export = await data.export("csv")
             await export.save("back.csv")
 
         Args:
-            file: a path, which is replaced once the whole file is there, or a seekable open file.
-            progress: whether to show bars; None shows them on a terminal.
+            file: a path, which is replaced only after a complete download, or a seekable open file.
+            progress: whether to show progress bars; None shows them on a terminal.
 
         Raises:
             JobFailedError: the export failed.
@@ -82,11 +82,11 @@ class AsyncExports:
     async def create(
         self, dataset_id: int, format: str, *, source: str | None = None
     ) -> AsyncExport:
-        """Have the examples of a dataset written as a file that uploads again.
+        """Export the examples of a dataset to a file that can be uploaded again.
 
         Args:
-            dataset_id: of the dataset.
-            format: `csv` or `jsonl` of texts, `zip` of pictures, and of detection datasets also
+            dataset_id: id of the dataset.
+            format: `csv` or `jsonl` for texts, `zip` for images, and for object detection also
                 `coco`, `yolo` and `voc`.
             source: `upload`, `feedback` or `all`.
         """
@@ -95,7 +95,7 @@ class AsyncExports:
         return self._bound(await self._transport.record(request, AsyncExport))
 
     async def get(self, dataset_id: int, export_id: str) -> AsyncExport:
-        """Fetch how far an export is, and where its file can be fetched."""
+        """Fetch the state of an export and the URL of its file."""
         request = Request("GET", f"{self._base}/{dataset_id}/exports/{export_id}")
         return self._bound(await self._transport.record(request, AsyncExport))
 

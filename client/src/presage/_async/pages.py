@@ -1,4 +1,4 @@
-"""Lists: pages are fetched as they are read."""
+"""Paged lists, fetched while they are iterated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class AsyncPages(Generic[T]):
-    """All records of a list; may be gone through more than once, each time anew.
+    """All records of a list. Each iteration fetches them again.
 
     Example:
         async for model in client.language.models.list(status="SUCCEEDED"):
@@ -28,7 +28,7 @@ class AsyncPages(Generic[T]):
         self._make = make
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        """Go through all records, page after page."""
+        """Iterate over all records, page by page."""
         offset: int | None = 0
         while offset is not None:
             query = {**self._request.query, "offset": offset or None}
@@ -38,11 +38,11 @@ class AsyncPages(Generic[T]):
             offset = next_offset(response)
 
     async def list(self) -> list[T]:
-        """Return all records at once."""
+        """Return all records."""
         return [item async for item in self]
 
     async def first(self) -> T | None:
-        """Return the first record; None where there is none."""
+        """Return the first record, or None."""
         async for item in self:
             return item
         return None

@@ -1,4 +1,4 @@
-"""Waits for what goes on in the background, with a progress bar on a terminal."""
+"""Waits for background work, with a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from presage.errors import WaitTimeoutError
 
 T = TypeVar("T")
 
+# Seconds between two polls: short at first, so that small jobs end quickly.
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
-"""Seconds between two looks: at first, and at most."""
 
 
 async def wait(
-    look: Callable[[], Awaitable[T]],
+    poll: Callable[[], Awaitable[T]],
     is_over: Callable[[T], bool],
     *,
     title: str,
@@ -25,28 +25,28 @@ async def wait(
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> T:
-    """Look again and again until something is over, and return what was seen last.
+    """Poll until the work has ended, and return the last state.
 
     Args:
-        look: fetches the present state.
-        is_over: tells whether to stop.
-        title: what the progress bar says.
-        share: how much is done, 0 to 1; None where that is not known.
-        timeout: longest wait, in seconds.
-        progress: whether to show a bar; None shows it on a terminal.
+        poll: fetches the current state.
+        is_over: returns whether the work has ended.
+        title: text of the progress bar.
+        share: returns the completed fraction, 0 to 1; None if it is unknown.
+        timeout: maximum wait, in seconds.
+        progress: whether to show a progress bar; None shows it on a terminal.
 
     Raises:
-        WaitTimeoutError: it goes on after `timeout`.
+        WaitTimeoutError: the work is still running after `timeout`.
     """
     ends, pause = None if timeout is None else time.monotonic() + timeout, FIRST_PAUSE
     with Bar(title, progress) as bar:
         while True:
-            seen = await look()
+            seen = await poll()
             if is_over(seen):
                 bar.show(1.0)
                 return seen
             bar.show(share(seen))
             if ends is not None and time.monotonic() + pause > ends:
-                raise WaitTimeoutError(f"{title} goes on after {timeout:g} seconds.")
+                raise WaitTimeoutError(f"{title} is still running after {timeout:g} seconds.")
             await sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE)

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""The two families: language, of texts, and vision, of pictures and documents."""
+"""The two families of the API: language (texts) and vision (images and documents)."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ class Language(Family):
         Args:
             model_id: the model.
             document: the text.
-            num_results: most labels that are returned.
-            explain: whether `explanation` tells which words decided.
-            sample_id: comes back in the answer.
+            num_results: maximum number of labels to return.
+            explain: whether to return how much each word contributed.
+            sample_id: any text; the response repeats it.
         """
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         return self._predict("intent", model_id, document, fields)
@@ -104,7 +104,7 @@ class Language(Family):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction | records.Detection:
-        """Predict by the call of a model's type."""
+        """Predict a sample with the call for the model's type."""
         call = "sentiment" if model_type == "text-sentiment" else "intent"
         fields = {"numResults": num_results, "explain": explain}
         return self._predict(call, model_id, str(sample), fields)
@@ -112,7 +112,7 @@ class Language(Family):
     def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Add one text by a call that takes such."""
+        """Post one text to `path`."""
         request = Request("POST", path, fields={**fields, "document": sample})
         return self.transport.record(request, records.Example)
 
@@ -129,7 +129,7 @@ class Language(Family):
 
 
 class Vision(Family):
-    """`/v2/vision`: pictures, and documents to read."""
+    """`/v2/vision`: images and documents."""
 
     path = "/v2/vision"
 
@@ -147,25 +147,25 @@ class Vision(Family):
         explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the labels of a picture; counts as one prediction.
+        """Predict the labels of an image; counts as one prediction.
 
         Args:
             model_id: the model.
-            picture: path, address, bytes or open file.
-            num_results: most labels that are returned.
-            explain: whether `explanation` tells which regions decided.
-            sample_id: comes back in the answer.
+            picture: path, URL, bytes or open file.
+            num_results: maximum number of labels to return.
+            explain: whether to return how much each region contributed.
+            sample_id: any text; the response repeats it.
         """
         fields: dict[str, Any] = {"modelId": model_id, "sampleId": sample_id}
         fields |= {"numResults": num_results, "explain": explain}
-        return self._look("predict", picture, fields, Prediction)
+        return self._post_image("predict", picture, fields, Prediction)
 
     def detect(
         self, model_id: str, picture: File, *, sample_id: str | None = None
     ) -> records.Detection:
-        """Find the objects in a picture; counts as one prediction."""
+        """Find the objects in an image; counts as one prediction."""
         fields = {"modelId": model_id, "sampleId": sample_id}
-        return self._look("detect", picture, fields, records.Detection)
+        return self._post_image("detect", picture, fields, records.Detection)
 
     def ocr(
         self,
@@ -182,30 +182,32 @@ class Vision(Family):
         pages: bool | None = None,
         sample_id: str | None = None,
     ) -> OcrResult:
-        """Read a picture or PDF; is not counted.
+        """Read an image or PDF; does not count as a prediction.
 
         Example:
             found = client.vision.ocr("page.png", output="markdown")
             print(found.document)
 
         Args:
-            document: path, address, bytes or open file.
+            document: path, URL, bytes or open file.
             task: `text`, `table`, `contact` or `form`.
             model_id: `OCRModel`, or `tabulatev2` for tables.
-            form_type: a template that ships with the service, such as `w2`; for task form.
-            form_template: a template of your own; for task form.
-            layout: whether items tell block, line and order; for task text.
-            output: `text` or `markdown`: the whole text in reading order; for task text.
-            link_tables: whether parts of one table on several pages are linked.
-            alphabet: `latin` keeps accents.
-            pages: whether the size of each page is told.
-            sample_id: comes back in the answer.
+            form_type: a built-in template, such as `w2`; for task form.
+            form_template: your own template; for task form.
+            layout: whether to return block, line and reading order; for task text.
+            output: `text` or `markdown` returns the whole text in reading order; for task text.
+            link_tables: whether to link the parts of a table that spans pages.
+            alphabet: `latin` recognises letters with accents.
+            pages: whether to return the size of each page.
+            sample_id: any text; the response repeats it.
         """
         fields: dict[str, Any] = {"modelId": model_id, "task": task, "formType": form_type}
         fields |= {"layout": layout, "output": output, "linkTables": link_tables}
         fields |= {"alphabet": alphabet, "pages": pages, "sampleId": sample_id}
         fields["formTemplate"] = None if form_template is None else json.dumps(form_template)
-        return self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
+        return self._post_image(
+            "ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult)
+        )
 
     def predict_sample(
         self,
@@ -215,7 +217,7 @@ class Vision(Family):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction | records.Detection:
-        """Predict by the call of a model's type."""
+        """Predict a sample with the call for the model's type."""
         if model_type == "image-detection":
             return self.detect(model_id, sample)
         return self.predict(model_id, sample, num_results=num_results, explain=explain)
@@ -223,7 +225,7 @@ class Vision(Family):
     def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Add one picture by a call that takes such."""
+        """Post one image to `path`."""
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:
             members = {**fields, "name": name}
@@ -233,15 +235,15 @@ class Vision(Family):
             source.close()
 
     def add_bulk_feedback(self, model_id: str, file: File) -> records.Dataset:
-        """Add an archive of misdetected pictures with their right boxes as feedback."""
+        """Add an archive of images with corrected boxes as feedback."""
         with self.uploads.attached(file, "data", "path") as part:
             fields = {"modelId": model_id, **part.fields}
             path = f"{self.path}/bulkfeedback"
             request = Request("PUT", path, fields=fields, files=part.files)
             return self.transport.record(request, records.Dataset)
 
-    def _look(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
-        """Send a picture or document, as a part or as an address."""
+    def _post_image(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
+        """Post an image or document, as a form part or by its URL."""
         path = f"{self.path}/{call}"
         if is_address(file):
             sent = {**fields, "sampleLocation": file}

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Fetches what the service has written into its bucket."""
+"""Downloads files that the service has written to its bucket."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ def save(
     file: str | os.PathLike[str] | BinaryIO,
     progress: bool | None,
 ) -> int:
-    """Fetch a file in bounded memory; return its bytes.
+    """Download a file in bounded memory, and return its size in bytes.
 
     Args:
-        transport: whose connections are used.
-        url: where it is.
-        size: its bytes, for the bar.
-        file: a path, which is replaced once the whole file is there, or a seekable open file.
-        progress: whether to show a bar; None shows it on a terminal.
+        transport: provides the connections.
+        url: URL of the file.
+        size: expected size in bytes, for the progress bar.
+        file: a path, which is replaced only after a complete download, or a seekable open file.
+        progress: whether to show a progress bar; None shows it on a terminal.
 
     Raises:
         FileError: the file cannot be written.
-        UnreachableError: the connection broke, again and again.
+        UnreachableError: the connection broke in every attempt.
     """
     if not isinstance(file, (str, os.PathLike)):
         return fetch(transport, url, size, file, progress)
     place = Path(file).expanduser()
+    # An interrupted download must not replace a complete file.
     draft = place.with_name(f"{place.name}.part")
     try:
         with draft.open("wb") as stream:
@@ -53,13 +54,13 @@ def save(
 def fetch(
     transport: Transport, url: str, size: int, stream: BinaryIO, progress: bool | None
 ) -> int:
-    """Fetch a file into an open one; a repeat begins at its beginning."""
+    """Download a file into an open one. Every attempt starts at its beginning."""
     import stamina
 
     for attempt in stamina.retry_context(
         on=UnreachableError, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
     ):
-        with attempt, Bar("Fetching", progress, size or 1) as bar:
+        with attempt, Bar("Downloading", progress, size or 1) as bar:
             stream.seek(0)
             stream.truncate()
             _download(transport, url, stream, bar)

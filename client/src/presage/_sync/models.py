@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Models: trained, watched, asked, deleted."""
+"""Models: train, evaluate, predict and delete."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ LANGUAGE = "language"
 
 
 class Model(records.Training):
-    """A model: the record of its latest training, and what can be done with it."""
+    """A model: its latest training, with its methods."""
 
     @property
     def family(self) -> FamilyBase:
-        """The family it belongs to."""
+        """The family of the model."""
         found: FamilyBase = self.__dict__["family_of"]
         return found
 
     def refresh(self) -> Model:
-        """Fetch its present state."""
+        """Fetch the current state."""
         return Models(self.family).get(self.model_id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> Model:
-        """Wait until its training has ended.
+        """Wait until the training has ended.
 
         Raises:
-            JobFailedError: it failed.
-            WaitTimeoutError: it goes on after `timeout` seconds.
+            JobFailedError: the training failed.
+            WaitTimeoutError: it is still running after `timeout` seconds.
         """
         ended = wait(
             self.refresh,
@@ -57,32 +57,32 @@ class Model(records.Training):
     def predict(
         self, sample: str | File, *, num_results: int | None = None, explain: bool | None = None
     ) -> Prediction | records.Detection:
-        """Ask it about a text or a picture, by the call of its type."""
+        """Predict a text or image, with the call for the model's type."""
         own = self.model_id, self.model_type
         return self.family.predict_sample(*own, sample, num_results, explain)
 
     def retrain(self, **params: Any) -> Model:
-        """Train it anew on its dataset as that is now; it keeps its id and predicts meanwhile."""
+        """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
         return Models(self.family).retrain(self.model_id, **params)
 
     def metrics(self) -> records.Metrics:
-        """Fetch how well it does."""
+        """Fetch the metrics of the model."""
         return Models(self.family).metrics(self.model_id)
 
     def card(self) -> records.Card:
-        """Fetch what it was made from, how it was measured, and its limits."""
+        """Fetch the model card: training data, metrics and limits."""
         return Models(self.family).card(self.model_id)
 
     def evaluation(self, **which: Any) -> Pages[records.Evaluated]:
-        """List what it answers to its own examples unseen; arguments as of `models.evaluation`."""
+        """List predictions of held-out examples; arguments as in `models.evaluation`."""
         return Models(self.family).evaluation(self.model_id, **which)
 
     def curve(self) -> Pages[records.LearningCurve]:
-        """List its figures after each epoch."""
+        """List the metrics after each epoch."""
         return Models(self.family).curve(self.model_id)
 
     def delete(self) -> records.Deletion:
-        """Delete it."""
+        """Delete the model."""
         return Models(self.family).delete(self.model_id)
 
 
@@ -104,18 +104,18 @@ class Models:
         algorithm: str | None = None,
         **params: Any,
     ) -> Model:
-        """Queue a training of a dataset.
+        """Queue a training on a dataset.
 
         Example:
             model = data.train("tickets", profile="fast")
             model = model.wait()
 
         Args:
-            dataset_id: of the dataset.
-            name: of the model.
-            epochs: passes over the examples, at most.
-            learning_rate: of the head.
-            algorithm: how to train, such as `multilingual-intent-ood`.
+            dataset_id: id of the dataset.
+            name: name of the model.
+            epochs: maximum number of passes over the examples.
+            learning_rate: learning rate of the classifier head.
+            algorithm: training algorithm, such as `multilingual-intent-ood`.
             params: members of `trainParams`, in snake case, such as `profile="fast"`.
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
@@ -131,7 +131,7 @@ class Models:
         algorithm: str | None = None,
         **params: Any,
     ) -> Model:
-        """Queue another training of a model, which keeps its id; arguments as of `train`."""
+        """Queue another training of a model, which keeps its id; arguments as in `train`."""
         fields: dict[str, Any] = {"modelId": model_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
         return self._post("retrain", fields, params)
@@ -147,7 +147,7 @@ class Models:
         return model
 
     def get(self, model_id: str) -> Model:
-        """Fetch a model with the state of its latest training."""
+        """Fetch a model with its latest training."""
         request = Request("GET", f"{self._base}/train/{model_id}")
         return self._bound(self._transport.record(request, Model))
 
@@ -158,11 +158,11 @@ class Models:
         name: str | None = None,
         status: str | None = None,
     ) -> Pages[records.Model]:
-        """List the models of a dataset, or without one all of the account.
+        """List the models of a dataset, or all models of the account.
 
         Args:
-            dataset_id: of the dataset.
-            name: only models of the account with this in their names.
+            dataset_id: id of the dataset.
+            name: only models of the account whose names contain this.
             status: only models of the account whose latest training is `QUEUED`, `RUNNING`,
                 `SUCCEEDED` or `FAILED`.
         """
@@ -172,13 +172,13 @@ class Models:
         return Pages(self._transport, request, lambda item: decode(item, records.Model))
 
     def metrics(self, model_id: str) -> records.Metrics:
-        """Fetch how well a model does on what it was tested with."""
+        """Fetch the metrics of a model on its test set."""
         return self._transport.record(
             Request("GET", f"{self._base}/models/{model_id}"), records.Metrics
         )
 
     def card(self, model_id: str) -> records.Card:
-        """Fetch what a model was made from, how it was measured, and its limits."""
+        """Fetch the model card: training data, metrics and limits."""
         return self._transport.record(
             Request("GET", f"{self._base}/models/{model_id}/card"), records.Card
         )
@@ -191,31 +191,31 @@ class Models:
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> Pages[records.Evaluated]:
-        """List what a model answers to its own examples when it has not seen them.
+        """List predictions of the dataset's examples by models not trained on them.
 
         Example:
             for one in model.evaluation(is_right=False):
                 print(one.example_id, one.expected_label, one.predicted_label)
 
         Args:
-            model_id: the model; of texts, of pictures, or of pictures with several labels.
-            expected: only examples of the label with this name.
-            predicted: only examples that were answered with the label of this name.
-            is_right: only those that were answered rightly, or wrongly.
+            model_id: a model of texts or images, not of object detection.
+            expected: only examples of this label.
+            predicted: only examples predicted as this label.
+            is_right: only correct, or only wrong, predictions.
         """
         query = {"expected": expected, "predicted": predicted, "isRight": is_right}
         request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)
         return Pages(self._transport, request, lambda item: decode(item, records.Evaluated))
 
     def curve(self, model_id: str) -> Pages[records.LearningCurve]:
-        """List the figures of a model after each epoch."""
+        """List the metrics of a model after each epoch."""
         request = Request("GET", f"{self._base}/models/{model_id}/lc")
         return Pages(
             self._transport, request, lambda item: decode(item, records.LearningCurve)
         )
 
     def delete(self, model_id: str) -> records.Deletion:
-        """Delete a model; the record that is returned tells how far that is."""
+        """Delete a model in the background."""
         return self._transport.record(
             Request("DELETE", f"{self._base}/models/{model_id}"), records.Deletion
         )

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Lists: pages are fetched as they are read."""
+"""Paged lists, fetched while they are iterated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Pages(Generic[T]):
-    """All records of a list; may be gone through more than once, each time anew.
+    """All records of a list. Each iteration fetches them again.
 
     Example:
         for model in client.language.models.list(status="SUCCEEDED"):
@@ -29,7 +29,7 @@ class Pages(Generic[T]):
         self._make = make
 
     def __iter__(self) -> Iterator[T]:
-        """Go through all records, page after page."""
+        """Iterate over all records, page by page."""
         offset: int | None = 0
         while offset is not None:
             query = {**self._request.query, "offset": offset or None}
@@ -39,11 +39,11 @@ class Pages(Generic[T]):
             offset = next_offset(response)
 
     def list(self) -> list[T]:
-        """Return all records at once."""
+        """Return all records."""
         return [item for item in self]
 
     def first(self) -> T | None:
-        """Return the first record; None where there is none."""
+        """Return the first record, or None."""
         for item in self:
             return item
         return None

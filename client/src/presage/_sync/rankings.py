@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Rankings: which of many texts or pictures to label next."""
+"""Rankings: choose which of many unlabelled texts or images to label next."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class PictureRankings(BatchMaker):
         partial: bool | None = None,
         progress: bool | None = None,
     ) -> Batch:
-        """Have the pictures chosen that are most worth labelling; each that is sent is counted.
+        """Choose the images most worth labelling; each image sent counts as one prediction.
 
         Args:
-            model_id: your own model of type image or image-multi-label.
-            file: a zip archive or a folder of pictures: a path, an address, bytes or open file.
-            dataset_id: a dataset whose uploaded pictures are chosen from, in place of a file.
-            count: how many are chosen at most, 1 to 1,000; 100 where it is missing.
-            name: of the batch; that of the file where it is missing.
-            format: of the result, `jsonl` or `csv`.
-            partial: whether as many pictures are looked at as predictions are left.
-            progress: whether to show bars; None shows them on a terminal.
+            model_id: one of your models, of type image or image-multi-label.
+            file: a zip archive or folder of images: a path, URL, bytes or open file.
+            dataset_id: a dataset whose uploaded images are ranked, instead of a file.
+            count: maximum number to choose, 1 to 1,000; default 100.
+            name: name of the batch; by default the file's name.
+            format: format of the result, `jsonl` or `csv`.
+            partial: whether to rank only as many images as the quota allows.
+            progress: whether to show progress bars; None shows them on a terminal.
 
         Returns:
-            A batch: after `wait`, its `results` are the chosen pictures, the first of them first.
+            A batch: after `wait`, its `results` are the chosen images, best first.
         """
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "count": count}
         fields |= {"name": name, "format": format, "partial": partial}
@@ -67,21 +67,21 @@ class Rankings(BatchMaker):
         text_column: str | int | None = None,
         progress: bool | None = None,
     ) -> Batch:
-        """Have the texts chosen that are most worth labelling; each that is sent is counted.
+        """Choose the texts most worth labelling; each text sent counts as one prediction.
 
         Args:
-            model_id: your own model of type text-intent or text-sentiment.
-            file: texts as csv, tsv, xlsx or JSON lines: a path, an address, bytes or open file.
-            dataset_id: a dataset whose uploaded texts are chosen from, in place of a file.
-            count: how many are chosen at most, 1 to 1,000; 100 where it is missing.
-            name: of the batch; that of the file where it is missing.
-            format: of the result, `jsonl` or `csv`, which uploads once its labels are right.
-            partial: whether as many texts are looked at as predictions are left.
-            text_column: column of the texts, by name or by position from 1 without header.
-            progress: whether to show bars; None shows them on a terminal.
+            model_id: one of your models, of type text-intent or text-sentiment.
+            file: texts as CSV, TSV, XLSX or JSON Lines: a path, URL, bytes or open file.
+            dataset_id: a dataset whose uploaded texts are ranked, instead of a file.
+            count: maximum number to choose, 1 to 1,000; default 100.
+            name: name of the batch; by default the file's name.
+            format: format of the result, `jsonl`, or `csv`, which can be uploaded after labelling.
+            partial: whether to rank only as many texts as the quota allows.
+            text_column: text column: its name, or its position from 1 in a file without header.
+            progress: whether to show progress bars; None shows them on a terminal.
 
         Returns:
-            A batch: after `wait`, its `results` are the chosen texts, the first of them first.
+            A batch: after `wait`, its `results` are the chosen texts, best first.
         """
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "count": count}
         fields |= {"name": name, "format": format, "partial": partial}

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Sends calls: gets and renews tokens, repeats what may be repeated, names what went wrong."""
+"""Sends calls: gets and renews tokens, retries safe calls, and explains errors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from presage.errors import AuthenticationError
 
 T = TypeVar("T", bound=Record)
 
-LARGEST_SKEW = 30.0
-"""Seconds that two clocks may differ before a refused token is put down to them."""
+# Seconds that two clocks may differ before they explain a refused token.
+MAX_CLOCK_SKEW = 30.0
 
 
 class Transport:
-    """One service, as one account."""
+    """The connection to one service as one account."""
 
     def __init__(self, credentials: Credentials, http: httpx.Client) -> None:
         self.credentials = credentials
@@ -38,17 +38,17 @@ class Transport:
         self._renewal = Lock()
 
     def record(self, request: Request, kind: type[T]) -> T:
-        """Send a call and return the record of its answer."""
+        """Send a call, and return the record of its response."""
         return decoded(self.send(request), kind)
 
     def send(self, request: Request) -> httpx.Response:
-        """Send a call, again and again where that is safe and promising.
+        """Send a call. It is retried where that is safe and may succeed.
 
         Raises:
-            ApiError: the service refused it or failed.
-            UnreachableError: it did not answer.
+            ApiError: the service refused the call, or failed.
+            UnreachableError: the service did not respond.
         """
-        import stamina  # costs as much as httpx itself, and only calls need it
+        import stamina  # its import takes as long as that of httpx, and only calls need it
 
         for attempt in stamina.retry_context(
             on=request.pause, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
@@ -58,7 +58,7 @@ class Transport:
         raise AssertionError("an attempt returns or raises")
 
     def _send_once(self, request: Request) -> httpx.Response:
-        """Send a call with a token that lives; one that has died meanwhile is replaced once."""
+        """Send a call with a valid token; a refused token is renewed once."""
         if request.is_public:
             return checked(self._exchange(request, None))
         token = self._token()
@@ -70,10 +70,10 @@ class Transport:
         return checked(self._exchange(request, self._token(refused=token)))
 
     def _token(self, refused: str | None = None) -> str | None:
-        """Return a token that lives; of many callers at the same time one fetches it for all.
+        """Return a valid token. The lock lets one of several concurrent calls renew it for all.
 
         Args:
-            refused: a token that the service no longer takes.
+            refused: a token that the service has refused.
         """
         with self._renewal:
             if not self.credentials.is_fresh or self.credentials.token == refused:
@@ -87,10 +87,10 @@ class Transport:
             raise unreachable(error, str(self.http.base_url)) from error
 
     def _renew(self) -> None:
-        """Get a token.
+        """Get a new token.
 
         Raises:
-            AuthenticationError: the service refused the assertion; a wrong clock is named.
+            AuthenticationError: the service refused the assertion; a wrong clock is reported.
         """
         fields = self.credentials.grant()
         request = Request("POST", TOKEN_PATH, fields=fields, is_public=True, is_urlencoded=True)
@@ -100,10 +100,10 @@ class Transport:
         except AuthenticationError as error:
             skew = clock_skew(response, time.time())
             cause = f"No account {self.credentials.email} with this key is known there."
-            if abs(skew) > LARGEST_SKEW:
+            if abs(skew) > MAX_CLOCK_SKEW:
                 side = "ahead of" if skew > 0 else "behind"
                 difference = f"{abs(skew):.0f} seconds {side} the service's"
-                cause = f"This machine's clock is {difference}: set it right."
+                cause = f"This machine's clock is {difference}. Correct it."
             error.args = (f"{str(error).rstrip('.')}. {cause}",)
             raise
 

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Sends files: small ones within a call, large ones straight into the service's bucket."""
+"""Sends files: small ones in the call, large ones directly to the service's bucket."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from presage._requests import ATTEMPTS, LONGEST_PAUSE, Request, unreachable
 from presage._sources import File, Source, is_address
 from presage.errors import FileError, PresageError, UnreachableError
 
+# Bytes of a file that go in a call: API Gateway passes little more.
 LARGEST_IN_CALL = 4_000_000
-"""Bytes of a file that go within a call; gateways pass little more."""
 
 
 @dataclass
 class Attached:
-    """A file as a call takes it: as a part, or as a place that the service reads from."""
+    """A file of a call: a form part, or a field with the place that the service reads."""
 
     fields: dict[str, Any]
     files: dict[str, Source]
 
 
 class Uploads:
-    """`/v2/uploads`: forms for files too large for a call."""
+    """`/v2/uploads`: forms for files that are too large for a call."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def create(self, name: str | None = None) -> records.Upload:
-        """Get a form; its `path` is given to an upload or a prediction once the file was sent."""
+        """Create an upload form. After sending the file, pass its `path` to other calls."""
         request = Request("POST", "/v2/uploads", fields={"name": name})
         return self._transport.record(request, records.Upload)
 
     def send(self, file: File, *, progress: bool | None = None) -> str:
-        """Send a file of up to 2 GB and return its `path`; it is read in bounded memory.
+        """Send a file of up to 2 GB in bounded memory, and return its `path`.
 
         Raises:
-            FileError: it cannot be read, or is larger than the service takes.
-            UnreachableError: the connection broke, again and again.
+            FileError: the file cannot be read, or is too large.
+            UnreachableError: the connection broke in every attempt.
         """
         source = open_source(file, progress)
         try:
@@ -58,13 +58,13 @@ class Uploads:
     def attached(
         self, file: File, field: str, address_field: str, progress: bool | None = None
     ) -> Iterator[Attached]:
-        """Give a file as fields and files of a call.
+        """Yield a file as fields and form parts of a call.
 
         Args:
-            file: path, address, bytes, open file or folder.
-            field: the field of a file that is sent in the call.
-            address_field: the field of the address of one that is not.
-            progress: whether to show a bar; None shows it on a terminal.
+            file: path, URL, bytes, open file or folder.
+            field: form field for a file that is sent in the call.
+            address_field: form field for the URL or path of any other file.
+            progress: whether to show a progress bar; None shows it on a terminal.
         """
         if is_address(file):
             yield Attached({address_field: file}, {})
@@ -86,7 +86,7 @@ class Uploads:
         if source.size > form.max_bytes:
             raise FileError(
                 f"{source.name} has {source.size:,} bytes; at most {form.max_bytes:,} can be "
-                "sent: divide it, and send the later parts with `add`."
+                "sent. Split it, and send the later parts with `add`."
             )
         for attempt in stamina.retry_context(
             on=UnreachableError, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
@@ -96,7 +96,7 @@ class Uploads:
         return form.path
 
     def _post_form(self, form: records.Upload, source: Source, bar: Bar) -> None:
-        """Post the whole file to the bucket; a repeat begins at its beginning."""
+        """Post the whole file to the bucket. Every attempt starts at its beginning."""
         name, stream = source.part()
         watched = cast("BinaryIO", Watched(stream, bar))
         try:

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Webhooks: addresses that are told of events."""
+"""Webhooks: URLs that the service calls when an event happens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from presage._requests import Request
 
 
 class Webhooks:
-    """`/v2/webhooks`; `presage.webhooks.verify` checks what a receiver gets."""
+    """`/v2/webhooks`. Receivers verify events with `presage.webhooks.verify`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -22,12 +22,12 @@ class Webhooks:
     def create(
         self, url: str, events: Sequence[str], *, description: str | None = None
     ) -> records.Webhook:
-        """Have an address told of events; `secret` of the answer is not shown again.
+        """Create a webhook. Its `secret` is returned only here and by `rotate`.
 
         Args:
-            url: an https address on the public internet.
-            events: such as `training.succeeded`.
-            description: for yourself.
+            url: an https URL on the public internet.
+            events: event types, such as `training.succeeded`.
+            description: any text.
         """
         fields = {"url": url, "events": [*events], "description": description}
         request = Request("POST", self._base, fields=fields)
@@ -52,7 +52,7 @@ class Webhooks:
         description: str | None = None,
         enabled: bool | None = None,
     ) -> records.Webhook:
-        """Change a webhook; what is None stays. `enabled=True` also ends a pause after failures."""
+        """Change a webhook. None keeps a value; `enabled=True` also ends a pause after failures."""
         fields = {
             "url": url,
             "events": None if events is None else [*events],
@@ -63,17 +63,17 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; the former one signs too for 24 hours."""
+        """Replace the secret; the old one also signs for 24 hours."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return self._transport.record(request, records.Webhook)
 
     def test(self, webhook_id: str) -> records.Delivery:
-        """Send an event of type `webhook.test`; `deliveries` tells how that went."""
+        """Send an event of type `webhook.test`; see `deliveries` for its result."""
         request = Request("POST", f"{self._base}/{webhook_id}/test")
         return self._transport.record(request, records.Delivery)
 
     def deliveries(self, webhook_id: str) -> Pages[records.Delivery]:
-        """List the last 100 deliveries, the newest first."""
+        """List the last 100 deliveries, newest first."""
         request = Request("GET", f"{self._base}/{webhook_id}/deliveries")
         return Pages(self._transport, request, lambda item: decode(item, records.Delivery))
 

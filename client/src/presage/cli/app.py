@@ -1,4 +1,4 @@
-"""The command itself: what it knows, and how it ends."""
+"""The command `presage`: its subcommands, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from presage.cli.context import Json, client
 from presage.cli.output import PipeClosed, note, say, show
 from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
 
+# Exit codes: the service refused, wrong usage, no response, Ctrl-C.
 REFUSED, USAGE, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes besides 0: refused, wrong usage, no answer, Ctrl-C."""
 
 COLUMNS = shutil.get_terminal_size().columns
+# On narrow terminals the frames of rich would cut off the names of options.
 IS_NARROW = COLUMNS < 60
-"""Boxes would cut the names of options off."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -70,24 +70,24 @@ def options(
 
 @app.command()
 def login(
-    email: Annotated[str, typer.Option(help="E-mail address of the account.", prompt=True)],
-    key_file: Annotated[str, typer.Option(help="File of its private key.", prompt=True)],
+    email: Annotated[str, typer.Option(help="Email address of the account.", prompt=True)],
+    key_file: Annotated[str, typer.Option(help="File with its private key.", prompt=True)],
     url: Annotated[str, typer.Option(help="Address of the service.")] = Login.url,
     as_json: Json = False,
 ) -> None:
-    """Remember service and account; the key stays where it is."""
+    """Save the service and account for later calls; the key file is not copied."""
     place = os.path.abspath(os.path.expanduser(key_file))
     with Presage(url, email, place) as service:
         service.usage()
     made = Login(url, email, place)
     path = save_login(made)
-    line = f"{email} is logged in at {url}; remembered in {path}"
+    line = f"{email} is logged in at {url}; saved in {path}"
     show(vars(made), [line], as_json=as_json)
 
 
 @app.command()
 def usage(as_json: Json = False) -> None:
-    """Tell how many predictions of this month are used."""
+    """Show how many predictions of this month are used."""
     with client() as service:
         found = service.usage()
     plan = found.plan_data[0].plan
@@ -100,9 +100,9 @@ def usage(as_json: Json = False) -> None:
 
 @app.command()
 def version(as_json: Json = False) -> None:
-    """Tell the version of this command, and of the service where it answers."""
+    """Show the versions of this command and of the service."""
     if not as_json:
-        say(f"presage-client {__version__}")  # also where nothing answers
+        say(f"presage-client {__version__}")  # before the call, which may fail
     with Presage(os.environ.get("PRESAGE_URL") or load_login().url) as service:
         found = service.health().version
     versions = {"presage-client": __version__, "service": found}
@@ -110,7 +110,7 @@ def version(as_json: Json = False) -> None:
 
 
 def main() -> None:
-    """Run the command; whatever goes wrong is one line on stderr and an exit code."""
+    """Run the command; an error is one line on stderr and an exit code."""
     try:
         try:
             app(prog_name="presage")
@@ -125,7 +125,9 @@ def main() -> None:
     except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
     except (BrokenPipeError, PipeClosed):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second error at exit
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # so that Python does not report another error at exit
         sys.exit(0)
     except OSError as error:
         _end(f"{error.filename or 'A file'}: {error.strerror or error}", REFUSED)

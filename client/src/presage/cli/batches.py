@@ -14,7 +14,7 @@ from presage.cli.output import print_json, say, show, table
 from presage.errors import NotFoundError
 
 app = typer.Typer(
-    no_args_is_help=True, help="Batches: many texts, pictures or documents answered at once."
+    no_args_is_help=True, help="Batches: predictions of many texts, images or documents."
 )
 
 BatchId = Annotated[str, typer.Argument(help="Id of a batch.", show_default=False)]
@@ -25,36 +25,36 @@ def run(
     file: Annotated[
         str,
         typer.Argument(
-            help="Texts as csv, tsv, xlsx or JSON lines; a zip or folder of pictures or documents; "
-            "or an URL."
+            help="Texts as CSV, TSV, XLSX or JSON Lines; a zip archive or folder of images or "
+            "documents; or a URL."
         ),
     ],
-    model: Annotated[str, typer.Option(help="Id of the model that answers.", show_default=False)],
+    model: Annotated[str, typer.Option(help="Id of the model.", show_default=False)],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write; named by the batch without it."),
+        typer.Option("--output", "-o", help="File to write; by default named after the batch."),
     ] = None,
     options: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             help="text-column=Subject, num-results=3, name=…, kind=intent, format=csv or "
-            "task=table; may be repeated.",
+            "task=table. Repeatable.",
         ),
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Answer as many as predictions are left.")
+        bool, typer.Option("--partial", help="Predict only as many as the quota allows.")
     ] = False,
-    wait: Annotated[bool, typer.Option(help="Wait for the result and fetch it.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    wait: Annotated[bool, typer.Option(help="Wait for the result and download it.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     quiet: Quiet = False,
     as_id: Id = False,
     as_json: Json = False,
 ) -> None:
-    """Have the texts, pictures or documents of a file answered, and fetch the answers."""
+    """Predict the texts, images or documents of a file, and download the result."""
     progress = shows_progress(quiet)
     if output is not None and output.exists() and not force:
-        raise PresageError(f"{output} is there already: --force replaces it.")
+        raise PresageError(f"{output} already exists: --force overwrites it.")
     with client() as service:
         family = _family_of(service, model, file)
         fields = pairs(options, "--set")
@@ -66,14 +66,14 @@ def run(
             place = output or Path(f"batch-{made.id}.{made.format}")
             made = made.wait(progress=progress)
             size = made.save(place, progress=progress)
-            failed = f", {made.counts.failed} without an answer" if made.counts.failed else ""
+            failed = f", {made.counts.failed} failed" if made.counts.failed else ""
             lines = [f"{made.counts.done} lines{failed}, {size:,} bytes: {place}"]
     show(made, [made.id] if as_id else lines, as_json=as_json)
 
 
 @app.command("list")
 def list_batches(as_json: Json = False) -> None:
-    """List your batches, the newest first."""
+    """List your batches, newest first."""
     with client() as service:
         families = (service.language, service.vision)
         found = [batch for family in families for batch in family.batches.list()]
@@ -91,7 +91,7 @@ def list_batches(as_json: Json = False) -> None:
 
 @app.command("show")
 def show_batch(batch_id: BatchId, as_json: Json = False) -> None:
-    """Show how far a batch is."""
+    """Show the state of a batch."""
     with client() as service:
         found = _find(service, batch_id)
     show(found, [_line(found)], as_json=as_json)
@@ -102,26 +102,26 @@ def fetch(
     batch_id: BatchId,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write; named by the batch without it."),
+        typer.Option("--output", "-o", help="File to write; by default named after the batch."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Wait for a batch and fetch its result."""
+    """Wait for a batch, and download its result."""
     progress = shows_progress(quiet)
     with client() as service:
         found = _find(service, batch_id).wait(progress=progress)
         place = output or Path(f"batch-{found.id}.{found.format}")
         if place.exists() and not force:
-            raise PresageError(f"{place} is there already: --force replaces it.")
+            raise PresageError(f"{place} already exists: --force overwrites it.")
         size = found.save(place, progress=progress)
     show(found, [f"{found.counts.done} lines, {size:,} bytes: {place}"], as_json=as_json)
 
 
 @app.command()
 def cancel(batch_id: BatchId, as_json: Json = False) -> None:
-    """Cancel a batch, or remove one that has ended with its result."""
+    """Cancel a batch, or delete one that has ended with its result."""
     with client() as service:
         found = _find(service, batch_id).cancel()
     over = "cancelled" if found.status == "CANCELLED" else "removed"
@@ -129,7 +129,7 @@ def cancel(batch_id: BatchId, as_json: Json = False) -> None:
 
 
 def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
-    """Return the family of a model; what a file is tells of one that ships with the service."""
+    """Return the family of a model; for models of the service, that of the file."""
     try:
         is_text = find_model(service, model_id).model_type.startswith("text")
     except NotFoundError:
@@ -138,7 +138,7 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
 
 
 def _find(service: Presage, batch_id: str) -> Batch:
-    """Fetch a batch of either family."""
+    """Return a batch of either family."""
     try:
         return service.language.batches.get(batch_id)
     except NotFoundError:
@@ -146,8 +146,8 @@ def _find(service: Presage, batch_id: str) -> Batch:
 
 
 def _line(batch: Batch) -> str:
-    """Write a batch in a line."""
+    """Return a batch as one line."""
     counts = batch.counts
-    failed = f", {counts.failed} without an answer" if counts.failed else ""
+    failed = f", {counts.failed} failed" if counts.failed else ""
     cause = f": {batch.failure_msg}" if batch.failure_msg else ""
     return f"{batch.name}: {batch.status}, {counts.done} of {counts.total} lines{failed}{cause}"

@@ -1,4 +1,4 @@
-"""`presage compare`: replays recorded calls and tells how far the answers agree."""
+"""`presage compare`: replays recorded calls, and reports how often predictions agree."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from presage._requests import Request, members
 from presage.cli.context import Json, Quiet, client, shows_progress
 from presage.cli.output import percent, print_json, say
 
+# Standard deviations of a 95 % confidence interval.
 Z = 1.96
-"""Standard deviations of a 95 % interval."""
+# Differences that are printed; --json has all.
 SHOWN = 20
-"""Differences that are listed."""
 
 
 @dataclass
 class Recorded:
-    """One call of the old service with its answer."""
+    """A recorded call of the old service with its prediction."""
 
     line: int
     path: str
@@ -36,7 +36,7 @@ class Recorded:
 
 @dataclass
 class Outcome:
-    """What became of a recorded call."""
+    """The result of replaying a call."""
 
     call: Recorded
     label: str | None
@@ -45,23 +45,25 @@ class Outcome:
 
     @property
     def agrees(self) -> bool:
-        """Whether both services give the same first label."""
+        """Whether both services predict the same first label."""
         return not self.error and self.label == self.call.label
 
 
 def compare(
     old: Annotated[
         Path,
-        typer.Option(help="Recorded calls: a JSON object with path, fields and answer a line."),
+        typer.Option(
+            help="Recorded calls: one JSON object per line, with path, fields and answer."
+        ),
     ],
     model: Annotated[
         list[str] | None,
-        typer.Option(help="OLD=NEW: the model that takes another one's place; may be repeated."),
+        typer.Option(help="OLD=NEW: replace a model id of the recorded calls. Repeatable."),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Replay recorded calls of another service, and tell how far the answers agree.
+    """Replay recorded calls of another service, and report how often predictions agree.
 
     Each call counts as one prediction.
     """
@@ -86,7 +88,7 @@ def _recorded(path: Path) -> Iterator[Recorded]:
     """Read recorded calls.
 
     Raises:
-        PresageError: the file cannot be read; the text names the line.
+        PresageError: the file cannot be read; the message names the line.
     """
     try:
         lines = path.read_text("utf-8-sig").splitlines()
@@ -120,7 +122,7 @@ def _replay(service: Presage, call: Recorded, names: dict[str, str]) -> Outcome:
 
 
 def interval(hits: int, total: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
+    """Return the 95 % confidence interval (Wilson) of a rate."""
     if not total:
         return 0.0, 1.0
     share, weight = hits / total, Z * Z / total

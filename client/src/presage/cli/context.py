@@ -1,4 +1,4 @@
-"""What every command needs: a client, and the family of a dataset or model."""
+"""Shared by all commands: the client, options, and finding datasets and models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import typer
 from presage import Dataset, Model, NotFoundError, Presage
 from presage._sync.families import Family
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, as the service sent it.")]
-Id = Annotated[bool, typer.Option("--id", help="Print the id alone, for scripts.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the JSON of the service.")]
+Id = Annotated[bool, typer.Option("--id", help="Print only the id, for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bars.")]
 DatasetId = Annotated[int, typer.Argument(help="Id of a dataset.", show_default=False)]
 ModelId = Annotated[str, typer.Argument(help="Id of a model.", show_default=False)]
@@ -20,17 +20,17 @@ PngFile = Path | None
 
 
 def client() -> Presage:
-    """Make a client of the environment and the login file."""
+    """Create a client from the environment and the login file."""
     return Presage.from_env()
 
 
 def families(service: Presage) -> tuple[Family, Family]:
-    """Return both families, in the order in which an id is looked for."""
+    """Return both families, in the order in which ids are searched."""
     return service.language, service.vision
 
 
 def find_dataset(service: Presage, dataset_id: int) -> Dataset:
-    """Find a dataset in either family."""
+    """Return a dataset of either family."""
     language, vision = families(service)
     try:
         return language.datasets.get(dataset_id)
@@ -39,7 +39,7 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Find a model, with the family of its type: each family shows the models of both."""
+    """Return a model, bound to the family of its type: each family finds the models of both."""
     found = service.language.models.get(model_id)
     family = family_of(service, found.model_type)
     return found if family is service.language else family.models.get(model_id)
@@ -51,7 +51,7 @@ def family_of(service: Presage, model_type: str) -> Family:
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, Any]:
-    """Read NAME=VALUE: numbers and truths by their looks, else texts."""
+    """Parse NAME=VALUE options; values that look like numbers or booleans are converted."""
     found: dict[str, Any] = {}
     for item in given or []:
         name, equals, text = item.partition("=")
@@ -70,5 +70,5 @@ def _value(text: str) -> Any:
 
 
 def shows_progress(quiet: bool) -> bool | None:
-    """Return the value of `progress`: none when asked so, else as the terminal is."""
+    """Return the argument `progress` of the client: False with --quiet, otherwise None."""
     return False if quiet else None

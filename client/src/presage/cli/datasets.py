@@ -25,9 +25,9 @@ from presage.cli.context import (
 )
 from presage.cli.output import print_json, say, show, table
 
-app = typer.Typer(no_args_is_help=True, help="Datasets: labelled texts or pictures.")
+app = typer.Typer(no_args_is_help=True, help="Datasets: labelled texts or images.")
 
-File = Annotated[str, typer.Argument(help="A file, a folder of pictures, or an address.")]
+File = Annotated[str, typer.Argument(help="A file, a folder of images, or a URL.")]
 Kind = Annotated[
     str | None,
     typer.Option(
@@ -40,20 +40,24 @@ Reading = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="What the file does not say, as in label-column=Category or delimiter=';'; also "
-        "text-column, header, sheet, format, strict=true, shrink=true; may be repeated.",
+        help="How to read the file, as in label-column=Category or delimiter=';'; also "
+        "text-column, header, sheet, format, strict=true, shrink=true. Repeatable.",
     ),
 ]
+# Default formats of exports by dataset type; texts have csv.
 FORMATS = {"image": "zip", "image-multi-label": "zip", "image-detection": "zip"}
-"""Format of an export that none is named for, by type; csv of texts."""
 
 
 @app.command("list")
 def list_datasets(
-    name: Annotated[str | None, typer.Option(help="Only with this in the name.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Only datasets whose names contain this.")
+    ] = None,
     status: Annotated[
         str | None,
-        typer.Option(help="Only UPLOADING, SUCCEEDED, FAILED or DELETION_PENDING."),
+        typer.Option(
+            help="Only with this status: UPLOADING, SUCCEEDED, FAILED or DELETION_PENDING."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -74,20 +78,20 @@ def list_datasets(
 
 @app.command("show")
 def show_dataset(dataset_id: DatasetId, as_json: Json = False) -> None:
-    """Show a dataset with its labels, what was left out of its uploads, and what was mended."""
+    """Show a dataset with its labels, uploads, rejected rows and corrections."""
     with client() as service:
         dataset = find_dataset(service, dataset_id)
         receipts, corrections = dataset.receipts().list(), dataset.corrections().list()
     if as_json:
-        told = {"corrections": [item.raw for item in corrections]}
-        print_json({**dataset.raw, "receipts": [item.raw for item in receipts], **told})
+        lists = {"receipts": receipts, "corrections": corrections}
+        print_json({**dataset.raw, **lists})
         return
     _describe(dataset)
     for done in corrections:
-        say(f"correction {done.id} of {done.created_at}: {_mended(done)}")
+        say(f"correction {done.id} of {done.created_at}: {_correction_line(done)}")
     for receipt in receipts:
-        say(f"upload of {receipt.created_at}: {receipt.status}; {_sums(receipt)}")
-        for line in map(_left_out, receipt.rejections):
+        say(f"upload of {receipt.created_at}: {receipt.status}; {_counts(receipt)}")
+        for line in map(_rejection_line, receipt.rejections):
             say(line)
         for warning in receipt.warnings:
             say(f"  warning: {warning.message}")
@@ -109,25 +113,25 @@ def check(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Tell what an upload of a file would become, and keep nothing."""
+    """Validate a file without storing anything."""
     given = pairs(reading, "--set")
     with client() as service:
         family, kind = _family_of(service, file, kind)
         found = family.datasets.check(
             file, type=kind, language=language, progress=shows_progress(quiet), **given
         )
-    show(found, _checked(found), as_json=as_json)
+    show(found, _check_lines(found), as_json=as_json)
     if not found.is_trainable:
         raise typer.Exit(1)
 
 
-def _checked(found: records.Validation) -> list[str]:
+def _check_lines(found: records.Validation) -> list[str]:
     parts = (found.format.kind, found.format.encoding, found.format.delimiter)
     return [
-        f"{', '.join(part for part in parts if part)}: {_sums(found)}",
+        f"{', '.join(part for part in parts if part)}: {_counts(found)}",
         *(f"  {line}" for line in table(("LABEL", "EXAMPLES"), _label_rows(found.labels))),
         *(f"warning: {item.message}" for item in found.warnings),
-        *map(_left_out, found.rejections),
+        *map(_rejection_line, found.rejections),
         *(f"cannot be trained: {reason}" for reason in found.reasons),
     ]
 
@@ -136,14 +140,14 @@ def _label_rows(labels: list[records.FoundLabel]) -> list[tuple[str, int]]:
     return [(item.name, item.num_examples) for item in labels]
 
 
-def _sums(found: records.Receipt | records.Validation) -> str:
+def _counts(found: records.Receipt | records.Validation) -> str:
     return (
         f"{found.seen} seen, {found.kept} kept, {found.duplicates} duplicates, "
         f"{found.rejected} rejected"
     )
 
 
-def _left_out(item: records.Rejection) -> str:
+def _rejection_line(item: records.Rejection) -> str:
     return f"  {item.file or f'row {item.row}'}: {item.reason}"
 
 
@@ -158,7 +162,7 @@ def upload(
     id_alone: Id = False,
     as_json: Json = False,
 ) -> None:
-    """Upload a file or a folder as a dataset, and wait until it is read."""
+    """Upload a file or folder as a dataset, and wait until it is processed."""
     given = pairs(reading, "--set")
     with client() as service:
         family, kind = _family_of(service, file, kind)
@@ -181,7 +185,7 @@ def upload(
 
 
 def _family_of(service: Presage, file: str, kind: str | None) -> tuple[Family, str | None]:
-    """Tell family and type by the type, else by the file: archives and folders hold pictures."""
+    """Return family and type. Without a type, archives and folders are images."""
     if kind is None:
         is_folder = not is_address(file) and Path(file).is_dir()
         if file.lower().endswith(".zip") or is_folder:
@@ -198,7 +202,7 @@ def add(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Add the examples of a file to a dataset, and wait until it is read."""
+    """Add the examples of a file to a dataset, and wait until it is processed."""
     given = pairs(reading, "--set")
     with client() as service:
         found = find_dataset(service, dataset_id)
@@ -212,17 +216,21 @@ def add(
 @app.command()
 def browse(
     dataset_id: DatasetId,
-    label: Annotated[str | None, typer.Option(help="Only of this label.")] = None,
+    label: Annotated[str | None, typer.Option(help="Only examples of this label.")] = None,
     source: Annotated[str | None, typer.Option(help="upload, feedback or all.")] = None,
     suspects_of: Annotated[
         str | None,
-        typer.Option("--suspects-of", help="A model: only examples whose labels it doubts."),
+        typer.Option("--suspects-of", help="Id of a model: only examples whose labels it flagged."),
     ] = None,
-    contains: Annotated[str | None, typer.Option(help="Only with this in the text.")] = None,
-    most: Annotated[int, typer.Option("--limit", "-n", help="Examples at most.", min=1)] = 100,
+    contains: Annotated[
+        str | None, typer.Option(help="Only examples that contain this text.")
+    ] = None,
+    most: Annotated[
+        int, typer.Option("--limit", "-n", help="Maximum number of examples.", min=1)
+    ] = 100,
     as_json: Json = False,
 ) -> None:
-    """Look through the examples of a dataset; with --json one a line."""
+    """Search the examples of a dataset; --json prints one per line."""
     with client() as service:
         dataset = find_dataset(service, dataset_id)
         label_id = None if label is None else _label_id(dataset, label)
@@ -230,7 +238,7 @@ def browse(
             label_id=label_id, source=source, suspects_of=suspects_of, contains=contains
         )
         for example in islice(found, most):
-            show(example, [_browsed(example)], as_json=as_json)
+            show(example, [_example_line(example)], as_json=as_json)
 
 
 def _label_id(dataset: Dataset, name: str) -> int:
@@ -241,11 +249,11 @@ def _label_id(dataset: Dataset, name: str) -> int:
     raise PresageError(f"Dataset {dataset.id} has no label {name!r}; it has {known}.")
 
 
-def _browsed(example: records.BrowsedExample) -> str:
-    doubt = ""
+def _example_line(example: records.BrowsedExample) -> str:
+    suggestion = ""
     if example.suggestion is not None:
-        doubt = f" -> {example.suggestion} {example.confidence:.3f}"
-    return f"{example.id}\t{example.label.name}{doubt}\t{example.name}"
+        suggestion = f" -> {example.suggestion} {example.confidence:.3f}"
+    return f"{example.id}\t{example.label.name}{suggestion}\t{example.name}"
 
 
 @app.command()
@@ -253,57 +261,59 @@ def fix(
     dataset_id: DatasetId,
     report: Annotated[
         str | None,
-        typer.Option(help="Id of a model: does what its last training suggests."),
+        typer.Option(help="Id of a model: apply the suggestions of its last training."),
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option(help="Leaves what the report is less sure of alone; 0.5 if missing."),
+        typer.Option(help="Skip suggestions with less confidence; default 0.5."),
     ] = None,
     move: Annotated[
         list[str] | None,
-        typer.Option(help="EXAMPLE=LABEL: id of an example and the label it belongs to."),
+        typer.Option(help="EXAMPLE=LABEL: id of an example and its correct label."),
     ] = None,
     remove: Annotated[
         list[int] | None,
-        typer.Option(help="Id of an example that does not belong there."),
+        typer.Option(help="Id of an example to remove."),
     ] = None,
     boxes: Annotated[
         str | None,
-        typer.Option(help="EXAMPLE=FILE: a JSON list of all boxes of the picture of an example."),
+        typer.Option(help="EXAMPLE=FILE: a JSON list of all boxes of an example's image."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Move or remove examples, all or none, do what a report suggests, or replace boxes."""
+    """Relabel or remove examples, all or none, apply a report, or replace boxes."""
     if boxes is not None:
         _fix_boxes(dataset_id, boxes, is_alone=not (report or move or remove), as_json=as_json)
         return
     items = [_move(item) for item in move or []]
-    gone = [{"exampleId": number, "remove": True} for number in remove or []]
+    removals = [{"exampleId": number, "remove": True} for number in remove or []]
     with client() as service:
         done = find_dataset(service, dataset_id).fix(
-            *items, *gone, from_report_of=report, minimum_confidence=confidence
+            *items, *removals, from_report_of=report, minimum_confidence=confidence
         )
-    show(done, [_mended(done)], as_json=as_json)
+    show(done, [_correction_line(done)], as_json=as_json)
 
 
-def _mended(done: records.Correction) -> str:
+def _correction_line(done: records.Correction) -> str:
     changed = f"{done.changed} reworded, " if done.changed else ""
     added = f"{done.added} new, " if done.added else ""
     return (
         f"{done.moved} moved, {changed}{added}{done.removed} removed, "
-        f"{done.duplicates} were there already, {done.skipped} left alone"
+        f"{done.duplicates} duplicates, {done.skipped} skipped"
     )
 
 
 def _fix_boxes(dataset_id: int, item: str, *, is_alone: bool, as_json: bool) -> None:
-    """Replace the boxes of a picture by those of a file."""
+    """Replace the boxes of an image with those of a file."""
     number, _, name = item.partition("=")
     if not number.isdecimal() or not name or not is_alone:
-        raise typer.BadParameter(f"write EXAMPLE=FILE alone, not {item!r}", param_hint="--boxes")
+        raise typer.BadParameter(
+            f"write EXAMPLE=FILE, without other changes, not {item!r}", param_hint="--boxes"
+        )
     try:
         found = json.loads(Path(name).read_text("utf-8"))
     except (OSError, ValueError) as fault:
-        raise PresageError(f"{name} is no file of JSON: {fault}") from fault
+        raise PresageError(f"{name} is not a JSON file: {fault}") from fault
     with client() as service:
         done = service.vision.examples.change(dataset_id, int(number), boxes=found)
     line = f"{done.added} new, {done.removed} removed, {done.moved} moved"
@@ -311,7 +321,7 @@ def _fix_boxes(dataset_id: int, item: str, *, is_alone: bool, as_json: bool) -> 
 
 
 def _move(item: str) -> dict[str, str]:
-    """Read EXAMPLE=LABEL."""
+    """Parse EXAMPLE=LABEL."""
     number, _, label = item.partition("=")
     if not number.isdecimal() or not label:
         raise typer.BadParameter(f"write EXAMPLE=LABEL, not {item!r}", param_hint="--move")
@@ -323,25 +333,28 @@ def export(
     dataset_id: DatasetId,
     format_: Annotated[
         str | None,
-        typer.Option("--format", help="csv, jsonl; zip; of detection also coco, yolo, voc."),
+        typer.Option(
+            "--format",
+            help="csv or jsonl for texts, zip for images; for object detection also coco, yolo, voc.",
+        ),
     ] = None,
     source: Annotated[str | None, typer.Option(help="upload, feedback or all.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write; named by the dataset without it."),
+        typer.Option("--output", "-o", help="File to write; by default named after the dataset."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the examples of a dataset into a file that uploads again."""
+    """Export the examples of a dataset to a file that can be uploaded again."""
     with client() as service:
         dataset = find_dataset(service, dataset_id)
         kind = format_ or FORMATS.get(dataset.type, "csv")
         ending = kind if kind in ("csv", "jsonl") else "zip"
         place = output or Path(f"{_file_name(dataset.name)}.{ending}")
         if place.exists() and not force:
-            raise PresageError(f"{place} is there already: --force replaces it.")
+            raise PresageError(f"{place} already exists: --force overwrites it.")
         progress = shows_progress(quiet)
         ended = dataset.export(kind, source=source).wait(progress=progress)
         size = ended.save(place, progress=progress)
@@ -349,9 +362,9 @@ def export(
 
 
 def _file_name(name: str) -> str:
-    """Make a file's name of a dataset's, without the ending that it came with."""
-    kept = "".join(sign if sign.isalnum() or sign in " -_." else "-" for sign in name).strip(" .")
-    return Path(kept).stem or "dataset"
+    """Return a file name for a dataset, without the ending of the uploaded file."""
+    safe = "".join(sign if sign.isalnum() or sign in " -_." else "-" for sign in name).strip(" .")
+    return Path(safe).stem or "dataset"
 
 
 @app.command()
@@ -361,19 +374,19 @@ def delete(
         typer.Argument(help="Id of a dataset.", show_default=False),
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Those whose first upload failed.")
+        bool, typer.Option("--failed", help="Delete all datasets whose first upload failed.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete a dataset, whose models stay, or all whose upload failed."""
+    """Delete a dataset, or all whose upload failed. Models are not deleted."""
     if (dataset_id is None) != failed:
-        raise typer.BadParameter("give the id of a dataset, or --failed")
+        raise typer.BadParameter("pass the id of a dataset, or --failed")
     with client() as service:
         if dataset_id is None:
-            gone = [
+            removals = [
                 item for family in families(service) for item in family.datasets.delete_failed()
             ]
-            show(gone, [f"{len(gone)} datasets are being deleted"], as_json=as_json)
+            show(removals, [f"{len(removals)} datasets are being deleted"], as_json=as_json)
             return
         record = find_dataset(service, dataset_id).delete()
     show(record, [f"dataset {dataset_id} is being deleted (deletion {record.id})"], as_json=as_json)

@@ -1,4 +1,4 @@
-"""Pictures for people: curves, confusion matrices, boxes. PNG files need the extra `plots`."""
+"""Draws curves, confusion matrices and boxes. PNG files need the extra `plots`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from presage.cli.output import note, say, table
 from presage.errors import PresageError
 
+# Characters of the longest bar on a terminal.
 BAR = 40
-"""Characters of the longest bar on a terminal."""
 
 
 def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | None) -> None:
@@ -35,7 +35,7 @@ def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | Non
 
 
 def _accuracy(figures: Mapping[str, Any]) -> float:
-    """Return the share that is right: of several labels the mean, of boxes the precision."""
+    """Return the accuracy: for several labels its mean, for boxes the mean average precision."""
     if accuracies := figures.get("testAccuracies"):
         return float(sum(accuracies) / len(accuracies))
     whole = figures.get("modelMetrics") or {}
@@ -43,15 +43,15 @@ def _accuracy(figures: Mapping[str, Any]) -> float:
 
 
 def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
-    """Show a confusion matrix: rows are true labels, columns what was predicted."""
+    """Show a confusion matrix: rows are true labels, columns predicted ones."""
     labels, matrix = metrics.get("labels"), metrics.get("confusionMatrix")
     if matrices := metrics.get("confusionMatrices"):
-        _show_yes_or_no(matrices)
+        _show_label_counts(matrices)
         return
     if not labels or not matrix:
         raise PresageError(
-            "This model has no confusion matrix: it finds objects, or nothing was held out to "
-            "test it. `presage models card` shows its figures."
+            "This model has no confusion matrix: it detects objects, or has no test set. "
+            "`presage models card` shows its metrics."
         )
     if file is None:
         heads = ["TRUE", *(str(number) for number in range(1, len(labels) + 1)), ""]
@@ -77,27 +77,29 @@ def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
     _save(figure, file)
 
 
-def _show_yes_or_no(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
-    """Show how often each of several labels was seen, missed, and seen where it was not."""
+def _show_label_counts(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
+    """Show correct, missed and wrong predictions of each label of a multi-label model."""
     rows = [(label, there[1], there[0], absent[1]) for label, (absent, there) in matrices.items()]
     for line in table(("LABEL", "RIGHT", "MISSED", "WRONG"), rows):
         say(line)
 
 
 def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], file: Path) -> None:
-    """Draw named boxes onto a picture, upright as people see it."""
+    """Draw named boxes on an image, after rotating it upright."""
     try:
         image, draw, fonts = (
             importlib.import_module(f"PIL.{name}") for name in ("Image", "ImageDraw", "ImageFont")
         )
-        turn = importlib.import_module("PIL.ImageOps").exif_transpose
+        transpose = importlib.import_module("PIL.ImageOps").exif_transpose
     except ImportError as error:
         raise PresageError(_missing("plots")) from error
     try:
         with image.open(picture) as opened:
-            page = turn(opened).convert("RGB")
+            page = transpose(opened).convert("RGB")
     except OSError as error:
-        raise PresageError(f"Boxes can be drawn on pictures only; {picture} is none.") from error
+        raise PresageError(
+            f"Boxes can be drawn on images only; {picture} is not an image."
+        ) from error
     pen = draw.Draw(page)
     width = max(2, page.width // 400)
     size = max(11, page.width // 60)

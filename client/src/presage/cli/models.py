@@ -1,4 +1,4 @@
-"""`presage models`: list, train, wait, look at, delete."""
+"""`presage models`: list, train, wait, show, delete."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from presage.cli.context import (
 )
 from presage.cli.output import percent, print_json, say, show, table
 
-app = typer.Typer(no_args_is_help=True, help="Models: trained from a dataset.")
+app = typer.Typer(no_args_is_help=True, help="Models: trained on a dataset.")
 
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the training has ended.")]
-Algorithm = Annotated[str | None, typer.Option(help="How to train.")]
-Epochs = Annotated[int | None, typer.Option(help="Passes over the examples.")]
+Algorithm = Annotated[str | None, typer.Option(help="Training algorithm.")]
+Epochs = Annotated[int | None, typer.Option(help="Maximum number of passes over the examples.")]
 Param = Annotated[
     list[str] | None,
-    typer.Option("--param", help="A member of trainParams, as in profile=fast; may be repeated."),
+    typer.Option("--param", help="A member of trainParams, as in profile=fast. Repeatable."),
 ]
 
 
@@ -41,16 +41,18 @@ def list_models(
         int | None,
         typer.Argument(help="Id of a dataset; without it all models.", show_default=False),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Only with this in the name.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only models whose names contain this.")] = None,
     status: Annotated[
         str | None,
-        typer.Option(help="Only QUEUED, RUNNING, SUCCEEDED or FAILED."),
+        typer.Option(help="Only with this status: QUEUED, RUNNING, SUCCEEDED or FAILED."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """List all your models, or those of a dataset."""
     if dataset_id is not None and (name or status):
-        raise typer.BadParameter("filters go without a dataset", param_hint="--name, --status")
+        raise typer.BadParameter(
+            "these filters cannot be combined with a dataset", param_hint="--name, --status"
+        )
     with client() as service:
         if dataset_id is None:
             found = service.language.models.list(name=name, status=status).list()
@@ -72,7 +74,7 @@ def train(
     id_alone: Id = False,
     as_json: Json = False,
 ) -> None:
-    """Train a model from a dataset."""
+    """Train a model on a dataset."""
     params = pairs(param, "--param")
     with client() as service:
         dataset = find_dataset(service, dataset_id)
@@ -94,7 +96,7 @@ def retrain(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a model anew on its dataset as that is now."""
+    """Train a model again on its current dataset."""
     params = pairs(param, "--param")
     with client() as service:
         model = find_model(service, model_id)
@@ -119,11 +121,11 @@ def card(
     model_id: ModelId,
     matrix: Annotated[bool, typer.Option("--matrix", help="Show the confusion matrix.")] = False,
     file: Annotated[
-        PngFile, typer.Option("--plot", help="Draw the matrix into a PNG file.")
+        PngFile, typer.Option("--plot", help="Draw the confusion matrix to a PNG file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a model was made from, how good it is, and its limits."""
+    """Show the model card: training data, metrics and limits."""
     with client() as service:
         if matrix or file is not None:
             drawing.show_matrix(find_model(service, model_id).metrics().metrics_data, file)
@@ -135,13 +137,17 @@ def card(
 @app.command()
 def evaluation(
     model_id: ModelId,
-    wrong: Annotated[bool, typer.Option("--wrong", help="Only what was answered wrongly.")] = False,
+    wrong: Annotated[bool, typer.Option("--wrong", help="Only wrong predictions.")] = False,
     expected: Annotated[str | None, typer.Option(help="Only examples of this label.")] = None,
-    predicted: Annotated[str | None, typer.Option(help="Only with this answer.")] = None,
-    most: Annotated[int, typer.Option("--limit", "-n", help="Examples at most.", min=1)] = 100,
+    predicted: Annotated[
+        str | None, typer.Option(help="Only examples predicted as this label.")
+    ] = None,
+    most: Annotated[
+        int, typer.Option("--limit", "-n", help="Maximum number of examples.", min=1)
+    ] = 100,
     as_json: Json = False,
 ) -> None:
-    """Show what a model answers to its own examples when it has not seen them."""
+    """Show predictions of the dataset's examples by models not trained on them."""
     with client() as service:
         pages = service.language.models.evaluation(
             model_id, expected=expected, predicted=predicted, is_right=False if wrong else None
@@ -159,8 +165,8 @@ def evaluation(
     show(found, table(("EXAMPLE", "LABEL", "ANSWER", "PROBABILITY"), rows), as_json=as_json)
 
 
-def _measured(figure: float | dict[str, float] | None) -> str:
-    """Write a share, with its interval where the card has one."""
+def _metric(figure: float | dict[str, float] | None) -> str:
+    """Return a metric, with its confidence interval if the card has one."""
     if figure is None:
         return "not measured"
     if not isinstance(figure, dict):
@@ -172,9 +178,9 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     metrics = members["metrics"]
     lines = [f"{members['name']}  ({members['modelId']}, {members['language']})"]
     if "testAccuracy" in metrics:
-        lines.append(f"accuracy on held-out examples: {_measured(metrics['testAccuracy'])}")
+        lines.append(f"accuracy on held-out examples: {_metric(metrics['testAccuracy'])}")
     if "meanAveragePrecision" in metrics:
-        lines.append(f"mean average precision: {_measured(metrics['meanAveragePrecision'])}")
+        lines.append(f"mean average precision: {_metric(metrics['meanAveragePrecision'])}")
     if members.get("calibrationError") is not None:
         lines.append(f"calibration error: {members['calibrationError']:.3f}")
     if members.get("threshold") is not None:
@@ -188,10 +194,10 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
 @app.command()
 def curve(
     model_id: ModelId,
-    file: Annotated[PngFile, typer.Option("--plot", help="Draw it into a PNG file.")] = None,
+    file: Annotated[PngFile, typer.Option("--plot", help="Draw the curve to a PNG file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how a model learnt, epoch by epoch."""
+    """Show the learning curve of a model by epoch."""
     with client() as service:
         found = find_model(service, model_id).curve().list()
     if as_json:

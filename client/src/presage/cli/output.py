@@ -1,4 +1,4 @@
-"""What commands print: tables and sentences for people, JSON for programs."""
+"""Output of the commands: tables and text for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from presage._records import Record
 
 
 class PipeClosed(Exception):
-    """Whoever read the output went away, as `head` does."""
+    """The reader of the output has closed the pipe, as `head` does."""
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON value on a line of its own."""
+    """Print one JSON value on one line."""
     _write(json.dumps(plain(value), ensure_ascii=False) + "\n")
 
 
 def _write(text: str) -> None:
-    """Print a text; signs that the terminal does not have become question marks.
+    """Print text; characters that the encoding lacks become question marks.
 
     Raises:
-        PipeClosed: nobody reads on.
+        PipeClosed: the reader has closed the pipe.
     """
     encoding = sys.stdout.encoding or "utf-8"
     try:
@@ -33,7 +33,7 @@ def _write(text: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Turn records into what JSON knows, as the service sent them."""
+    """Convert records to JSON values, as the service sent them."""
     if isinstance(value, Record):
         return value.raw
     if isinstance(value, Mapping):
@@ -53,7 +53,7 @@ def show(value: Any, text: Iterable[str], *, as_json: bool) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line for people; what a terminal would obey is shown as a question mark."""
+    """Print a line for people; control characters become replacement characters."""
     shown = "".join(
         sign if sign.isprintable() or sign == "\t" else "\N{REPLACEMENT CHARACTER}" for sign in line
     )
@@ -61,12 +61,12 @@ def say(line: str) -> None:
 
 
 def note(line: str) -> None:
-    """Print a line about the work itself, on stderr."""
+    """Print a status line on stderr."""
     sys.stderr.write(line + "\n")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """Lay out a table in columns; the last one may be as long as it is."""
+    """Return the lines of a table; its last column is not padded."""
     cells = [list(heads), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heads) - 1)]
     return [
@@ -75,6 +75,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
     ]
 
 
-def percent(share: float) -> str:
-    """Write a share as a percentage."""
-    return f"{share:.1%}"
+def percent(fraction: float) -> str:
+    """Return a fraction as a percentage."""
+    return f"{fraction:.1%}"

@@ -19,14 +19,16 @@ from presage.errors import NotFoundError
 Samples = Annotated[
     list[str],
     typer.Argument(
-        help="Texts, or files of pictures; `-` reads a text a line.", show_default=False
+        help="Texts or image files; `-` reads one text per line from stdin.", show_default=False
     ),
 ]
-Results = Annotated[int | None, typer.Option("--results", "-n", help="Labels to show.", min=1)]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Show which words or regions decided on the label.")
+Results = Annotated[
+    int | None, typer.Option("--results", "-n", help="Number of labels to show.", min=1)
 ]
-Draw = Annotated[PngFile, typer.Option("--draw", help="Draw what was found into a PNG file.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show how much each word or region contributed.")
+]
+Draw = Annotated[PngFile, typer.Option("--draw", help="Draw the result to a PNG file.")]
 
 
 def predict(
@@ -36,12 +38,12 @@ def predict(
     explain: Explain = False,
     as_json: Json = False,
 ) -> None:
-    """Ask a model about texts or pictures; each counts as one prediction."""
+    """Predict texts or images with a model; each counts as one prediction."""
     with client() as service:
         try:
             kind = find_model(service, model_id).model_type
             family = family_of(service, kind)
-        except NotFoundError:  # one that ships with the service has no training
+        except NotFoundError:  # models that ship with the service have no training
             family = (
                 service.vision
                 if all(Path(item).is_file() for item in samples)
@@ -54,7 +56,7 @@ def predict(
 
 
 def _each(samples: Iterable[str]) -> Iterable[str]:
-    """Go through samples; `-` stands for the lines of standard input."""
+    """Yield the samples; `-` yields the lines of standard input."""
     for sample in samples:
         if sample != "-":
             yield sample
@@ -76,7 +78,7 @@ def _show_answer(sample: str, answer: Any, most: int, as_json: bool) -> None:
 
 
 def _part(part: records.Explained) -> str:
-    """Name a word, or the place of a region."""
+    """Return a word, or the position of a region."""
     box = part.bounding_box
     if box is None:
         return part.text or ""
@@ -84,7 +86,7 @@ def _part(part: records.Explained) -> str:
 
 
 def detect(model_id: ModelId, picture: Path, draw: Draw = None, as_json: Json = False) -> None:
-    """Find the objects in a picture."""
+    """Find the objects in an image."""
     with client() as service:
         found = service.vision.detect(model_id, picture)
     items = found.raw["probabilities"]
@@ -93,17 +95,17 @@ def detect(model_id: ModelId, picture: Path, draw: Draw = None, as_json: Json = 
             (f"{item['label']} {item['probability']:.2f}", item["boundingBox"]) for item in items
         ]
         drawing.draw_boxes(picture, named, draw)
-    show(found, [_boxed(item) for item in items], as_json=as_json)
+    show(found, [_box_line(item) for item in items], as_json=as_json)
 
 
-def _boxed(item: dict[str, Any]) -> str:
+def _box_line(item: dict[str, Any]) -> str:
     box = item["boundingBox"]
     place = f"{box['minX']},{box['minY']} to {box['maxX']},{box['maxY']}"
     return f"{item['probability']:.3f}  {place}  {item['label']}"
 
 
 def sentiment(samples: Samples, as_json: Json = False) -> None:
-    """Tell whether texts are positive, negative or neutral."""
+    """Predict whether texts are positive, negative or neutral."""
     with client() as service:
         for sample in _each(samples):
             _show_answer(sample, service.language.sentiment(sample), 1, as_json)
@@ -114,18 +116,20 @@ def ocr(
     task: Annotated[str, typer.Option(help="text, table, contact or form.")] = "text",
     form_type: Annotated[
         str | None,
-        typer.Option(help="A template of the service, such as w2."),
+        typer.Option(help="A built-in template, such as w2."),
     ] = None,
     template: Annotated[
         Path | None,
-        typer.Option(help="A template of your own, as JSON."),
+        typer.Option(help="Your own template, a JSON file."),
     ] = None,
-    output: Annotated[str | None, typer.Option(help="text or markdown: the whole text.")] = None,
-    latin: Annotated[bool, typer.Option("--latin", help="Keep accents.")] = False,
+    output: Annotated[
+        str | None, typer.Option(help="text or markdown: print the whole text.")
+    ] = None,
+    latin: Annotated[bool, typer.Option("--latin", help="Recognise letters with accents.")] = False,
     draw: Draw = None,
     as_json: Json = False,
 ) -> None:
-    """Read a picture or PDF."""
+    """Read an image or PDF."""
     with client() as service:
         found = service.vision.ocr(
             document,
@@ -141,7 +145,7 @@ def ocr(
             Path(document), [(_name(item), item["boundingBox"]) for item in items], draw
         )
     whole = found.raw.get("document")
-    # Of contacts, what is none comes last.
+    # Lines without contact data come last, because people look for the others.
     items = sorted(items, key=lambda item: item["attributes"].get("tag") == "OTHER")
     show(found, whole.splitlines() if whole is not None else map(_line, items), as_json=as_json)
 
@@ -171,11 +175,11 @@ def _line(item: dict[str, Any]) -> str:
 
 def feedback(
     model_id: ModelId,
-    sample: Annotated[str, typer.Argument(help="The text, or the picture's file.")],
-    label: Annotated[str, typer.Argument(help="Its right label.")],
+    sample: Annotated[str, typer.Argument(help="A text, or an image file.")],
+    label: Annotated[str, typer.Argument(help="The correct label.")],
     as_json: Json = False,
 ) -> None:
-    """Tell what a model got wrong; it learns it when it is trained again."""
+    """Report a wrong prediction; the next training uses the correct label."""
     with client() as service:
         family = family_of(service, find_model(service, model_id).model_type)
         added = family.feedback.add(model_id, sample, label)

@@ -27,24 +27,24 @@ def rank(
         typer.Option(
             "--output",
             "-o",
-            help="File to write, .csv or .jsonl. A csv uploads once its column `label` is right.",
+            help="File to write, .csv or .jsonl. After labelling, a csv file can be uploaded.",
         ),
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option("--set", help="text-column=Subject or name=…; may be repeated."),
+        typer.Option("--set", help="text-column=Subject or name=…. Repeatable."),
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Look at as many as predictions are left.")
+        bool, typer.Option("--partial", help="Rank only as many as the quota allows.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Choose the texts or pictures of a file that are most worth labelling for a model."""
+    """Choose the texts or images of a file that are most worth labelling."""
     progress = shows_progress(quiet)
     if output is not None and output.exists() and not force:
-        raise PresageError(f"{output} is there already: --force replaces it.")
+        raise PresageError(f"{output} already exists: --force overwrites it.")
     is_csv = output is not None and output.suffix.casefold() == ".csv"
     fields: dict[str, Any] = {"count": count, "partial": partial or None}
     fields |= {"format": "csv" if is_csv else None, **pairs(options, "--set")}
@@ -71,7 +71,7 @@ def _print_ranked(found: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _cells(line: dict[str, Any]) -> tuple[Any, ...]:
-    """Lay out what a ranking says of a sample."""
+    """Return the table row of a ranked sample."""
     suggestion = line.get("suggestion")
     shown = "none" if suggestion is None else f"{suggestion} {line['confidence']:.2f}"
     sample = line.get("text") or line.get("id") or f"row {line['row']}"

@@ -10,21 +10,23 @@ from presage.cli.context import Json, client
 from presage.cli.output import print_json, say, show, table
 from presage.records import Webhook
 
-app = typer.Typer(no_args_is_help=True, help="Webhooks: addresses that are told of events.")
+app = typer.Typer(
+    no_args_is_help=True, help="Webhooks: URLs that Presage calls when an event happens."
+)
 
 HookId = Annotated[str, typer.Argument(help="Id of a webhook.", show_default=False)]
 
 
 @app.command()
 def create(
-    url: Annotated[str, typer.Argument(help="An https address of yours.", show_default=False)],
+    url: Annotated[str, typer.Argument(help="Your https URL.", show_default=False)],
     events: Annotated[
         list[str],
-        typer.Argument(help="What it is told of, such as training.succeeded.", show_default=False),
+        typer.Argument(help="Event types, such as training.succeeded.", show_default=False),
     ],
     as_json: Json = False,
 ) -> None:
-    """Have an address told of events; prints the secret, which is shown this once."""
+    """Create a webhook. Its signing secret is shown only once."""
     with client() as service:
         made = service.webhooks.create(url, events)
     show(made, [f"webhook {made.id}", f"secret {made.secret}"], as_json=as_json)
@@ -56,13 +58,13 @@ def send_test(webhook_id: HookId, as_json: Json = False) -> None:
     """Send an event of type webhook.test."""
     with client() as service:
         sent = service.webhooks.test(webhook_id)
-    lines = [f"{sent.id} is {sent.status}; presage webhooks deliveries tells how it went"]
+    lines = [f"{sent.id} is {sent.status}; see presage webhooks deliveries"]
     show(sent, lines, as_json=as_json)
 
 
 @app.command()
 def rotate(webhook_id: HookId, as_json: Json = False) -> None:
-    """Replace the secret; the former one signs too for 24 hours."""
+    """Replace the secret; the old one also signs for 24 hours."""
     with client() as service:
         found = service.webhooks.rotate(webhook_id)
     show(found, [f"secret {found.secret}"], as_json=as_json)
@@ -70,7 +72,7 @@ def rotate(webhook_id: HookId, as_json: Json = False) -> None:
 
 @app.command()
 def deliveries(webhook_id: HookId, as_json: Json = False) -> None:
-    """List the last deliveries, the newest first."""
+    """List the last deliveries, newest first."""
     with client() as service:
         found = service.webhooks.deliveries(webhook_id).list()
     if as_json:
@@ -86,13 +88,13 @@ def deliveries(webhook_id: HookId, as_json: Json = False) -> None:
 
 @app.command()
 def enable(webhook_id: HookId, as_json: Json = False) -> None:
-    """Tell a webhook again, and end its pause after failures."""
+    """Enable a webhook, and end a pause after failures."""
     _switch(webhook_id, enabled=True, as_json=as_json)
 
 
 @app.command()
 def disable(webhook_id: HookId, as_json: Json = False) -> None:
-    """Tell a webhook nothing for now."""
+    """Disable a webhook."""
     _switch(webhook_id, enabled=False, as_json=as_json)
 
 
@@ -111,6 +113,6 @@ def _switch(webhook_id: str, *, enabled: bool, as_json: bool) -> None:
 
 
 def _line(hook: Webhook) -> str:
-    """Write a webhook in a line."""
+    """Return a webhook as one line."""
     cause = f": {hook.failure_msg}" if hook.failure_msg else ""
     return f"{hook.url}: {hook.status}, {', '.join(hook.events)}{cause}"
