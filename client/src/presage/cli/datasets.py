@@ -335,7 +335,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            help="csv or jsonl for texts, zip for images; for object detection also coco, yolo, voc.",
+            help="csv, jsonl (texts); zip (images); coco, yolo, voc (object detection).",
         ),
     ] = None,
     source: Annotated[str | None, typer.Option(help="upload, feedback or all.")] = None,
