@@ -92,6 +92,6 @@ def test_examples_are_added_to_a_dataset(console, newcomer):
     console.enter(caller, f"dataset/language/{dataset['id']}/uploads")
     page.get_by_role("link", name="Add examples").click()
     drop(console, "more.csv", TWICE + b"send me a new cup,exchange\n" + BAD_ROW)
-    page.get_by_role("button", name="Add 1 examples").click()
+    page.get_by_role("button", name="Add 2 examples").click()
     expect(page.get_by_text("1 added, 1 duplicates, 1 rejected")).to_be_visible()
     expect(page.get_by_text("12 added, 0 duplicates, 0 rejected")).to_be_visible()
