@@ -10,7 +10,7 @@ from chalicelib import log, metrics
 
 
 def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds: float) -> None:
-    """A file was read.
+    """Record that a file was read.
 
     Args:
         dataset_id: its dataset.
@@ -31,35 +31,35 @@ def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds:
 
 
 def upload_failed(dataset_id: int, kind: str) -> None:
-    """An upload has ended as FAILED; its receipt says why."""
+    """Record that an upload ended as FAILED; its receipt says why."""
     figures = metrics.embedded({metrics.UPLOADS_FAILED: 1}, Type=kind)
     log.record("upload_failed", dataset=dataset_id, type=kind, **figures)
 
 
 def training_done(model_id: str, kind: str, seconds: float) -> None:
-    """A training has succeeded."""
+    """Record that a training succeeded."""
     figures = metrics.embedded({metrics.TRAINING_SECONDS: seconds}, Type=kind)
     log.record("training_done", model=model_id, type=kind, seconds=seconds, **figures)
 
 
 def training_failed(model_id: str, kind: str) -> None:
-    """A training has ended as FAILED; its model says why."""
+    """Record that a training ended as FAILED; its model says why."""
     figures = metrics.embedded({metrics.TRAININGS_FAILED: 1}, Type=kind)
     log.record("training_failed", model=model_id, type=kind, **figures)
 
 
 def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
-    """An export was written; the size is in bytes."""
+    """Record that an export was written; the size is in bytes."""
     log.record("export_done", export=export_id, format=kind, examples=examples, bytes=size)
 
 
 def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
-    """A batch has ended; lines that have an answer, and those that have none."""
+    """Record the end of a batch: lines with an answer, and lines without one."""
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 
 
 def delivery_tried(hook_id: str, event: str, response: int | None, *, failed: bool) -> None:
-    """A webhook was told of an event, or did not take it."""
+    """Record a delivery to a webhook, accepted or not."""
     log.record("delivery_tried", webhook=hook_id, type=event, status=response, failed=failed)
 
 
@@ -75,7 +75,7 @@ def job_given_up(what: str, object_id: str | int) -> None:
 
 
 def document_read(task: str, pages: int, seconds: float) -> None:
-    """A document was read."""
+    """Record that a document was read."""
     values = {metrics.OCR_SECONDS: seconds, metrics.OCR_PAGES: pages}
     figures = metrics.embedded(values, Task=task)
     log.record("document_read", task=task, pages=pages, seconds=round(seconds, 3), **figures)

@@ -217,7 +217,7 @@ def test_boxes_of_a_picture_are_replaced(call, box):
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"boxes": "all"}, "no valid JSON"),
+        ({"boxes": "all"}, "not valid JSON"),
         ({"boxes": 5}, "a list"),
         ({"boxes": {}}, "a list"),
         ({"boxes": [5]}, "an object"),
