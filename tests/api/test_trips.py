@@ -47,7 +47,7 @@ def test_warm_prediction_makes_two_trips(call, world, trips):
 
 def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch):
     """The second trip is under way before the work has ended."""
-    predict, counted = PredictionService._predict, threading.Event()
+    predict, counted = PredictionService._answers, threading.Event()
     reserve = world.container.stores.quotas.reserve
     monkeypatch.setattr(
         world.container.stores.quotas,
@@ -60,16 +60,16 @@ def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch)
         assert counted.wait(60)
         return predict(*given)
 
-    monkeypatch.setattr(PredictionService, "_predict", wait)
+    monkeypatch.setattr(PredictionService, "_answers", wait)
 
     assert call.json("POST", URL, modelId=MODEL_ID, document="delivery please").status == 200
 
 
 def test_used_up_allowance_buys_no_work(call, world, monkeypatch):
     """The first refusal throws its work away; those behind it are refused before any work."""
-    worked, predict = [], PredictionService._predict
+    worked, predict = [], PredictionService._answers
     monkeypatch.setattr(
-        PredictionService, "_predict", lambda *given: worked.append(1) or predict(*given)
+        PredictionService, "_answers", lambda *given: worked.append(1) or predict(*given)
     )
     world.use(PREDICTIONS, 2000)
 

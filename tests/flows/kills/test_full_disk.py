@@ -115,7 +115,7 @@ def test_stop_and_start_report_what_a_full_disk_lost(
 
     assert saving.pause() == 1
 
-    (line,) = [line for line in saving.log().splitlines() if "NOT SAVED" in line]
+    (line,) = [line for line in saving.log().splitlines() if "are lost" in line]
     assert f"dataset {lost['id']} (big one)" in line
     assert str(saving.state.folder) in line
     saving.start()
