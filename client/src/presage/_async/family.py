@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from presage import records
@@ -11,7 +12,7 @@ from presage._sources import File
 from presage.results import Prediction
 
 
-class AsyncFamilyBase:
+class AsyncFamilyBase(ABC):
     """One family of the API, without its resources, so that these can import it."""
 
     path = ""
@@ -20,6 +21,7 @@ class AsyncFamilyBase:
         self.transport = transport
         self.uploads = uploads
 
+    @abstractmethod
     async def predict_sample(
         self,
         model_id: str,
@@ -29,10 +31,9 @@ class AsyncFamilyBase:
         explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict a sample with the call for the model's type."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Post one text or image to `path`."""
-        raise NotImplementedError

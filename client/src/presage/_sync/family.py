@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from presage import records
@@ -12,7 +13,7 @@ from presage._sources import File
 from presage.results import Prediction
 
 
-class FamilyBase:
+class FamilyBase(ABC):
     """One family of the API, without its resources, so that these can import it."""
 
     path = ""
@@ -21,6 +22,7 @@ class FamilyBase:
         self.transport = transport
         self.uploads = uploads
 
+    @abstractmethod
     def predict_sample(
         self,
         model_id: str,
@@ -30,10 +32,9 @@ class FamilyBase:
         explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict a sample with the call for the model's type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Post one text or image to `path`."""
-        raise NotImplementedError
