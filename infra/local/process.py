@@ -20,11 +20,17 @@ _PR_SET_NAME = 15
 SWITCH_SECONDS = 0.0005
 
 
-def fork(name: str, work: Callable[[], None]) -> int:
+def fork(name: str, work: Callable[[], None], holds_stop: bool = False) -> int:
     """Run work in a child process and return the child's id.
 
     The child ends with its parent, ignores Ctrl-C, and has status 0 if the work returns, 1 if it
     raises.
+
+    Args:
+        name: of the process.
+        work: runs in the child.
+        holds_stop: whether SIGTERM stays pending until the work calls `handle_stop`. Otherwise a
+            stop right after the start kills the child before the work has set its handler.
 
     Raises:
         RuntimeError: this process has threads, whose locks a fork would copy.
@@ -34,11 +40,21 @@ def fork(name: str, work: Callable[[], None]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     child = os.fork()
     if child == 0:
         _become(name, parent)
+        if not holds_stop:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         os._exit(_run(work))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     return child
+
+
+def handle_stop(stop: Callable[[], None]) -> None:
+    """Call a function at SIGTERM, also for a signal that came since the fork."""
+    signal.signal(signal.SIGTERM, lambda *_: stop())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def die_with_parent() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import threading
 import time
 import urllib.error
@@ -32,6 +31,7 @@ from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
 from infra.backups.restoring import restore
 from infra.backups.rota import Rota
+from infra.local import process
 from infra.local.aws.write_pause import HEADER, PATH
 from infra.local.saving import SavingState
 
@@ -96,7 +96,7 @@ class SnapshotSaver:
             Whether all changes are saved.
         """
         stop = threading.Event()
-        signal.signal(signal.SIGTERM, lambda *_: stop.set())
+        process.handle_stop(stop.set)
         pause = within_seconds / 2
         while not stop.wait(pause):
             took = self._dump_changes(or_deleted=True)

@@ -307,7 +307,8 @@ class Supervisor:
         self._tasks[pid] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:
-        pid = process.fork(f"presage-{name}", work)
+        # The last save must happen even if the stop comes before its process has begun.
+        pid = process.fork(f"presage-{name}", work, holds_stop=name == SNAPSHOTS_PROCESS)
         self._processes[name] = ChildProcess(work, pid, time.monotonic())
 
     def _task(self, name: str, work: Callable[[], None]) -> bool:
