@@ -102,7 +102,7 @@ def test_trouble_at_the_start_leaves_a_function_that_answers(
 def test_image_holds_neither_connections_nor_credentials(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Processes of one image connect anew, by new credentials, and draw different numbers."""
+    """Processes of one image reconnect with new credentials, and draw different numbers."""
     hooks = Hooks()
     # Other tests share one.
     monkeypatch.setattr("chalicelib.stores.aws.clients.Session", Session)

@@ -7,7 +7,7 @@ from chalicelib.errors import LeaseLost, PartsSent, ServiceError, TrainingFailed
 
 
 def test_every_error_is_in_the_one_place() -> None:
-    """Whatever is defined beside the errors is one that callers meet, or one of three others."""
+    """Every error that the module defines is one that callers meet, or one of three others."""
     defined = {
         value
         for value in vars(chalicelib.errors).values()

@@ -87,7 +87,7 @@ def test_bound_facts_end_with_their_block(lines):
 
 
 def test_threads_do_not_mix_their_ids(lines):
-    """Sixteen requests at once, each with helpers of its own, keep their ids on every line."""
+    """Sixteen requests at once, each with separate helpers, keep their ids on every line."""
     gate = threading.Barrier(16)
 
     def work(number: int) -> None:
@@ -115,7 +115,7 @@ def test_threads_do_not_mix_their_ids(lines):
 
 
 def test_carried_facts_leave_no_trace_in_a_thread(lines):
-    """A thread that has run somebody's work has its own facts again."""
+    """A thread that has run another request's work has its own facts again."""
     with log.bound(request_id="a"):
         tell = log.with_context(lambda: log.record("carried"))
     with log.bound(request_id="b"):
@@ -125,7 +125,7 @@ def test_carried_facts_leave_no_trace_in_a_thread(lines):
     assert [line["request_id"] for line in lines()] == ["a", "b"]
 
 
-def test_nothing_stands_in_front_of_a_line_where_a_host_has_handlers():
+def test_lines_have_no_prefix_where_a_host_has_handlers():
     """On Lambda each line goes out once, as it is, and libraries' lines are lines of ours."""
     done = subprocess.run(
         [sys.executable, "-c", ON_LAMBDA], capture_output=True, text=True, check=True

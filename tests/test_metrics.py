@@ -86,7 +86,7 @@ def test_each_is_declared_once_and_used():
 
 
 def test_events_carry_their_figures(emitting, lines):
-    """What happens to uploads, trainings, documents and model files is counted on its own line."""
+    """Events of uploads, trainings, documents and model files are counted on a separate line."""
     journal.upload_done(7, "text-intent", (10, 8, 1), 0.5)
     journal.upload_failed(7, "text-intent")
     journal.training_done("M", "image", 12.5)

@@ -30,8 +30,8 @@ def refused() -> None:
         raise StorageUnavailable from cause
 
 
-def test_chain_is_told_with_codes_and_places():
-    """The cause of a cause is told with AWS's code and the name of the call."""
+def test_chain_is_described_with_codes_and_places():
+    """The cause of a cause is described with AWS's code and the name of the call."""
     found = describe(caught(refused))
 
     assert found["exception"] == "StorageUnavailable (storage_unavailable)"
@@ -42,15 +42,15 @@ def test_chain_is_told_with_codes_and_places():
     assert "secret" not in str(found)
 
 
-def test_operating_system_is_told_by_its_code():
-    """A full disk is told without the name of the file."""
+def test_operating_system_error_is_described_by_its_code():
+    """A full disk is described without the name of the file."""
     found = describe(caught(lambda: open("/no/such/secret", encoding="ascii")))  # noqa: SIM115
 
     assert found["exception"] == "FileNotFoundError (ENOENT)"
     assert "secret" not in str(found)
 
 
-def test_places_are_told_once():
+def test_places_are_traced_once():
     """An exception that two places log is traced by the first."""
     error = caught(refused)
 
@@ -59,7 +59,7 @@ def test_places_are_told_once():
 
 
 def test_long_chains_and_deep_calls_are_cut():
-    """However deep it goes, few links and the innermost places are told."""
+    """However deep it goes, few links and the innermost places are described."""
 
     def fall(depth: int) -> None:
         if depth == 0:

@@ -130,7 +130,7 @@ def test_responses_of_other_servers_are_reported(status):
 
 
 def test_unknown_statuses_are_api_errors():
-    """A status without a class of its own is an ApiError with the service's message."""
+    """A status without a specific class raises ApiError with the service's message."""
     with pytest.raises(ApiError, match="Teapot"):
         checked(answer(418, b'{"message": "Teapot"}'))
 

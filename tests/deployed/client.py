@@ -16,7 +16,7 @@ SECONDS = 180.0
 
 
 class StageClient(Client):
-    """One caller of a stage, whose address has a path of its own."""
+    """A caller of a stage whose URL includes the stage's path."""
 
     def __init__(self, url: str, token: str | None = None, base: str = LANGUAGE) -> None:
         super().__init__(url, token, SECONDS, base)
@@ -29,7 +29,7 @@ class StageClient(Client):
         return super().send(method, prefix + path, body, headers)
 
     def clone(self) -> StageClient:
-        """Make the same caller with a connection of its own."""
+        """Make the same caller with a separate connection."""
         return StageClient(self.url, self.token, self.base)
 
     def vision(self) -> StageClient:

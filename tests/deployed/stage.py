@@ -1,4 +1,4 @@
-"""Deploys the package into ministack as `make deploy` does, and tells what that needs there.
+"""Deploys the package into ministack as `make deploy` does, and lists what that needs there.
 
 What the emulator lacks is made up for in a copy of the template; everything else is the command.
 """
@@ -34,7 +34,7 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
     - It keeps a limit that refers to a parameter as a text, and then polls no queue at all. The
       least that the parameter takes is written down: each function at work is one more process.
     - It keeps memory that refers to a parameter as a text, too; the default is written down.
-    - It gives all functions one `/tmp`; each gets a folder of its own for model files here.
+    - It gives all functions one `/tmp`; each gets a separate folder for model files here.
     - It knows no CodeDeploy: the alias moves to a new version at once.
     - What receives webhooks here listens on this machine, which functions may not call else.
     - It brings files slowly, while it does everything else: no large encoder is loaded at a start.
@@ -93,7 +93,7 @@ class Deployment:
         self.url = ""
         """Address of the service, without a slash at its end."""
         self.said = ""
-        """What the command told."""
+        """The output of the command."""
         self._package, self._models = package, models
         self._copy = server.folder / "package"
         self._clients: dict[str, Any] = {}

@@ -25,7 +25,7 @@ from tests.deployed.client import StageClient, refused
 from tests.deployed.stage import Deployment
 
 
-def test_the_command_tells_what_it_proved(stage: Deployment):
+def test_the_command_reports_what_it_proved(stage: Deployment):
     """The deployment's own test ran against the functions: health, token, prediction."""
     assert f"health: ok, version {__version__}" in stage.said
     assert "account and token: ok" in stage.said

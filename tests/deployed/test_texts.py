@@ -48,7 +48,7 @@ def test_file_is_read_by_the_queue(client: StageClient, dataset: dict[str, Any])
 
 
 def test_pages_are_linked(client: StageClient, dataset: dict[str, Any]):
-    """A long list goes on behind the link that the service gives, at the host that was called."""
+    """A long list continues at the service's next-page link, on the host that was called."""
     path = f"{LANGUAGE}/datasets/{dataset['id']}/examples"
     first = client.get(path, count=25)
 
@@ -85,7 +85,7 @@ def test_shipped_sentiment_model(client: StageClient):
 
 
 def test_export_is_written_by_the_queue(client: StageClient, dataset: dict[str, Any]):
-    """The file lies in the bucket, behind a URL that gives every text with its label."""
+    """The file is in the bucket, at a URL that returns every text with its label."""
     path = f"{LANGUAGE}/datasets/{dataset['id']}"
     name, content = fetched(client, path, format="csv")
 
@@ -102,7 +102,7 @@ def test_batch_is_answered_by_the_queue(client: StageClient, model_id: str):
     assert line == single("a", single_call.body)
     assert b'"missing_parameter"' in bad
     assert record["counts"] == {"total": 2, "done": 2, "failed": 1}
-    # What has no answer is given back after the result is shown.
+    # Unanswered predictions are released after the result is shown.
     client.wait("/v2/apiusage", lambda _: used(client) == before + 2, 0)
 
 
@@ -112,13 +112,13 @@ def test_ranking_is_made_by_the_queue(client: StageClient, model_id: str):
 
 
 def test_a_repeated_call_makes_one_dataset(client: StageClient):
-    """The key passes the gateway, and so does the header that tells of the repetition."""
+    """The key passes the gateway, and so does the header that reports the repetition."""
     made = repeated(client, "stage-1")
 
     assert client.delete(f"{LANGUAGE}/datasets/{made}").status == 200
 
 
-def test_a_receiver_is_told_by_the_queue(client: StageClient, receiver: Receiver) -> None:
+def test_the_queue_calls_a_receiver(client: StageClient, receiver: Receiver) -> None:
     """A webhook is delivered once, signed, and its delivery is listed."""
     assert wait_for_event(client, receiver, "dataset.ready", SECONDS)["family"] == "language"
 

@@ -1,4 +1,4 @@
-"""What the emulator cannot prove stands in the template."""
+"""The template states what the emulator cannot prove."""
 
 from __future__ import annotations
 

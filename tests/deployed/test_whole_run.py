@@ -51,7 +51,7 @@ def test_nothing_went_wrong(stage: Deployment, function: Function):
 
 
 def test_logs_hold_no_secrets(stage: Deployment, client: StageClient):
-    """Neither tokens nor texts nor what was read in a document stand in any log."""
+    """No log contains tokens, texts or what was read in a document."""
     said = "\n".join(line for function in FUNCTIONS for line in lines(stage, function))
 
     assert said

@@ -88,7 +88,7 @@ def test_pages_of_an_origin_may_call(stage: Deployment):
     assert done.returncode == 0, done.stderr
     asked = {"Origin": page, "Access-Control-Request-Method": "POST"}
 
-    # The emulator makes an API anew when its document changes.
+    # The emulator recreates an API when its document changes.
     with StageClient(done.stdout.strip()) as nobody:
         answer = nobody.send("OPTIONS", "/v2/language/intent", None, asked)
     [_, rule] = stage.client("s3").get_bucket_cors(Bucket=stage.bucket)["CORSRules"]

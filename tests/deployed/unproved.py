@@ -1,7 +1,7 @@
 """What the emulator does not enforce, each with what the template must say of it.
 
 The names are printed at the end of every run. What tests/infra/template asserts in detail is only
-looked at here, so that nothing is named that nobody asserts.
+looked at here, so that everything named is also asserted.
 """
 
 from __future__ import annotations

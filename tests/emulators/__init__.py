@@ -1,5 +1,5 @@
 """Emulators of AWS for the tests beyond moto: installed from locks, started, stopped.
 
-Nothing of them is in the development environment; each has one of its own, see
+Nothing of them is in the development environment; each has a separate one, see
 tests/emulators/environment.py. `make test-localstack` and `make test-deploy` use them.
 """

@@ -1,4 +1,4 @@
-"""`python -m tests.emulators`: start LocalStack for a command, or make locks anew.
+"""`python -m tests.emulators`: start LocalStack for a command, or remake locks.
 
 `run COMMAND…` starts LocalStack, runs the command with its address in AWS_ENDPOINT_URL and in
 PRESAGE_TEST_ENDPOINT, stops LocalStack and ends as the command ended. `lock NAME` writes
@@ -64,7 +64,7 @@ def run(command: Sequence[str], port: int = 0) -> int:
 
 
 def _become_child() -> None:
-    """Make a command end with this one, and hear Ctrl-C even when this one runs in background."""
+    """Make a command end with this one, and handle Ctrl-C even when this one runs in background."""
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)

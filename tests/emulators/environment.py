@@ -1,6 +1,6 @@
 """An environment for an emulator's Python packages, installed from a lock, apart from our own.
 
-It lies in build/emulators/ and is made once for each lock and Python; a stamp tells whether it is
+It is in build/emulators/ and is made once for each lock and Python; a stamp records whether it is
 whole. Programs in it are started by `python -m`: it is made under another name, which the first
 lines of its scripts keep.
 """
@@ -101,7 +101,7 @@ def _partial(name: str) -> str:
 
 
 def _remove_left(folder: Path, name: str) -> None:
-    """Remove what killed installations left; nobody else works on this name now."""
+    """Remove what killed installations left; no other process works on this name now."""
     for left in folder.glob(f"{_partial(name)}*"):
         shutil.rmtree(left, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""What can go wrong with an emulator, said so that a person can mend it."""
+"""Errors of an emulator, each with what a person can do to fix it."""
 
 from __future__ import annotations
 

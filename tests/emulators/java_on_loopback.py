@@ -1,4 +1,4 @@
-"""Stands in for the `java` that LocalStack starts: DynamoDB Local, but on 127.0.0.1 alone.
+"""Replaces the `java` that LocalStack starts: DynamoDB Local, but on 127.0.0.1 alone.
 
 Started by path from a script that tests/emulators/dynamodb.py writes; it must not import the
 project. What it starts is killed when LocalStack ends, however that ends.
@@ -29,7 +29,7 @@ def command(java: str, xml: str, arguments: Sequence[str]) -> list[str]:
             path, jar and port are kept; everything else is in the XML file or is not wanted.
 
     Raises:
-        ValueError: there is no jar or no port among them.
+        ValueError: the jar or the port is missing from them.
     """
     following = dict(itertools.pairwise(arguments))
     missing = [name for name in ("-jar", "-port") if name not in following]

@@ -1,4 +1,4 @@
-"""Tells at which addresses some processes listen, as Linux lists them: loopback alone is safe."""
+"""Finds the addresses at which processes listen, as Linux lists them: loopback alone is safe."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _processes() -> Iterator[int]:
 
 def _parent(pid: int) -> int | None:
     try:
-        # The name stands in brackets and may hold anything, so what follows the last one counts.
+        # The name is in brackets and may hold anything, so only what follows the last one counts.
         return int((_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return None

@@ -1,6 +1,6 @@
 """Makes the locks of the emulators: every package with its version and digest.
 
-`NAME-requirements.txt` says what is asked for, `NAME-lock.txt` beside it what is installed;
+`NAME-requirements.txt` says what is asked for, `NAME-lock.txt` next to it what is installed;
 ministack, which runs in the Python that builds the package, has a lock for each in
 `ministack-locks`.
 """
@@ -33,7 +33,7 @@ def make_locks(name: str, folder: Path = _HERE) -> list[Path]:
     """Ask the package index what an emulator needs and write its locks.
 
     Raises:
-        EmulatorError: there is no such emulator, or pip found no packages that fit.
+        EmulatorError: the emulator is unknown, or pip found no packages that fit.
         PackageError: it found none that fit another Python.
     """
     requirements = folder / f"{name}-requirements.txt"

@@ -89,7 +89,7 @@ def environment(given: Mapping[str, str], folder: Path, port: int) -> dict[str, 
         "MINISTACK_REGION": REGION,
         "STATE_DIR": str(folder / "state"),
         "S3_DATA_DIR": str(folder / "s3"),
-        # Listeners of services that nobody here uses.
+        # Listeners of services that no test here uses.
         "SFTP_ENABLED": "0",
         "IOT_MTLS_ENABLED": "0",
         # What a function may not do is refused, by its role.

@@ -1,6 +1,6 @@
 """Finds the Python of a version that LocalStack needs, also where a version manager keeps it.
 
-pyenv and uv install many Pythons beside each other; of those that are not chosen, only a shim or
+pyenv and uv install many Pythons next to each other; of those that are not chosen, only a shim or
 nothing at all stands on PATH.
 """
 

@@ -35,7 +35,7 @@ _SHOWN_LINES = 15
 
 
 class EmulatorServer(ABC):
-    """One running emulator with an empty disk of its own.
+    """One running emulator with a separate, empty disk.
 
     Args:
         port: on 127.0.0.1; 0 takes a free one.
@@ -52,7 +52,7 @@ class EmulatorServer(ABC):
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_REGION": "us-east-1",
     }
-    """By which another process reaches the emulated account, beside the endpoint."""
+    """What another process needs to reach the emulated account, besides the endpoint."""
     stop_seconds = STOP_SECONDS
     """How long it may take to stop before it is killed, in seconds."""
 

@@ -135,7 +135,7 @@ def make_java(path: Path, said: str) -> Path:
     ],
 )
 def test_versions_of_java_are_read(tmp_path: Path, said: str, version: int):
-    """Old ones count from 1.8, new ones from 9; what is no Java has none."""
+    """Old ones count from 1.8, new ones from 9; a program that is not Java has none."""
     assert java.version(make_java(tmp_path / "java", said)) == version
     assert java.version(tmp_path / "missing") == 0
 
@@ -153,7 +153,7 @@ def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert find_java() == old
 
 
-def test_a_machine_without_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_without_java_gets_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Where the index has no Java for this processor, the command that installs one is named."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -166,7 +166,7 @@ def test_a_machine_without_java_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 def test_java_of_the_index_is_used_when_there_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """It lies in an environment of its own; one that does not run is not taken."""
+    """It is in a separate environment; one that does not run is not used."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(java.platform, "machine", lambda: "x86_64")

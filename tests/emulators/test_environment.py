@@ -47,7 +47,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def make(tmp_path: Path, lock: Path):
-    """Prepares the environment and keeps what was told."""
+    """Prepares the environment and returns what was reported."""
 
     def prepared() -> tuple[Path, list[str]]:
         """Prepare it."""
@@ -81,7 +81,7 @@ def answer(python: Path) -> str:
 
 
 def test_second_preparation_starts_at_once(make, tmp_path: Path):
-    """What is whole is used as it is, nothing is left beside it, and only what is locked is in it.
+    """What is whole is used as it is, nothing is left next to it, and only what is locked is in it.
 
     Neither pip nor anything of our own environment can be imported.
     """
@@ -100,7 +100,7 @@ def test_second_preparation_starts_at_once(make, tmp_path: Path):
     assert sorted(path.name for path in (tmp_path / "envs").iterdir()) == ["tiny", "tiny.lock"]
 
 
-def test_a_lock_that_differs_makes_it_anew(quick, make, lock: Path):
+def test_a_lock_that_differs_replaces_it(quick, make, lock: Path):
     """A new lock replaces the environment; so does one that another Python made."""
     python, _ = make()
     assert answer(python) == "1"
@@ -119,7 +119,7 @@ def test_a_lock_that_differs_makes_it_anew(quick, make, lock: Path):
 def test_an_interrupted_installation_is_never_taken_for_whole(
     quick, make, tmp_path: Path, harm: str
 ):
-    """Without its stamp or its Python it is made anew; what a killed run left is removed."""
+    """Without its stamp or its Python it is made again; what a killed run left is removed."""
     python, _ = make()
     left = tmp_path / "envs" / "partial-tiny-killed"
     if harm == "stamp":

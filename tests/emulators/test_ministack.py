@@ -40,7 +40,7 @@ http.server.HTTPServer(place, Handler).serve_forever()
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Puts a small server, whose function never ends by itself, where ministack is started."""
+    """Puts a small server, whose function never ends, where ministack is started."""
 
     def use(host: str = "", *, fails: bool = False) -> None:
         """Take its place."""
@@ -53,7 +53,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def _is_running(pid: int) -> bool:
-    """Tell whether a process has not ended; one that nobody has waited for counts as ended."""
+    """Return whether a process still runs; one that has not been waited for counts as ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -83,7 +83,7 @@ def test_it_answers_and_leaves_nothing(stand_in):
         server.pid  # noqa: B018 - a property that raises
 
 
-def test_one_that_ends_tells_why(stand_in):
+def test_one_that_ends_reports_why(stand_in):
     """When it does not start, the error holds what it said last, and the folder is gone."""
     stand_in(fails=True)
     server = Ministack(progress=lambda line: None)

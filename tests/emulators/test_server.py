@@ -1,4 +1,4 @@
-"""Addresses of running processes are told, and the command around LocalStack ends as it should."""
+"""Addresses of processes are reported, and the command around LocalStack ends as it should."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.local_stack import ENDPOINT, LocalStack
 ROOT = Path(__file__).parents[2]
 
 
-def test_addresses_of_a_process_and_its_children_are_told():
+def test_addresses_of_a_process_and_its_children_are_found():
     """Loopback of both families is safe, also as Java writes it; every other address is not."""
     code = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); "
     code += "print(s.getsockname()[1], flush=True); time.sleep(30)"
@@ -87,7 +87,7 @@ def fake(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_it_ends_as_its_command_ended(fake, code: str, status: int):
-    """Failing tests fail the run; the command is told where the emulator is; it is stopped."""
+    """Failing tests fail the run; the command gets the emulator's address; it is stopped."""
     asked = ["run", "--port", "4", sys.executable, "-c", f"import os, sys; {code}"]
 
     assert command.main(asked) == status
@@ -118,7 +118,7 @@ class LatePopen(subprocess.Popen[bytes]):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_stops_everything(tmp_path: Path, number: int):
-    """The command inside may end by itself, even one that only starts, then the emulator stops."""
+    """When the command inside ends, even one that only starts, the emulator stops."""
     inside = tmp_path / "inside.py"
     inside.write_text(
         "import time\nfrom pathlib import Path\n"
@@ -153,7 +153,7 @@ def test_an_interrupted_run_stops_everything(tmp_path: Path, number: int):
 
 
 def test_environment_is_localstacks_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Nothing of the caller's account reaches LocalStack, and it is told to keep to loopback."""
+    """Nothing of the caller's account reaches LocalStack, and it listens on loopback only."""
     monkeypatch.setattr("tests.emulators.dynamodb.arrange", lambda *arguments: None)
     server = LocalStackServer(4600)
     server._folder = server._database = server._java = tmp_path
@@ -202,7 +202,7 @@ def test_locks_hold_what_is_asked_for():
 
 
 def test_a_lock_is_written_from_what_pip_says(tmp_path: Path):
-    """Names are spelt one way and sorted; an emulator that nobody knows is refused."""
+    """Names are spelt one way and sorted; an unknown emulator is refused."""
     entries = [
         {
             "metadata": {"name": name, "version": "1"},

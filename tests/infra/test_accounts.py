@@ -128,7 +128,7 @@ def test_account_takes_a_key_that_the_client_has(run, store, key_file, private_p
     assert [key.public_pem for key in store.find_by_email(EMAIL).keys] == [public_pem] * 2
 
 
-def test_private_key_file_is_no_public_key(run, store, key_file, private_pem):
+def test_private_key_file_is_not_a_public_key(run, store, key_file, private_pem):
     """A private key that is given as the public one is refused in one line."""
     key_file.write_text(private_pem)
 
@@ -255,7 +255,7 @@ def test_ensure_account_takes_the_key_that_is_there(
 
 
 def test_ensure_account_replaces_an_empty_file_but_no_other(settings, store, key_file):
-    """An empty file is left of a start that was cut short; anything else is somebody's."""
+    """An empty file is left of a start that was cut short; anything else belongs to someone."""
     key_file.touch()
     ensure_account(settings, EMAIL, key_file)
     assert public_pem_of(key_file.read_text())
@@ -328,7 +328,7 @@ def test_token_prints_nothing_but_the_token(run, endpoint, key_file, private_pem
     assert claims["sub"] == EMAIL
 
 
-def test_refused_token_tells_what_to_compare(run, endpoint, key_file, private_pem, monkeypatch):
+def test_refused_token_says_what_to_compare(run, endpoint, key_file, private_pem, monkeypatch):
     """The service's own words are shown, with what is usually wrong."""
     key_file.write_text(private_pem)
     monkeypatch.setattr(TokenEndpoint, "status", 401)
@@ -345,7 +345,7 @@ def test_refused_token_tells_what_to_compare(run, endpoint, key_file, private_pe
     [("http://127.0.0.1:1", "make run"), ("file:///etc/passwd", "http:// or https://")],
 )
 def test_service_that_is_not_there(run, key_file, private_pem, url, text):
-    """An address where nothing listens, or that is none, says how to go on."""
+    """An address where nothing listens, or that is invalid, gives an error with a remedy."""
     key_file.write_text(private_pem)
 
     code, out, err = run("token", EMAIL, "--key-file", key_file, PRESAGE_URL=url)

@@ -1,4 +1,4 @@
-"""What is told of an index of advisories, and that silence is never taken for peace."""
+"""The report of an index of advisories never takes a missing answer for a clean one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_nothing_is_known() -> None:
 
 
 def test_advisories_are_named() -> None:
-    """The package, the advisory and the version that mends it are told."""
+    """The package, the advisory and the version that fixes it are reported."""
     known = [{"id": "CVE-1", "fix_versions": ["1.1", "2.0"]}, {"id": "CVE-2", "fix_versions": []}]
 
     assert verdict(answer(vulns=known), "") == Verdict(

@@ -74,7 +74,7 @@ def check_whole(world: World) -> None:
 
 
 def empty(settings: Settings) -> None:
-    """Lose everything, and make tables, queues and bucket anew."""
+    """Lose everything, and make tables, queues and bucket again."""
     provide(settings)
 
 
@@ -237,7 +237,7 @@ def test_what_was_deleted_after_the_dump_stays_deleted(
 
 
 def test_no_id_is_given_out_twice(filled: World, settings: Settings, folder: BackupFolder):
-    """A dataset made after the restore is no victim of a deletion that the backup does not know."""
+    """A deletion that the backup does not know spares a dataset made after the restore."""
     dump(settings, folder)
     gone = filled.dataset(some_rows({"gone": 6, "left": 5}))
     filled.container.deletions.delete_dataset(filled.account, LANGUAGE, gone.dataset.dataset_id)
@@ -320,7 +320,7 @@ def test_a_dump_of_a_stack_that_moves_contradicts_nothing(
 
 
 def test_a_folder_with_other_files_is_not_touched(settings: Settings, tmp_path: Path):
-    """A dump into a folder that is no backup is refused."""
+    """A dump into a folder that is not a backup is refused."""
     (tmp_path / "holiday.txt").write_text("mine")
 
     with pytest.raises(BackupError, match="other files"):

@@ -89,7 +89,7 @@ def test_template_says_runtime_and_architecture(built):
 
 
 def test_report_says_what_is_in_it(built):
-    """Digest, sizes, versions and licences stand in both reports."""
+    """Both reports contain digest, sizes, versions and licences."""
     folder, said = built
     content = (folder / "deployment.zip").read_bytes()
     text = (folder / "report.txt").read_text()

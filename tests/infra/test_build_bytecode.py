@@ -46,7 +46,7 @@ def test_same_folder_gives_the_same_byte_code(tmp_path, monkeypatch):
     assert compiled(tmp_path / "one") == compiled(tmp_path / "another/place")
 
 
-def test_what_is_no_python_ships_as_source(tmp_path):
+def test_what_is_not_python_ships_as_source(tmp_path):
     """Templates and old code of packages are named; our own must compile."""
     write(tmp_path, {"package/old.py": "print 'x'\n", "package/new.py": "", "app.py": ""})
 

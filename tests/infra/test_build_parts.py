@@ -1,4 +1,4 @@
-"""The steps of a build, each by itself: trimming, licences, limits, the template, the lock."""
+"""The steps of a build, each separately: trimming, licences, limits, the template, the lock."""
 
 import ast
 import re
@@ -59,7 +59,7 @@ def test_trimming_leaves_no_empty_folders(tmp_path):
 
 
 def test_rules_say_why():
-    """Every rule and every package left out has its reason beside it."""
+    """Every rule and every package left out has its reason next to it."""
     assert all(UNWANTED.values())
     assert all(LEFT_OUT.values())
 
@@ -128,7 +128,7 @@ def test_every_note_is_of_a_locked_package(locked):
 
 
 def weight(**sizes):
-    """A package of parts of so many bytes."""
+    """A package of parts of these sizes in bytes."""
     parts = tuple(Part(name, size, size // 2) for name, size in sizes.items())
     whole = sum(sizes.values())
     return Weight(whole // 2, whole, len(parts), 0, parts)
@@ -157,7 +157,7 @@ def test_template_covers_all_functions_of_the_application():
 
 
 def test_template_is_checked():
-    """A function that was forgotten, or is gone, is named."""
+    """A function that is missing or was removed is named."""
     good = {"Type": FUNCTION_TYPE, "Properties": staging.wanted_properties(X86)}
     other = {"Type": FUNCTION_TYPE, "Properties": {"Runtime": "python3.9"}}
     role = {"Type": "AWS::IAM::Role", "Properties": {}}
@@ -176,7 +176,7 @@ def test_lock_has_every_requirement(locked):
 
 @pytest.mark.parametrize("content", ["tiny==1.1\n", "other==1.0\n"])
 def test_stale_lock_is_refused(content):
-    """The text says how the lock is made anew."""
+    """The text says how to remake the lock."""
     with pytest.raises(PackageError, match=r"tiny 1\.0, the lock has .* --lock"):
         lock.check("tiny==1.0 # why\nchalice==9\n", content)
 

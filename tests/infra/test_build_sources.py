@@ -20,7 +20,7 @@ def plan(tmp_path: Path, quick: None) -> Plan:
 
 @pytest.fixture
 def run(plan: Plan, monkeypatch: pytest.MonkeyPatch):
-    """Runs the command on the tiny project; tells how often it has built."""
+    """Runs the command on the tiny project; counts how often it has built."""
     built = []
 
     def counted(found: Plan, progress):

@@ -31,7 +31,7 @@ def test_python_that_is_not_offered_is_refused(version):
 
 
 def test_every_lock_is_of_an_offered_python():
-    """No lock lies about that nobody uses, and none is missing."""
+    """No lock is unused, and none is missing."""
     folder = own_runtime().lock.parent
 
     assert sorted(path.name for path in folder.iterdir()) == [

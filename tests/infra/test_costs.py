@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "deploy.md"
 
 
 def test_documented_prices_are_computed() -> None:
-    """Every line that `python -m infra.costs` prints stands in the documentation."""
+    """The documentation contains every line that `python -m infra.costs` prints."""
     text = DOCS.read_text()
 
     assert [line for line in costs.lines({}) if line not in text] == []
@@ -58,13 +58,13 @@ def test_texts_cost_by_profile_and_length() -> None:
 
 
 def test_small_stage_costs_as_much_idle() -> None:
-    """Nothing that SIZE=small changes runs while nobody calls."""
+    """Nothing that SIZE=small changes runs while there are no calls."""
     assert costs.idle(costs.SMALL) == costs.idle(costs.STANDARD)
     assert "| idle, a month | $ | $ with `SIZE=small` |" in costs.lines({})
 
 
 def test_every_price_has_a_page() -> None:
-    """Whoever checks a price finds the page beside it, and no page is left over."""
+    """Every price has the page where it can be checked, and no page is left over."""
     found = {page: [n for n in costs.PRICES if n.startswith(page)] for page in costs.PAGES}
 
     assert all(found.values())
@@ -92,7 +92,7 @@ def test_lines_of_a_call_are_as_long_as_assumed(lines: Any) -> None:
     metrics.configure(metrics.OFF, "presage")
     access = json.dumps(LOG_FIELDS)
     ours = sum(len(json.dumps(line)) for line in lines()) + len(access)
-    events = len(lines()) + 4  # Lambda writes three of its own, the gateway one
+    events = len(lines()) + 4  # Lambda adds three, the gateway one
 
     assert ours + costs.RUN_LOG_BYTES + 26 * events < costs.LOG_BYTES
 

@@ -1,4 +1,4 @@
-"""Deploying and removing a stage: what is asked, what is kept, and how trouble is told."""
+"""Deploying and removing a stage: questions, retained data and error messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _never(question: str) -> str:
 def test_stage_is_deployed_updated_and_removed(
     target: Target, options: Any, package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Changes are shown before they are made; the data outlives the stack unless told otherwise."""
+    """Changes are shown before they are made; the data outlives the stack by default."""
     command.deploy(options("deploy", "--yes"), target, _never)
 
     s3 = target.client("s3")
@@ -90,7 +90,7 @@ def _with_function(runtime: str) -> dict[str, Any]:
 def test_another_python_is_asked_for(
     target: Target, options: Any, package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A change of the runtime stands beside its function and needs a yes of its own."""
+    """A change of the runtime is shown with its function and needs a separate yes."""
     write_package(package, _with_function("python3.12"))
     command.deploy(options("deploy"), target, lambda _: "y")
     assert "ANOTHER PYTHON" not in capsys.readouterr().err
@@ -112,7 +112,7 @@ def test_another_python_is_asked_for(
     assert Stack(target, target.stack, _never).runtimes() == {"F": "python3.13"}
 
 
-def test_change_of_the_runtime_stands_beside_the_function() -> None:
+def test_change_of_the_runtime_is_shown_with_the_function() -> None:
     """A line of the change set names both Pythons."""
     change = Change("Modify", "F", "AWS::Lambda::Function", "False", "python3.12 -> python3.13")
 
@@ -131,8 +131,8 @@ def test_runtime_that_cannot_load_the_wheels(target: Target, options: Any, packa
     artifacts.check_runtimes(package, emulated)
 
 
-def test_stack_tells_where_it_listens(target: Target) -> None:
-    """The URL is read from the stack; one that is not there tells nothing."""
+def test_stack_reports_its_url(target: Target) -> None:
+    """The URL is read from the stack; a missing stack has none."""
     stack = Stack(target, target.stack, _never)
     assert (stack.status(), stack.outputs()) == ("", {})
     given = {"Name": target.stack, "ModelCatalogue": "none", "SigningKeyArn": "none"}
@@ -146,7 +146,7 @@ def test_stack_tells_where_it_listens(target: Target) -> None:
     assert stack.outputs() == {"EndpointURL": "https://api.example.test/api/"}
 
 
-def test_nothing_happens_unless_somebody_agrees(target: Target, options: Any) -> None:
+def test_nothing_happens_without_a_confirmation(target: Target, options: Any) -> None:
     """A change set that is not wanted is dropped, and a stage is not deleted by mistake."""
     with pytest.raises(DeployError, match="nothing was changed"):
         command.deploy(options("deploy"), target, lambda _: "")
@@ -389,7 +389,7 @@ def _new_session() -> Any:
     ],
 )
 def test_refused_calls_are_one_line(target: Target, code: str, message: str) -> None:
-    """What AWS refuses is told with what to do."""
+    """A refusal by AWS is reported with what to do."""
     answer = {"Error": {"Code": code, "Message": "no"}}
 
     with pytest.raises(DeployError, match=message), explained(target):

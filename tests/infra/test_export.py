@@ -100,7 +100,7 @@ def test_boxes_come_back_as_they_were(world: World, tmp_path: Path) -> None:
 
 
 def check_feedback(world: World, view: DatasetView, folder: Path) -> None:
-    """Export and upload both files; each gives back what its source held."""
+    """Export and upload both files; each restores what its source held."""
     view = world.get(view)
     export_account(world.container, world.account, folder)
     assert examples(world, view, FEEDBACK)
@@ -170,7 +170,7 @@ def test_labels_with_odd_characters_come_back(world: World, tmp_path: Path) -> N
 
 
 def test_names_that_no_archive_can_hold_are_written_otherwise(world: World, tmp_path: Path) -> None:
-    """Slashes, leading dots and names of junk become look-alikes, which a note tells."""
+    """Slashes, leading dots and names of junk become look-alikes, which a note reports."""
     labels = ("in/out", "..", ".hidden", "__MACOSX", "C: drive", "back\\slash")
     view = world.pictures(label_folders({"cat": 1, "dog": 1}))
     for number, label in enumerate(labels):
@@ -200,10 +200,8 @@ def test_names_that_no_archive_can_hold_are_written_otherwise(world: World, tmp_
 
 
 @pytest.mark.parametrize("is_detection", [False, True])
-def test_a_missing_picture_is_a_gap_that_is_told(
-    world: World, tmp_path: Path, is_detection: bool
-) -> None:
-    """Everything else is exported; the lost one is named, is no empty file, and fails the call."""
+def test_a_missing_picture_is_reported(world: World, tmp_path: Path, is_detection: bool) -> None:
+    """Everything else is exported; the lost one is named, not written empty, and fails the call."""
     files = {f"cat/{number}.png": draw(salt=number) for number in range(3)}
     box = {"label": "cup", "x": 1, "y": 2, "width": 10, "height": 8}
     table = annotations([(name, [box]) for name in files])
@@ -249,7 +247,7 @@ def test_a_model_comes_with_artifact_and_card(world: World, tmp_path: Path) -> N
 
 
 def test_another_accounts_data_stays_out(world: World, tmp_path: Path) -> None:
-    """An export holds the data of one account alone; feedback has a file of its own."""
+    """An export holds the data of one account alone; feedback has a separate file."""
     world.dataset(some_rows({"book": 6}))
     other = world.new_account("other@example.com")
 

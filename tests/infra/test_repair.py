@@ -179,7 +179,7 @@ def test_a_damaged_manifest_gives_way_to_the_one_before(
 def test_pieces_without_a_manifest_are_damage(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """They are no empty stack; a repair starts empty and keeps every one of them."""
+    """They do not restore as an empty stack; a repair starts empty and keeps all of them."""
     manifest = dump(settings, folder)
     (folder.path / MANIFEST).unlink()
     (folder.path / FORMER).unlink(missing_ok=True)
@@ -198,7 +198,7 @@ def test_pieces_without_a_manifest_are_damage(
 
 
 def test_a_repair_throws_nothing_away(filled: World, settings: Settings, folder: BackupFolder):
-    """Damaged pieces and those without a place stay in a folder beside, byte for byte."""
+    """Damaged pieces and those without a place stay in a folder next to it, byte for byte."""
     manifest = dump(settings, folder)
     flip(piece(folder, manifest.tables["models"][0]))
     stray = piece(folder, "ab" * 32)
@@ -220,7 +220,7 @@ def test_a_repair_throws_nothing_away(filled: World, settings: Settings, folder:
     } == before
 
 
-def test_lost_things_are_told_by_name(filled: World, settings: Settings, folder: BackupFolder):
+def test_lost_things_are_reported_by_name(filled: World, settings: Settings, folder: BackupFolder):
     """A model whose file is damaged is named with its id, and the other one stays."""
     manifest = dump(settings, folder)
     item = next(item for item in manifest.objects if item.key.endswith("artifact.npz"))
@@ -238,7 +238,7 @@ def test_lost_things_are_told_by_name(filled: World, settings: Settings, folder:
 def test_a_dump_writes_damaged_pieces_again(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """What is damaged on the disk is found by reading, and written anew from what the stack has."""
+    """Damage on the disk is found by reading, and written again from what the stack has."""
     manifest = dump(settings, folder)
     rota = Rota(folder)
     assert rota.go_on(10**9, 60.0) == []

@@ -179,7 +179,7 @@ def test_no_credentials(
     stranger: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without credentials the command for accounts says which variables to set, in one line."""
-    # A session of its own: one that other tests share may have found credentials.
+    # A separate session: one that other tests share may have found credentials.
     monkeypatch.setattr("chalicelib.stores.aws.clients.Session", Session)
 
     assert accounts.main(["list", "--aws"], stranger) == 1

@@ -89,7 +89,7 @@ def install(target, folder):
 
 
 def tiny_plan(folder):
-    """Plan a tiny package of a tiny project; both lie in the folder."""
+    """Plan a tiny package of a tiny project; both are in the folder."""
     return Plan(
         X86,
         project=make_project(folder / "project"),

@@ -32,7 +32,7 @@ def stack(diary: Diary) -> Iterator[LocalStack]:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[LocalStack]:
-    """A stack of its own for one test."""
+    """A separate stack for one test."""
     environment = {"TINY_DIARY": str(tmp_path / "notes.txt"), "PRESAGE_NICENESS": "3"}
     with LocalStack(TINY, environment=environment) as running:
         yield running

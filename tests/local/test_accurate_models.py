@@ -50,7 +50,7 @@ def test_nothing_to_do_is_said_by_nothing(world, monkeypatch):
 
 
 def test_trouble_is_one_line(world, monkeypatch):
-    """Without a network the stack goes on, and the line says what trainings use."""
+    """Without a network the stack keeps running, and the line says what trainings use."""
     settings, _ = world
     said = []
 

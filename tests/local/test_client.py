@@ -28,14 +28,14 @@ def test_get_carries_the_token(stack):
     assert headers["authorization"] == "Bearer secret"
 
 
-def test_refusal_is_told_with_its_text(stack):
+def test_refusal_is_reported_with_its_text(stack):
     """What the service says is in the error."""
     with pytest.raises(CallFailed, match=r"404: .*route_not_found"):
         Service(stack.url, "token").get("/v2/nowhere")
 
 
-def test_service_that_does_not_answer_is_told():
-    """A closed port is no traceback."""
+def test_service_that_does_not_answer_is_reported():
+    """A closed port gives an error without a traceback."""
     with pytest.raises(CallFailed, match="does not answer"):
         Service("http://127.0.0.1:9", "token").get("/")
 

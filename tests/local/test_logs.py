@@ -49,7 +49,7 @@ def test_lines_go_to_a_file_that_turns(tmp_path):
 
 
 def test_disk_that_is_full_is_said_once(tmp_path):
-    """A log that cannot be written is one line on the terminal, and the stack goes on."""
+    """A log that cannot be written is one line on the terminal, and the stack keeps running."""
     folder = State(tmp_path).logs
     (folder / "front.jsonl").mkdir(parents=True)
     done = subprocess.run(

@@ -26,7 +26,7 @@ def test_a_signing_key_is_made_once(state: State) -> None:
 
 
 def test_a_full_disk_leaves_no_half_key(state: State) -> None:
-    """Where the key cannot be written whole there is no file, and no draft of it."""
+    """Where the key cannot be written whole neither the file nor a draft of it is left."""
     with no_file_beyond(10), pytest.raises(OSError, match="too large"):
         state.token_secret()
 
@@ -34,7 +34,7 @@ def test_a_full_disk_leaves_no_half_key(state: State) -> None:
 
 
 def test_a_full_disk_leaves_the_description_of_before(state: State) -> None:
-    """A stack.json that cannot be written anew stays as it was."""
+    """A stack.json that cannot be rewritten stays as it was."""
     state.write_stack({"pid": 1})
     before = (state.folder / "stack.json").read_bytes()
 

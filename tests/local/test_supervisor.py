@@ -58,7 +58,7 @@ def test_number_of_an_ended_task_may_be_used_again(tmp_path, monkeypatch):
     assert replaced == [(7, signal.SIGKILL)]
 
 
-def test_stop_during_the_start_is_no_failure(tmp_path):
+def test_stop_during_the_start_is_not_a_failure(tmp_path):
     """SIGTERM before the service is ready ends with status 0 and one line that says so."""
     with subprocess.Popen(
         [sys.executable, "-m", "infra.local", "--bare"],
@@ -203,7 +203,7 @@ def test_description_of_a_dead_stack_is_ignored(tmp_path):
 
 
 def test_state_folder_that_is_none_is_one_line(tmp_path):
-    """What no room would mend is told with another way out."""
+    """An error that free disk space would not fix is reported with another remedy."""
     (tmp_path / "file").write_text("no folder")
 
     ended = start(tmp_path / "file")

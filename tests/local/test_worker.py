@@ -77,7 +77,7 @@ def test_schedule_ticks(stack, diary):
 
 
 def test_failing_message_is_delivered_again_and_ends_in_the_dead_letter_queue(stack, diary, send):
-    """An exception leaves the message; after the fifth failure it lies in the DLQ."""
+    """An exception leaves the message; after the fifth failure it is in the DLQ."""
     send("delete", "fail")
     sqs = stack.client("sqs")
     work = sqs.get_queue_url(QueueName="presage-delete")["QueueUrl"]

@@ -24,7 +24,7 @@ class Diary:
         return [line.split(" ", 4) for line in found if word in line]
 
     def wait(self, word: str, count: int = 1, seconds: float = 10.0) -> list[list[str]]:
-        """Wait until so many notes hold a word."""
+        """Wait until that many notes hold a word."""
         wait_until(lambda: len(self.lines(word)) >= count, seconds)
         return self.lines(word)
 
@@ -38,7 +38,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process exists and is no zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"

@@ -1,4 +1,4 @@
-"""What tables and queues of the emulated account look like, whoever made them."""
+"""Describes tables and queues of the emulated account, regardless of what made them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Form = tuple[str, dict[str, str]]
 def issue(
     settings: Settings, clients: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[int], Form]:
-    """Issues forms of the service for files of at most 1,000 bytes, for so many seconds."""
+    """Issues forms of the service for files of at most 1,000 bytes, valid for that many seconds."""
     provision(settings)
     monkeypatch.setattr(uploaded_files, "MAX_ARCHIVE_BYTES_BY_PATH", LIMIT)
 

@@ -67,7 +67,7 @@ def test_short_lived_objects_are_deleted(data: dict[str, Any]) -> None:
 
 @pytest.mark.not_proved("CloudFormation: retention of logs")
 def test_logs_end(template: dict[str, Any]) -> None:
-    """Every log group forgets after the days of the parameter."""
+    """Every log group expires its events after the days of the parameter."""
     groups = of_type(template, "AWS::Logs::LogGroup")
 
     assert groups
@@ -79,7 +79,7 @@ def test_logs_end(template: dict[str, Any]) -> None:
 def test_data_outlives_its_stack(data: dict[str, Any]) -> None:
     """Tables and bucket stay when the stack goes or would replace them; names never change.
 
-    A name that held anything but the stack's own, account and region would make a resource anew.
+    A name that held anything but the stack's own, account and region would replace a resource.
     """
     parts = of_type(data, *DATA)
     assert parts

@@ -24,7 +24,7 @@ KEY = {"account_id": {"S": "kept"}}
 
 
 class Stage:
-    """A stage of its own, and the commands for it."""
+    """A separate stage, and the commands for it."""
 
     def __init__(self, folder: Path, models: Path) -> None:
         self.target = Target(f"t{secrets.token_hex(4)}", REGION, os.environ[ENDPOINT])

@@ -42,7 +42,7 @@ def test_what_is_made_is_what_is_described(settings: Settings, clients: Clients)
 
 
 def test_a_message_that_fails_five_times_is_set_aside(settings: Settings, clients: Clients) -> None:
-    """After five receives a message lies in the dead-letter queue, and only there."""
+    """After five receives a message is in the dead-letter queue, and only there."""
     provision(settings)
     name = queue_name(settings, INGEST)
     url, dead = url_of(clients, name), url_of(clients, f"{name}-dead")
@@ -55,8 +55,8 @@ def test_a_message_that_fails_five_times_is_set_aside(settings: Settings, client
     assert [message["Body"] for message in receive(clients, dead)] == ["cannot be done"]
 
 
-def test_the_bucket_tells_of_incoming_files_alone(settings: Settings, clients: Clients) -> None:
-    """A file below incoming/ is told by its key; a file elsewhere is not."""
+def test_the_bucket_reports_incoming_files_only(settings: Settings, clients: Clients) -> None:
+    """A file below incoming/ is reported by its key; a file elsewhere is not."""
     provision(settings)
     url = url_of(clients, queue_name(settings, INCOMING))
     for key in ("datasets/1/raw", "incoming/a b/1"):

@@ -84,7 +84,7 @@ def test_the_bucket_is_closed_and_encrypted(made: Made) -> None:
     assert made.stacks[0].outputs()["BucketName"] == bucket
 
 
-def test_the_bucket_tells_its_queue(made: Made) -> None:
+def test_the_bucket_notifies_its_queue(made: Made) -> None:
     """A file below incoming/ arrives as a message; the queue admits the bucket alone."""
     s3, sqs, bucket = made.client("s3"), made.client("sqs"), made.target.data_bucket
     url = sqs.get_queue_url(QueueName=f"{made.target.stack}-incoming")["QueueUrl"]

@@ -41,7 +41,7 @@ def say(line: str) -> None:
 
 
 def prepare(version: str, *, is_lowest: bool = False) -> Path | None:
-    """Return a Python with the client, as people install it; None where there is no such Python.
+    """Return a Python with the client, as people install it; None where that Python is missing.
 
     Args:
         version: of the Python.
@@ -59,7 +59,7 @@ def prepare(version: str, *, is_lowest: bool = False) -> Path | None:
     tools = ["--requirement", str(Path(__file__).with_name("requirements.txt"))]
     tools += lowest() if is_lowest else []
     subprocess.run([*install, *tools, "./client[pictures,plots]"], cwd=ROOT, check=True)
-    # The same version of the client is not installed again by itself.
+    # The same version of the client is not reinstalled automatically.
     again = ["--force-reinstall", "--no-deps", "./client"]
     subprocess.run([*install, *again], cwd=ROOT, check=True)
     return inside

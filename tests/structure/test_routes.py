@@ -42,7 +42,7 @@ def test_names_are_unique():
     assert not set(handlers) & set(operations)
 
 
-def test_handlers_stand_in_app():
+def test_handlers_are_defined_in_app():
     """Chalice deploys the handlers of other modules without this one."""
     assert {s.handler_string.split(".")[0] for s in app.app.event_sources} == {"app"}
     for source in app.app.event_sources:

@@ -151,7 +151,7 @@ def test_labels_that_cutting_would_merge() -> None:
         (b"\xff\xfea", "broken UTF-16"),
     ],
 )
-def test_file_that_is_no_csv(content: bytes, words: str) -> None:
+def test_file_that_is_not_csv(content: bytes, words: str) -> None:
     """A file of another kind is refused as a whole, by its name."""
     with pytest.raises(InvalidUpload, match=words):
         _read(content)

@@ -154,7 +154,7 @@ def test_files_of_boxes_are_unpacked_within_one_bound(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "content", [b"[" * 100_000, b'{"images":' + b"[" * 100_000, b"", b"\xff\xfe{", b"nan"]
 )
-def test_document_that_is_no_json(content: bytes) -> None:
+def test_document_that_is_not_json(content: bytes) -> None:
     """It is refused by its name, however deep it is nested."""
     with pytest.raises(InvalidUpload, match=r"instances\.json cannot be read: it"):
         _scan({**PICTURES, "instances.json": content})

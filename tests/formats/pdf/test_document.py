@@ -304,7 +304,7 @@ class TestUse:
             open_document(text_pdf(LINES), 8, seconds_left=seconds_left)
         assert children() == before
 
-    def test_little_time_is_no_fault_of_the_document(self, monkeypatch):
+    def test_little_time_is_not_a_fault_of_the_document(self, monkeypatch):
         """A caller with too little time gets an error about that, not about a slow PDF."""
         monkeypatch.setattr(Frames, "send", lambda frames, body, deadline: None)
         with pytest.raises(TimedOut, match="in the time that was left"):

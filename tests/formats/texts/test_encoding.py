@@ -46,7 +46,7 @@ def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None
         (codecs.BOM_UTF16_LE + b"a\x00b", "mid-character"),
     ],
 )
-def test_find_encoding_when_the_file_is_no_text(data: bytes, words: str) -> None:
+def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> None:
     """A file that is not text fails as a whole, and the message says what it looks like."""
     with pytest.raises(InvalidUpload) as caught:
         find_encoding(io.BytesIO(data))

@@ -51,7 +51,7 @@ def test_brackets_in_texts_do_not_count(value: object, levels: int) -> None:
     "text",
     ["[" * 65 + "?", '{"a": ' * 70, '["' + "[" * 99 + '\\"' + "]" * 99 + '", ' + "[" * 64],
 )
-def test_what_is_no_json_counts_up_to_its_error(text: str) -> None:
+def test_what_is_not_json_counts_up_to_its_error(text: str) -> None:
     """Text that is cut or broken is too deep when the part that can be read is."""
     assert is_too_deep(text)
 

@@ -68,7 +68,7 @@ def test_certificates_key_is_taken_whatever_its_age(private_pem):
         checked_public_pem("-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----")
 
 
-def test_private_key_is_no_public_key(private_pem):
+def test_private_key_is_not_a_public_key(private_pem):
     """Sending a private key is an error that says so, even next to a certificate."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
 

@@ -94,7 +94,7 @@ def test_agreement(audit, accounts, tmp_path):
 
 
 def test_batches_count_all_their_lines_once(audit, accounts, tmp_path):
-    """What a batch reserved is counted, what it gave back is not, however often that is told."""
+    """What a batch reserved is counted once and what it released is not, even when logged twice."""
     ben = accounts[BEN]
     settled = {"event": "settlement", "kind": "predictions", "outcome": "given_back"}
     log = write(
@@ -130,7 +130,7 @@ def test_tolerance(audit, accounts, tmp_path, lines, unknown, arguments, code):
     assert audit(ANN, "--log", log, *arguments)[0] == code
 
 
-def test_lines_of_nobody_are_shown(audit, accounts, tmp_path):
+def test_lines_of_unknown_accounts_are_shown(audit, accounts, tmp_path):
     """An account that only the log knows is a difference, unless one account was asked for."""
     log = write(tmp_path / "x.jsonl", line("99"), line("99", "given_back"))
 
@@ -142,8 +142,8 @@ def test_lines_of_nobody_are_shown(audit, accounts, tmp_path):
     assert audit(BEN, "--log", log)[0] == 0
 
 
-def test_damaged_lines_are_told(audit, accounts, tmp_path):
-    """Torn and foreign lines are left out, and their number is told."""
+def test_damaged_lines_are_counted(audit, accounts, tmp_path):
+    """Torn and foreign lines are left out, and their number is reported."""
     damaged = (line(accounts[ANN])[:-9], line("1", "stolen"), '{"event": "prediction"}', "[]")
     log = write(tmp_path / "x.jsonl", *damaged, '["event": "prediction"]')
     log.write_bytes(log.read_bytes() + b'\xff\xfe "event": "prediction"')
@@ -201,7 +201,7 @@ def test_refusals_are_one_line(audit, accounts, arguments, text):
 
 
 def test_empty_folder_is_refused(audit, accounts, tmp_path):
-    """A folder without lines is no agreement."""
+    """A folder without lines does not count as agreement."""
     code, _, text = audit("--log", tmp_path)
 
     assert code == 1
@@ -251,14 +251,14 @@ def stubbed(settings):
 
 
 def pages(stub, number):
-    """Answer so many pages that each name a next one."""
+    """Answer that many pages, each of which names a next one."""
     for page in range(number):
         answer = {"events": [{"message": f"line {page}"}], "nextToken": f"t{page}"}
         stub.add_response("filter_log_events", answer)
 
 
 def test_pages_are_followed_to_the_end(stubbed):
-    """Empty pages in between are no end; the filter leaves other events on AWS's side."""
+    """Empty pages in between do not end the list; the filter leaves other events on AWS's side."""
     group, stub = stubbed
     pages(stub, 2)
     stub.add_response("filter_log_events", {"events": [], "nextToken": "t2"})
@@ -293,7 +293,7 @@ def test_pages_have_a_limit(stubbed, monkeypatch):
 
 
 def test_missing_rights_are_named(stubbed):
-    """An answer of AWS that is no success becomes one line that names the rights."""
+    """An answer of AWS that is not a success becomes one line that names the rights."""
     group, stub = stubbed
     stub.add_client_error("describe_log_groups", "AccessDeniedException")
     stub.add_client_error("filter_log_events", "AccessDeniedException")

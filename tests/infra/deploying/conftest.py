@@ -49,7 +49,7 @@ TEMPLATE: dict[str, Any] = {
 
 @pytest.fixture
 def target(aws_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> Target:
-    """An empty account, grown up: the emulator tells neither limits nor rights."""
+    """An empty account with full limits: the emulator reports neither limits nor rights."""
     forget()
     monkeypatch.setattr(preflight, "read_limits", lambda _: AccountLimits(1_000, 1_000))
     monkeypatch.setattr(preflight, "denied_actions", lambda _: [])

@@ -1,4 +1,4 @@
-"""Packages and model files reach their buckets once, whole, and not when they are no good."""
+"""Packages and model files reach their buckets once, whole, and not when they are unusable."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _quiet(line: str) -> None:
 
 
 def test_package_that_is_missing_or_damaged(tmp_path: Path) -> None:
-    """Each lack is one line that names the command which mends it."""
+    """Each missing part is one line that names the command which fixes it."""
     with pytest.raises(DeployError, match="missing: build the package by `make package`"):
         check_package(tmp_path)
     for name in ("sam.json", "data.json"):
@@ -73,7 +73,7 @@ def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> Non
 
 
 def test_other_origins_are_another_document(target: Target, package: Path) -> None:
-    """The gateway takes a document anew when its text is another, so origins stand in it."""
+    """The gateway reloads a document whose text changes, so the document contains the origins."""
     body = {"info": {"title": "t"}, "paths": {}}
     api = {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": body}}
     write_package(package, {**TEMPLATE, "Resources": {"RestAPI": api}})
@@ -88,7 +88,7 @@ def test_other_origins_are_another_document(target: Target, package: Path) -> No
 
 
 def test_bucket_of_artifacts_is_closed(target: Target) -> None:
-    """The bucket is made once, and nobody else reads it."""
+    """The bucket is made once, and no one else can read it."""
     assert not has_bucket(target, target.artifact_bucket)
     for _ in range(2):
         ensure_bucket(target, _quiet)

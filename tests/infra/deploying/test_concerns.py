@@ -1,4 +1,4 @@
-"""What a deployment says before it begins: alarms that nobody gets, a role that others use."""
+"""What a deployment says before it begins: alarms without a receiver, a role that others use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make_role(target: Target) -> str:
     return str(made["Role"]["Arn"])
 
 
-def test_alarms_that_reach_nobody(target: Target) -> None:
+def test_alarms_without_a_receiver(target: Target) -> None:
     """Without address and topic it is said each time, and asked about at the first."""
     receivers = {"AlarmEmail", "AlarmTopicArn"}
 
@@ -79,7 +79,7 @@ def test_role_of_the_account_stays(target: Target, use_role: Any) -> None:
 
 @pytest.mark.parametrize("before", [None, {"SetGatewayLogRole": "false"}])
 def test_role_is_replaced_when_asked_for(target: Target, use_role: Any, before: Any) -> None:
-    """Whoever wants it replaced is asked once more, since others' APIs use it too."""
+    """Replacing it needs one more confirmation, since others' APIs use it too."""
     arn = make_role(target)
     use_role(arn)
 

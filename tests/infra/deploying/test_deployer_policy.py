@@ -1,4 +1,4 @@
-"""The policy of whoever deploys has what AWS asks for, and nothing of others' things."""
+"""The deployer's policy has what AWS asks for, and no rights on others' resources."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def actions() -> list[str]:
 
 
 def is_in(action: str, patterns: Any) -> bool:
-    """Tell whether an action is one of these."""
+    """Return whether an action is one of these."""
     return any(fnmatchcase(action, pattern) for pattern in patterns)
 
 
@@ -90,7 +90,7 @@ def test_every_kind_of_resource_can_be_made(
 
 
 def test_nothing_of_others_may_be_changed() -> None:
-    """A right on everything only reads, or is one that AWS lets nobody limit."""
+    """A right on everything only reads, or is one that AWS does not allow to be limited."""
     harmless = ("Get", "List", "Describe", "Validate", "Simulate")
     for statement in policy()["Statement"]:
         if "*" in statement["Resource"] and "Condition" not in statement:

@@ -1,4 +1,4 @@
-"""A stage of version 0.2.0, which was one stack, moves to today's two as docs/deploy.md tells."""
+"""A stage of version 0.2.0, which was one stack, moves to today's two as docs/deploy.md says."""
 
 from __future__ import annotations
 

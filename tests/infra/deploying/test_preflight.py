@@ -29,7 +29,7 @@ def test_grown_account_fits() -> None:
     assert check_limits(GROWN, DEFAULTS, (), 0) == []
 
 
-def test_young_account_is_told_of_the_small_size() -> None:
+def test_young_account_is_offered_the_small_size() -> None:
     """10 functions at once and 3,008 MB are refused with both remedies; the preset fits them."""
     with pytest.raises(
         DeployError, match=r"3008 MB, and APIHandlerMemory is 3538: pass SIZE=small"
@@ -64,7 +64,7 @@ def test_sizes_are_parameters() -> None:
     ],
 )
 def test_concurrency_that_is_set_aside(given: Any, before: int, message: str) -> None:
-    """It is at least what may run at once, and leaves what AWS lets nobody set aside."""
+    """It is at least what may run at once, and leaves what AWS does not allow to be set aside."""
     with pytest.raises(DeployError, match=message):
         check_limits(GROWN, DEFAULTS | given, (), before)
 
@@ -89,7 +89,7 @@ class Account:
         return {"Arn": self._arn, "Account": ACCOUNT}
 
     def get_role(self, RoleName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 names it
-        """Show a role, whose path stands in no session's name."""
+        """Show a role, whose path no session's name contains."""
         return {"Role": {"Arn": f"arn:aws:iam::{ACCOUNT}:role/people/{RoleName}"}}
 
     def simulate_principal_policy(self, **asked: Any) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def test_rights_are_asked_for_what_is_ours(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_rights_of_other_callers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session has its role's rights, the root has all; who may not ask is told so."""
+    """A session has its role's rights, the root has all; who may not ask gets a message."""
     session = Account(f"arn:aws:sts::{ACCOUNT}:assumed-role/admins/ann")
     assert denied_actions(use(session, monkeypatch)) == []
     assert session.asked[0]["PolicySourceArn"] == f"arn:aws:iam::{ACCOUNT}:role/people/admins"

@@ -1,4 +1,4 @@
-"""The test at the end of a deployment tells a stack that works from one that does not."""
+"""The test at the end of a deployment passes for a working stack only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_stack_that_works(live: Live) -> None:
 
 
 def test_stack_that_answers_nothing(live: Live) -> None:
-    """A server that always fails is told with what it said, after some tries."""
+    """A server that always fails is reported with its answer, after some tries."""
     asked: list[str] = []
 
     class Broken(BaseHTTPRequestHandler):
@@ -70,14 +70,14 @@ def warming_up(live: Live, token_answers: list[int]) -> Iterator[str]:
     """
 
     class Gateway(BaseHTTPRequestHandler):
-        """Passes a call on, unless it is told to answer itself."""
+        """Passes a call on, unless it has an answer to give."""
 
         def do_GET(self) -> None:
             """Pass it on."""
             self._pass_on(b"")
 
         def do_POST(self) -> None:
-            """Answer as told, or pass it on."""
+            """Answer with the next status of the list, or pass it on."""
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path != TOKEN_PATH or not token_answers:
                 self._pass_on(body)
@@ -116,7 +116,7 @@ def test_token_of_a_stage_that_warms_up(live: Live) -> None:
 
 
 def test_token_that_is_refused_for_good(live: Live) -> None:
-    """A service that does not take the account's key is told at once, with the remedy."""
+    """A service that does not take the account's key is reported at once, with the remedy."""
     answers = [401, 401]
     with (
         warming_up(live, answers) as url,

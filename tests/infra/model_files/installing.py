@@ -43,7 +43,7 @@ def take_time(job: Conversion) -> None:
 
 
 def write_much(job: Conversion) -> None:
-    """Write an array for which there is no room."""
+    """Write an array that does not fit on the disk."""
     import numpy as np  # the others start without it
 
     np.save(job.result / "weights.npy", np.zeros(100_000))

@@ -117,7 +117,7 @@ def test_install_brings_what_a_model_needs(world):
     assert installation.missing(world, NAMES) == []
 
 
-def test_install_goes_on_after_an_interruption(world, index, monkeypatch):
+def test_install_continues_after_an_interruption(world, index, monkeypatch):
     """Finished models and complete downloads survive Ctrl-C and are not fetched again."""
     build_with(monkeypatch, "second", refuse(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
@@ -133,7 +133,7 @@ def test_install_goes_on_after_an_interruption(world, index, monkeypatch):
     assert installation.missing(world, NAMES) == []
 
 
-def test_install_goes_on_after_a_kill(world):
+def test_install_continues_after_a_kill(world):
     """What a killed process left half-done is not taken for a result."""
     left = world / installed.STAGING / "first"
     left.mkdir(parents=True)
@@ -207,7 +207,7 @@ def test_a_new_time_alone_is_read_once(world):
 
 
 def test_verify_finds_a_change_that_kept_size_and_time(world, capsys):
-    """Only verify reads every byte; it makes the model missing, so that install mends it."""
+    """Only verify reads every byte; it marks the model as missing, so that install repairs it."""
     installation.install(world, NAMES)
     path = world / "nested/first/weights.bin"
     facts = path.stat()
@@ -324,7 +324,7 @@ def test_needs_of_needs_come_too(world, index, monkeypatch):
 
 
 def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
-    """A model never stays beside another encoder than the one that it was made with."""
+    """A model is never kept with a different encoder than the one that it was made with."""
     built = []
 
     def grow(job):
@@ -354,8 +354,8 @@ def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
         '{"files": {"a\\u0000": {}}}',
     ],
 )
-def test_an_odd_record_is_no_installation(world, text):
-    """Whatever stands in a record, the model counts as missing and is made again."""
+def test_an_odd_record_is_not_an_installation(world, text):
+    """Whatever an odd record contains, the model counts as missing and is made again."""
     installation.install(world, ["first"])
     record = world / "nested/first" / installed.RECORD
     known = json.loads(record.read_text())

@@ -65,7 +65,7 @@ def kill_at_the_moment(process):
 
 
 def test_a_kill_leaves_nothing_half_installed(index, start):
-    """What was being made is missing, what was finished stays, and the next one goes on."""
+    """What was being made is missing, what was finished stays, and the next one continues."""
     folder = index.parent / "models"
 
     kill_at_the_moment(start("killed while converting"))
@@ -92,7 +92,7 @@ def test_a_kill_while_a_folder_is_replaced_leaves_none(index, start):
 
 
 def test_two_at_once_make_everything_once(index, start):
-    """Whoever comes second waits and finds all done."""
+    """A second process waits and finds all done."""
     both = [start("at once") for _ in range(2)]
 
     said = "".join(finish(process) for process in both)

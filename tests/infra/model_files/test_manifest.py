@@ -21,14 +21,14 @@ for fetched in (VADER, CLEAR_SENTENCES):
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)
 def test_notice_names_models_and_changes(model):
-    """Every model stands in NOTICE with what is changed in it, word for word."""
+    """NOTICE names every model with what is changed in it, word for word."""
     assert model.title in NOTICE
     assert model.changes in NOTICE
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.package)
 def test_notice_names_source_and_licence(source):
-    """Whatever the manifest says of a package's origin stands in NOTICE word for word."""
+    """NOTICE repeats what the manifest says of a package's origin, word for word."""
     package = f"{source.package} {source.version}"
 
     said = (package, source.credit, source.upstream, source.licence)
@@ -37,7 +37,7 @@ def test_notice_names_source_and_licence(source):
 
 
 def test_notice_names_the_client_of_the_node_registry():
-    """The program that fetches stands in NOTICE too, though it is not handed on."""
+    """NOTICE also names the program that fetches, though it is not distributed."""
     assert f"{NODE.package} {NODE.version}, under the {NODE.licence}" in NOTICE
 
 
@@ -60,7 +60,7 @@ def test_every_file_has_a_digest(source):
 
 
 def test_every_model_is_made_of_something():
-    """A model without packages of its own is made of another, whose licence holds for it."""
+    """A model without separate packages is made of another, whose licence applies to it."""
     for model in MODELS.values():
         assert model.sources or model.needs
         assert weights_source(model).licence

@@ -53,7 +53,7 @@ def test_references_are_answers_of_head_and_encoder():
 
 
 def test_a_source_that_is_left_out_is_judged_by_heads_that_did_not_see_it():
-    """A source whose vectors mean something else is answered wrongly, as nobody taught it."""
+    """A source whose vectors mean something else is answered wrongly, as it is not trained on."""
     places = np.tile([0, 1, 2], 40)
     vectors = np.eye(3)[places]
     truth = np.concatenate([places, places, (places + 1) % 3])

@@ -1,6 +1,6 @@
 """Runs cfn-lint over both templates, warnings included: a step of `make check`.
 
-Run: python -m tests.infra.template.lint. What it finds is printed, and the exit status tells.
+Run: python -m tests.infra.template.lint. It prints what it finds and sets the exit status.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def test_every_metric_is_shown():
 
 
 def test_graphs_do_not_overlap():
-    """Each graph has a place of its own, and ids are unique within it."""
+    """Each graph has a separate place, and ids are unique within it."""
     body = json.loads(dashboard()["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"])
 
     places = [(widget["x"], widget["y"]) for widget in body["widgets"]]

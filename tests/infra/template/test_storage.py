@@ -97,7 +97,7 @@ def _queues() -> dict[str, Any]:
 
 
 def _told() -> Any:
-    """Describe what the bucket tells."""
+    """Describe the notifications of the bucket."""
     client = boto3.session.Session(region_name="us-east-1").client("s3")
     answer = client.get_bucket_notification_configuration(Bucket=SETTINGS.bucket)
     return [
@@ -150,7 +150,7 @@ def test_tables_are_kept_and_restorable() -> None:
 
 
 def test_bucket_is_closed_and_tidy() -> None:
-    """The bucket is private, encrypted, kept, refuses plain HTTP, and forgets what is of a day."""
+    """The bucket is private, encrypted, kept, refuses plain HTTP, and expires one-day files."""
     parts = storage()
     bucket = parts[BUCKET]
     facts = bucket["Properties"]
@@ -177,7 +177,7 @@ def test_bucket_is_closed_and_tidy() -> None:
     )
 
 
-def test_only_the_bucket_of_this_account_may_tell() -> None:
+def test_only_the_bucket_of_this_account_may_notify() -> None:
     """The queue of arrivals takes messages from the bucket alone."""
     policy = storage()["IncomingQueuePolicy"]["Properties"]["PolicyDocument"]
     [statement] = policy["Statement"]

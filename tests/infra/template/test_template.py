@@ -177,8 +177,8 @@ def test_everything_logged_has_an_end(template: dict[str, Any]) -> None:
     assert all(g["Properties"]["RetentionInDays"] == {"Ref": "LogDays"} for g in groups)
 
 
-def test_budget_tells_who_gets_alarms(template: dict[str, Any]) -> None:
-    """Costs are told before and when they pass the budget, to the receivers of the alarms."""
+def test_budget_notifies_the_receivers_of_alarms(template: dict[str, Any]) -> None:
+    """Receivers of alarms get a notice before and when costs pass the budget."""
     budget = template["Resources"]["Budget"]
     told = budget["Properties"]["NotificationsWithSubscribers"]
 
@@ -194,7 +194,7 @@ def test_budget_tells_who_gets_alarms(template: dict[str, Any]) -> None:
 
 
 def test_every_parameter_is_described_and_optional() -> None:
-    """Whoever deploys may leave every parameter out; each says what it is for."""
+    """A deployment may leave every parameter out; each says what it is for."""
     known = {**parameters(), **version_parameters(), **data_parameters()}
     for name, parameter in known.items():
         assert parameter["Description"].endswith("."), name

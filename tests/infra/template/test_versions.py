@@ -72,7 +72,7 @@ def test_processes_may_be_kept_ready(template: dict[str, Any], function: Functio
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
 def test_images_are_where_lambda_allows_them(template: dict[str, Any], function: Function):
-    """SnapStart stands only beside a small disk, is off by default, and never beside kept ones."""
+    """SnapStart needs a small disk and no provisioned instances, and is off by default."""
     facts = _facts(template, function)
     if "SnapStart" not in facts:
         assert function.name not in ANSWERING or function.disk_mb > 512

@@ -86,7 +86,7 @@ def test_quick_answers_are_the_general_ones(clients, compared):
 
 
 def test_every_request_has_an_id_of_its_own(clients):
-    """Two calls can be told apart in logs, as on AWS."""
+    """Two calls have different ids in logs, as on AWS."""
     names = [clients.dynamodb.list_tables()["ResponseMetadata"]["RequestId"] for _ in range(2)]
 
     assert len(set(names)) == 2

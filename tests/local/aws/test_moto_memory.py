@@ -1,4 +1,4 @@
-"""The emulated AWS forgets what was deleted or overwritten, however long the stack runs."""
+"""The emulated AWS frees what was deleted or overwritten, however long the stack runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.flows.memory import MEGABYTE, resident_bytes
 from tests.local_stack import LocalStack
 
 CONTENT = bytes(range(256)) * 400
-"""A hundred kilobytes; what is kept of a few hundred calls is then seen beside the rest."""
+"""A hundred kilobytes; what a few hundred calls retain is then visible in the total."""
 NUMBERS = {"L": [{"N": str(number)} for number in range(1_000)]}
 """An attribute of which a copy takes a hundred kilobytes as well."""
 CALLS = 150

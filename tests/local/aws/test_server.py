@@ -238,8 +238,8 @@ def poll_request(stack, url, seconds):
     return head.encode() + body
 
 
-def test_long_poll_stalls_nobody_and_wakes_at_once(stack):
-    """While a poll waits other calls go on, and a message ends it within milliseconds."""
+def test_long_poll_blocks_no_call_and_wakes_at_once(stack):
+    """While a poll waits other calls continue, and a message ends it within milliseconds."""
     sqs, dynamodb = stack.client("sqs"), stack.client("dynamodb")
     url = sqs.create_queue(QueueName="own")["QueueUrl"]
 

@@ -41,7 +41,7 @@ def test_others_wait_and_the_copier_does_not():
 
 
 def test_the_copier_waits_for_calls_that_have_begun():
-    """The gate is closed only when nobody is inside any more."""
+    """The gate is closed only when no call is inside any more."""
     gate = WritePause()
     inside, leave = threading.Event(), threading.Event()
 
@@ -60,7 +60,7 @@ def test_the_copier_waits_for_calls_that_have_begun():
 
 
 def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
-    """When a call does not end, the gate opens again and nobody waits for ever."""
+    """When a call does not end, the gate opens again and no call waits for ever."""
     monkeypatch.setattr(write_pause, "ENTER_SECONDS", 0.2)
     gate = WritePause()
     with gate.passing(None, is_write=False):
@@ -70,8 +70,8 @@ def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
     assert gate.writes == 1
 
 
-def test_a_copier_that_dies_stops_nobody(monkeypatch: pytest.MonkeyPatch):
-    """After the longest time the gate opens by itself, and the copier is told so."""
+def test_a_copier_that_dies_stops_no_call(monkeypatch: pytest.MonkeyPatch):
+    """After the longest time the gate opens automatically, and the copier's `open` says so."""
     monkeypatch.setattr(write_pause, "LONGEST_SECONDS", 0.3)
     gate = WritePause()
     token = gate.close()
@@ -87,7 +87,7 @@ def test_a_copier_that_dies_stops_nobody(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_one_copier_at_a_time():
-    """A second one is refused while the first goes on."""
+    """A second one is refused while the first is running."""
     gate = WritePause()
 
     assert gate.close() is not None

@@ -1,4 +1,4 @@
-"""Who calls too often at once holds up nobody else at the local door."""
+"""A caller with too many calls at once does not delay others at the local entry point."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def dispatcher():
 
 
 def wait_for(seen, count):
-    """Wait until so many calls are answered."""
+    """Wait until that many calls are answered."""
     deadline = time.monotonic() + 60
     while len(seen.ended) < count:
         assert time.monotonic() < deadline
@@ -109,7 +109,7 @@ def test_the_more_calls_wait_the_longer_is_the_pause(dispatcher, seen, monkeypat
 
 
 def test_caller_who_is_alone_has_all_threads(dispatcher, seen):
-    """Nobody waits for nobody."""
+    """A caller without competitors does not wait."""
     for _ in range(2 * THREADS):
         dispatcher.add_task(Connection("a", "/short", seen))
 
@@ -119,8 +119,8 @@ def test_caller_who_is_alone_has_all_threads(dispatcher, seen):
 
 
 @pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short")])
-def test_long_calls_and_calls_of_nobody_never_wait(dispatcher, seen, caller, path):
-    """Only short calls of somebody who can be told apart take turns."""
+def test_long_and_anonymous_calls_never_wait(dispatcher, seen, caller, path):
+    """Only short calls of identified callers take turns."""
     for number in range(THREADS):
         dispatcher.add_task(Connection(f"other{number}", "/long", seen))
         dispatcher.add_task(Connection(caller, path, seen))

@@ -248,7 +248,7 @@ def test_huge_body_in_chunks_is_refused_and_the_answer_read(stack):
     ],
 )
 def test_malformed_http_is_a_400_in_our_shape(stack, request_bytes):
-    """What is no HTTP is answered as any other error."""
+    """Input that is not HTTP is answered like any other error."""
     answer = talk(stack.url, request_bytes, seconds=5)
 
     assert answer.status == 400
@@ -265,8 +265,8 @@ def test_unknown_transfer_encoding_is_a_501(stack):
     assert error_of(answer) == "not_implemented"
 
 
-def test_truncated_body_reaches_no_view_and_harms_nobody(stack):
-    """A client that leaves in the middle of a body is forgotten."""
+def test_truncated_body_reaches_no_view_and_harms_no_call(stack):
+    """A client that disconnects in the middle of a body is dropped."""
     answer = talk(
         stack.url,
         b"POST /v2/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
@@ -345,7 +345,7 @@ def test_absolute_request_line_is_understood(stack):
 
 
 def test_client_that_came_too_fast_waits(stack):
-    """Who is told to come back in a second is not listened to before; others are."""
+    """A caller asked to retry in a second is not read from before; others are."""
     host = stack.url.removeprefix("http://")
     flood, other = (http.client.HTTPConnection(host, timeout=20) for _ in range(2))
 

@@ -78,7 +78,7 @@ def test_answer_keeps_repeated_headers_and_drops_those_of_the_connection():
 
 
 def test_malformed_answer_is_refused():
-    """A body that is no text is the function's fault."""
+    """A body that is not text is the function's fault."""
     with pytest.raises(ValueError, match="must be a text"):
         http_answer({"statusCode": 200, "body": {"a": 1}})
 

@@ -57,7 +57,7 @@ ROUTES = sorted(OPERATIONS)
 
 
 def text_body(size: int) -> bytes:
-    """Write a JSON body of so many bytes."""
+    """Write a JSON body of that many bytes."""
     return b'{"x":"' + b"a" * (size - 8) + b'"}'
 
 
@@ -66,7 +66,7 @@ UNDER_TEXT = text_body(LAMBDA_EVENT_BYTES - ENVELOPE)
 
 
 def with_file(size: int, name: str) -> tuple[str, bytes]:
-    """Write a form of so many bytes around a file; returns its type, too."""
+    """Write a form of that many bytes around a file; returns its type, too."""
     kind, body = encode_multipart({}, {name: ("a.bin", b"")})
     return kind, body.replace(b"\r\n\r\n", b"\r\n\r\n" + ZEROS[: size - len(body)], 1)
 
@@ -91,7 +91,7 @@ def caller(tricks: Tricks, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="module")
 def slow_calls(caller: Client, tricks: Tricks) -> Iterator[dict[str, Future]]:
-    """Calls that wait for a file from a server that sends a byte a second; they go on meanwhile."""
+    """Calls that wait for a file from a server that sends a byte a second; they run meanwhile."""
     url = tricks.url("/drip")
     asked = {
         "/v2/vision/predict": {"modelId": "GeneralImageClassifier", "sampleLocation": url},
@@ -110,7 +110,7 @@ def slow_calls(caller: Client, tricks: Tricks) -> Iterator[dict[str, Future]]:
 
 
 def address(route: Route) -> str:
-    """Fill in the variables of a path, with ids that nobody has."""
+    """Fill in the variables of a path, with ids that do not exist."""
     values = {"dataset_id": "1", "label_id": "1"}
     parts = route[1].split("/")
     return "/".join(values.get(p[1:-1], NOBODY) if p.startswith("{") else p for p in parts)
@@ -122,7 +122,7 @@ def send(client: Client, route: Route, kind: str, body: bytes) -> Any:
 
 
 def is_too_large(answer: Any, *numbers: int) -> bool:
-    """Tell whether an answer is a refusal in our shape, with the figures and the remedy."""
+    """Return whether an answer is a refusal in our shape, with the figures and the remedy."""
     assert answer.status == 413, answer
     assert list(answer.data) == ["message", "code"]
     said = answer.data["message"]
@@ -131,7 +131,7 @@ def is_too_large(answer: Any, *numbers: int) -> bool:
 
 
 def is_answered_by_us(answer: Any) -> bool:
-    """Tell whether the application answered: a record, or its own refusal."""
+    """Return whether the application answered: a record, or its own refusal."""
     if answer.status in (200, 204):
         return True
     return 400 <= answer.status < 500 and {"message", "code"} <= set(answer.data)

@@ -163,7 +163,7 @@ def nanodet_outputs(model, pixels):
 
 
 def main(weights, description, content):
-    """Write the reference outputs anew from the sources' files."""
+    """Write the reference outputs again from the sources' files."""
     lite = Lite(read_tensors(Path(weights)))
     model = read_model(Path(description), Path(content))
     pictures = {

@@ -1,4 +1,4 @@
-"""The names under which the weights of bge lie in its package's graph."""
+"""The names of the weights of bge in its package's graph."""
 
 import numpy as np
 import onnx

@@ -176,14 +176,14 @@ def test_sentencepiece_model_is_read_piece_by_piece():
 
 
 def test_tokenizer_chooses_the_best_pieces_and_never_control_ones():
-    """Unigram scores decide, unknown letters are 0, and a written `<s>` is no begin."""
+    """Unigram scores decide, unknown letters are 0, and a written `<s>` is not a start token."""
     tokenizer = Tokenizer.from_str(tokenizer_json(parse_model(tiny_sentencepiece())))
 
     assert tokenizer.encode("ab  a b").ids == [6, 3, 4, 5]
     assert tokenizer.encode("a<s>").ids == [3, 0]
 
 
-def test_what_is_no_sentencepiece_model_is_refused():
+def test_what_is_not_a_sentencepiece_model_is_refused():
     """Another file is an error, not an empty vocabulary."""
     with pytest.raises(ValueError, match="vocabulary"):
         parse_model(b"")

@@ -86,6 +86,6 @@ def test_a_disk_without_links_gets_a_copy(base, monkeypatch):
 
 
 def test_an_encoder_without_such_layers_is_refused(base):
-    """A graph of other names or fewer layers is told, not cut somewhere."""
+    """A graph of other names or fewer layers is an error, not cut somewhere."""
     with pytest.raises(BrokenFile, match="layer5_normal"):
         cut(base, (1, 5))

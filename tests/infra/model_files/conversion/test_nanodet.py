@@ -13,7 +13,7 @@ from tests.infra.model_files.sources.tfjs_files import TfjsFile, tiny_detector
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A small detector's files, converted beside them."""
+    """A small detector's files, converted next to them."""
     folder = tmp_path_factory.mktemp("nanodet")
     tiny_detector().save(folder)
     convert_nanodet.convert(folder, folder)
@@ -108,7 +108,7 @@ def test_weights_of_another_length_are_refused(folder, tmp_path, change):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"modelTopology": {"node": [1]}}'])
-def test_what_is_no_graph_is_refused(tmp_path, text):
+def test_what_is_not_a_graph_is_refused(tmp_path, text):
     """Another JSON file is an error, not an empty graph."""
     for name in ("nanodet.json", "nanodet.bin"):
         (tmp_path / name).write_text(text)

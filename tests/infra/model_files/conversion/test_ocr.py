@@ -158,7 +158,7 @@ def test_installed_alphabets_are_the_documented_ones():
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_installed_graphs_give_the_reference_outputs(name):
-    """What lies in the model directory is the networks, digests and facts included."""
+    """The model directory contains the networks, digests and facts included."""
     folder = DIRECTORY / name.split("/")[0]
     facts = json.loads((folder / "engine.json").read_text())
 
@@ -244,7 +244,7 @@ def test_a_structure_network_with_other_tokens_is_refused():
         convert_slanet.tokens_of(model)
 
 
-def test_shapes_noted_inside_of_loops_are_forgotten(tmp_path):
+def test_shapes_noted_inside_of_loops_are_removed(tmp_path):
     """Wrong notes go, what the graph computes and the shapes of its own inputs stay."""
     wrong = helper.make_tensor_value_info("inner", TensorProto.FLOAT, [])
     branch = helper.make_graph(
@@ -276,7 +276,7 @@ def test_shapes_noted_inside_of_loops_are_forgotten(tmp_path):
 
 
 def test_the_structure_network_does_not_complain(capfd):
-    """ONNX Runtime, which tells of every wrong shape in each step, has nothing to tell."""
+    """ONNX Runtime, which reports every wrong shape in each step, reports nothing."""
     ocr_references.run(DIRECTORY / GRAPHS[2], GRAPHS[2])
 
     assert capfd.readouterr().err == ""

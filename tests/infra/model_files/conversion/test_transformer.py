@@ -73,7 +73,7 @@ def test_rounded_graph_stays_near(tmp_path):
     assert found @ expected_vector(weights, ids, has_bias=True) > 0.99
 
 
-def test_rounding_writes_beside_its_result_alone(tmp_path, monkeypatch):
+def test_rounding_writes_next_to_its_result_only(tmp_path, monkeypatch):
     """A temporary folder without room does not matter, and nothing but the graph is left."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
     (tmp_path / "result").mkdir()

@@ -122,7 +122,7 @@ def test_installed_model_knows_requests_in_other_words(installed_model):
     assert sum(hits) >= 17, list(zip(REQUESTS, found, strict=True))
 
 
-def test_installed_model_rejects_what_is_no_request(installed_model):
+def test_installed_model_rejects_what_is_not_a_request(installed_model):
     """Most sentences about something else are out of its domain."""
     model, embed = installed_model
 

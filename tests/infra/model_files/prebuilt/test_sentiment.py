@@ -131,7 +131,7 @@ def test_read_sentences_cleans_and_drops(tmp_path):
 
 
 def test_split_holds_out_a_tenth_of_the_ratings(tmp_path):
-    """Which sentences are held out depends on them alone; none of them is learnt from."""
+    """Which sentences are held out depends on them alone; none of them is trained on."""
     make_ratings(tmp_path, {"tweets": [f"{n}\t2.0\tgood {n}" for n in range(500)]})
     for name in CLEAR_SOURCES:
         rows = [{"text": " so  bad ", "class": 0}, {"text": "", "class": None}]
@@ -162,7 +162,7 @@ def test_clear_sentences_are_clear_and_of_two_kinds(tmp_path):
 
 
 def test_own_sentences_are_of_three_kinds_and_not_the_ones_tested_here():
-    """Patterns are filled, no sentence stands twice, and no floor below was learnt by heart."""
+    """Patterns are filled, no sentence occurs twice, and no sentence tested below is trained on."""
     texts = [sentence.text for sentence in own_sentences()]
 
     assert {sentence.label for sentence in own_sentences()} == {0, 1, 2}
@@ -200,7 +200,7 @@ def test_committed_head_is_small_and_the_one_measured():
 
 
 def test_committed_figures_of_sources_left_out_hold():
-    """Who fits anew does not make answers to strange sources worse unseen."""
+    """A new fit cannot make answers to unfamiliar sources worse without failing here."""
     left = sentiment_head.read_figures()["leftOut"]
 
     assert set(left) == set(FILES)

@@ -71,7 +71,7 @@ def test_coco_has_its_eighty_labels():
 
 @pytest.mark.parametrize("subset", [FOOD, SCENE], ids=["food", "scene"])
 def test_subsets_name_labels_of_the_network(subset):
-    """Every chosen place is one of the thousand and bears the name that stands beside it."""
+    """Every chosen place is one of the thousand and has the name that is written next to it."""
     assert len(set(subset.values())) == len(subset) > 40
     assert list(subset) == sorted(subset)
     assert all(IMAGENET[place] == name for place, name in subset.items())
@@ -105,7 +105,7 @@ def test_wrong_outputs_stop_the_installation(name, change):
 
 @pytest.mark.parametrize("name", vision_references.SIDES)
 def test_installed_backbones_give_the_reference_outputs(name):
-    """What lies in the model directory is the network, digest and facts included."""
+    """The model directory contains the network, digest and facts included."""
     facts = json.loads((DIRECTORY / name / "backbone.json").read_text())
     content = (DIRECTORY / name / "model.onnx").read_bytes()
     labels = json.loads((DIRECTORY / name / "labels.json").read_text())

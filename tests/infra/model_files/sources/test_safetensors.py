@@ -1,4 +1,4 @@
-"""Archives that lie in slices, and the tensors inside."""
+"""Archives that are stored in slices, and the tensors inside."""
 
 import io
 import json
@@ -59,7 +59,7 @@ def test_an_archive_in_slices_reads_like_one_file(tmp_path, count):
     assert whole.seek(-3, io.SEEK_END) == len(packed.getvalue()) - 3
 
 
-def test_what_is_no_archive_is_refused(tmp_path):
+def test_what_is_not_an_archive_is_refused(tmp_path):
     """A missing slice or member is said, not met later as a strange error."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

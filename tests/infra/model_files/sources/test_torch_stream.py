@@ -110,7 +110,7 @@ def test_hostile_streams_run_nothing(read, tmp_path, value, place):
         one(shape=(1 << 30, 1 << 30), strides=(0, 0)),
     ],
 )
-def test_what_is_no_table_of_tensors_is_refused(read, content):
+def test_what_is_not_a_table_of_tensors_is_refused(read, content):
     """Other files, cut ones and tensors that reach beyond their numbers are named as broken."""
     with pytest.raises(BrokenFile, match="PyTorch"):
         read(content)

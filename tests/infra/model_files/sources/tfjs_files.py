@@ -108,7 +108,7 @@ class TfjsFile:
             self.node("Identity", self.turn(flat, [0, 2, 1]), name=name)
 
     def save(self, folder):
-        """Write `nanodet.json` and `nanodet.bin`; the nodes stand in no useful order."""
+        """Write `nanodet.json` and `nanodet.bin`; the nodes have no useful order."""
         document = {
             "modelTopology": {"node": self.nodes[::-1]},
             "weightsManifest": [{"paths": ["nanodet.bin"], "weights": self.weights}],
