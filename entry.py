@@ -17,7 +17,7 @@ __all__ = ["app"]
 def close_connections() -> None:
     """Drop connections and credentials before a snapshot of the process is taken."""
     # The snapshot may be restored much later, when both have expired.
-    app.container.stores.clients.forget()
+    app.container.stores.clients.reset()
 
 
 def reseed() -> None:

@@ -72,7 +72,7 @@ from chalicelib.services.uploads.upload_parts import UploadPartService
 from chalicelib.services.uploads.uploads import UploadService, UploadServiceStores
 from chalicelib.services.webhooks.delivering import DeliveryService
 from chalicelib.services.webhooks.hooks import WebhookService
-from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
+from chalicelib.stores.accounts.idempotency import IdempotencyStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores, pick
 from chalicelib.web.records.batch_lines import write_lines
@@ -178,9 +178,9 @@ class Container:
         return RateLimits(self.stores.rates, self.clock, self.settings.rate_factor)
 
     @cached_property
-    def kept_answers(self) -> KeptAnswerStore:
+    def idempotency(self) -> IdempotencyStore:
         """Return the store of answers to calls with an `Idempotency-Key`."""
-        return self.stores.kept_answers
+        return self.stores.idempotency
 
     def reserve_id(self, kind: str) -> int:
         """Reserve an integer id for the object that a call creates; 0 if `kind` is empty."""
@@ -224,7 +224,7 @@ class Container:
     def upload_forms(self) -> UploadFormService:
         """Return the service that issues forms for large files."""
         s = self.stores
-        return UploadFormService(s.uploaded_files, s.room, self.clock)
+        return UploadFormService(s.uploaded_files, s.capacity, self.clock)
 
     @cached_property
     def ingest(self) -> IngestService:

@@ -106,7 +106,7 @@ def test_image_holds_neither_connections_nor_credentials(
     hooks = Hooks()
     # Other tests share one.
     monkeypatch.setattr("chalicelib.stores.aws.clients.Session", Session)
-    container.stores.clients.forget()
+    container.stores.clients.reset()
     monkeypatch.setattr(type(container.stores.model_source), "ensure", lambda *_: None)
     enter(monkeypatch, hooks)
     clients, datasets = container.stores.clients, container.stores.datasets

@@ -10,8 +10,8 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.batch_quotas import BatchQuotaStore
+from chalicelib.stores.accounts.idempotency import IdempotencyStore
 from chalicelib.stores.accounts.in_flight import InFlight
-from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
@@ -45,6 +45,7 @@ from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.batch_files import BatchFiles
 from chalicelib.stores.jobs.batches import BatchStore
+from chalicelib.stores.jobs.capacity import CapacityStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.deliveries import DeliveryStore
 from chalicelib.stores.jobs.events import Events
@@ -52,7 +53,6 @@ from chalicelib.stores.jobs.exports import ExportStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.ingest_queue import IngestQueue
 from chalicelib.stores.jobs.queues import Queues
-from chalicelib.stores.jobs.room import RoomStore
 from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.jobs.turns import TurnStore
 from chalicelib.stores.models.checkpoints import CheckpointStore
@@ -112,7 +112,7 @@ class Stores:
         self.thumbnails = ThumbnailStore(settings, self.clients, self.artifacts)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
-        self.room = RoomStore(self.clients, self.datasets, clock, settings)
+        self.capacity = CapacityStore(self.clients, self.datasets, clock, settings)
         self.appends = AppendStore(self, clock)
         self.traces = TraceStore(self.clients, clock)
         self.mend_receipts = MendReceipts(self.clients, clock)
@@ -144,7 +144,7 @@ class Stores:
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
         self.webhooks = WebhookStore(self.clients, self.secrets, clock)
-        self.kept_answers = KeptAnswerStore(self.clients, self.secrets, clock, settings)
+        self.idempotency = IdempotencyStore(self.clients, self.secrets, clock, settings)
         self.quotas = QuotaStore(self.clients, self.queues)
         self.batch_quotas = BatchQuotaStore(self.clients)
         self.rates = RateStore(self.clients)

@@ -65,7 +65,7 @@ def dump(
         progress(f"{settings.bucket}: {len(manifest.objects)} objects")
         folder.switch(manifest)
     except BaseException:
-        folder.give_up()
+        folder.discard_new()
         raise
     return manifest
 

@@ -18,13 +18,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from infra.whole_files import drafted, remove_drafts, sync, sync_folder, write_whole
+from infra.atomic_files import drafted, remove_drafts, sync, sync_folder, write_atomically
 
 # Version of the files' layout.
 FORMAT = 1
 MANIFEST = "manifest.json"
 # The manifest of the dump before, where that is kept.
-FORMER = "manifest-before.json"
+PREVIOUS = "manifest-before.json"
 PIECES = "pieces"
 _BLOCK = 1 << 20
 _THREADS = 8
@@ -75,15 +75,15 @@ class Manifest:
 class BackupFolder:
     """One backup on disk."""
 
-    def __init__(self, path: Path, keeps_former: bool = False) -> None:
+    def __init__(self, path: Path, keeps_previous: bool = False) -> None:
         """Name the folder; it is made when first needed.
 
         Args:
             path: of the folder.
-            keeps_former: whether the dump before the last one stays as well.
+            keeps_previous: whether the dump before the last one stays as well.
         """
         self.path = path
-        self._keeps_former = keeps_former
+        self._keeps_previous = keeps_previous
         self._is_read = False
         self._known: Manifest | None = None
         self._seal = ""
@@ -116,10 +116,10 @@ class BackupFolder:
         """
         return _read(self.path / MANIFEST)
 
-    def former(self) -> Manifest | None:
+    def previous(self) -> Manifest | None:
         """Read the manifest of the dump before; None when it is missing or damaged."""
         try:
-            return _read(self.path / FORMER)
+            return _read(self.path / PREVIOUS)
         except BackupError:
             return None
 
@@ -134,7 +134,7 @@ class BackupFolder:
         self._prepare()
         if not self._is_read:
             manifest = self.manifest()
-            self._remember(manifest, self.former() if self._keeps_former else None)
+            self._remember(manifest, self.previous() if self._keeps_previous else None)
         if self._known is not None:
             self._remove_unnamed()
         return self._known
@@ -156,7 +156,7 @@ class BackupFolder:
         """Return whether the folder has no part of a backup, not even of a damaged one."""
         return not any(self.path.glob("manifest*")) and not any(self._pieces())
 
-    def holds_what_is_gone(self) -> bool:
+    def has_deleted_pieces(self) -> bool:
         """Return whether the previous dump has parts that the last one does not have."""
         return bool(self._known and self._kept - self._known.pieces())
 
@@ -209,7 +209,7 @@ class BackupFolder:
             sync_folder(folder)
         sync_folder(self.path / PIECES)
 
-    def give_up(self) -> None:
+    def discard_new(self) -> None:
         """Remove what was added since the last manifest, so that a full disk has room again."""
         for path in (*self._drafts.values(), *(self._place(name) for name in self._new)):
             with suppress(OSError):
@@ -253,11 +253,11 @@ class BackupFolder:
             OSError: it, or one of its pieces, cannot be written.
         """
         self.settle()
-        former = self._known if self._keeps_former else None
-        if former is not None:
-            write_whole(self.path / FORMER, _written(former))
-        write_whole(self.path / MANIFEST, _written(manifest))
-        self._remember(manifest, former)
+        previous = self._known if self._keeps_previous else None
+        if previous is not None:
+            write_atomically(self.path / PREVIOUS, _written(previous))
+        write_atomically(self.path / MANIFEST, _written(manifest))
+        self._remember(manifest, previous)
         self._new.clear()
         self._damaged.clear()
         self._remove_unnamed()
@@ -317,10 +317,10 @@ class BackupFolder:
     def _place(self, name: str) -> Path:
         return self.path / PIECES / name[:2] / name
 
-    def _remember(self, known: Manifest | None, former: Manifest | None) -> None:
+    def _remember(self, known: Manifest | None, previous: Manifest | None) -> None:
         self._is_read, self._known = True, known
         self._seal = _seal_of(self.path / MANIFEST)
-        self._kept = {name for one in (known, former) if one for name in one.pieces()}
+        self._kept = {name for one in (known, previous) if one for name in one.pieces()}
 
     def _remove_unnamed(self) -> None:
         for place in self._pieces():

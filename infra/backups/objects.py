@@ -48,7 +48,7 @@ def copy(
         s3: client.
         bucket: its name.
         folder: takes the pieces.
-        before: objects of the former dump, by key.
+        before: objects of the previous dump, by key.
         progress: takes lines for the user.
     """
 

@@ -54,17 +54,17 @@ def repair(
     if folder.is_empty():
         return None
     lost: list[str] = []
-    former = folder.former()
+    previous = folder.previous()
     try:
         base = folder.manifest()
         problem = "" if base else "the manifest is missing"
     except BackupError as error:
         base, problem = None, str(error)
     if base is None:
-        since = f"what was saved after {former.created_at}" if former else "everything"
+        since = f"what was saved after {previous.created_at}" if previous else "everything"
         lost.append(f"{since}: {problem}")
-        base = former or Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
-    work = _Repair(settings, folder, base, former)
+        base = previous or Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
+    work = _Repair(settings, folder, base, previous)
     if not work.damaged and not lost:
         return None
     keep_copy()
@@ -77,11 +77,11 @@ class _Repair:
     """Makes a whole manifest out of a damaged backup."""
 
     def __init__(
-        self, settings: Settings, folder: BackupFolder, base: Manifest, former: Manifest | None
+        self, settings: Settings, folder: BackupFolder, base: Manifest, previous: Manifest | None
     ) -> None:
         self._folder = folder
         self._base = base
-        self._former = former
+        self._previous = previous
         self._keys = {
             table.name.removeprefix(f"{settings.name}-"): table.key_names
             for table in table_resources(settings)
@@ -137,14 +137,14 @@ class _Repair:
         covered = {tables.piece_of(row, keys) for row in kept}
         older = [
             row
-            for name in (self._former.tables.get(short, ()) if self._former else ())
+            for name in (self._previous.tables.get(short, ()) if self._previous else ())
             if name not in names and self._is_whole(name)
             for row in tables.read_piece(self._folder.read(name))
             if tables.piece_of(row, keys) not in covered
         ]
         text = f"table {short}: {number - len(kept)} of {number} rows"
-        if self._former and older:
-            text += f"; {len(older)} are back as they were at {self._former.created_at}"
+        if self._previous and older:
+            text += f"; {len(older)} are back as they were at {self._previous.created_at}"
         self.lost.append(text)
         self._put(made, short, [*kept, *older])
 

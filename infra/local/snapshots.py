@@ -26,11 +26,11 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import tables
+from infra.backups.damage_scan import DamageScan
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
 from infra.backups.restoring import restore
-from infra.backups.rota import Rota
 from infra.local import process
 from infra.local.aws.write_pause import HEADER, PATH
 from infra.local.saving import SavingState
@@ -43,7 +43,7 @@ _MOST_DUMPS = 4
 
 
 # Number of saved bytes that are read again after each interval, to find damage.
-_ROTA_BYTES = 64 * 1000**2
+_SCAN_BYTES = 64 * 1000**2
 # The same for the stop, with its time limit.
 _STOP_BYTES, _STOP_SECONDS = 1000**3, 20.0
 # Largest number of datasets and models in one line.
@@ -79,7 +79,7 @@ class SnapshotSaver:
         self._folder = folder
         self._state = state
         self._say = say
-        self._rota = Rota(folder)
+        self._damage_scan = DamageScan(folder)
         self._dumped_writes = -1
         self._must_rewrite = False
         self._problem = ""
@@ -100,10 +100,12 @@ class SnapshotSaver:
         pause = within_seconds / 2
         while not stop.wait(pause):
             took = self._dump_changes(or_deleted=True)
-            self._look_for_damage(self._rota.go_on(_ROTA_BYTES, within_seconds / 2))
+            self._look_for_damage(self._damage_scan.check_next(_SCAN_BYTES, within_seconds / 2))
             pause = pause_after(took, within_seconds)
         self._dump_changes()
-        self._look_for_damage(self._rota.go_on(_STOP_BYTES, _STOP_SECONDS, may_exceed=False))
+        self._look_for_damage(
+            self._damage_scan.check_next(_STOP_BYTES, _STOP_SECONDS, may_exceed=False)
+        )
         if self._problem:
             since = f"{self._state.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"
             self._say(f"NOT SAVED: changes since {since} are lost{self._named()}. "
@@ -134,7 +136,7 @@ class SnapshotSaver:
         try:
             writes = self._writes()
             is_due = writes != self._dumped_writes or self._must_rewrite
-            if is_due or (or_deleted and self._folder.holds_what_is_gone()):
+            if is_due or (or_deleted and self._folder.has_deleted_pieces()):
                 self._open_folder()
                 manifest = dump(self._settings, self._folder, pause_writes=self._paused_writes)
                 self._dumped_writes = writes

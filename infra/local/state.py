@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.whole_files import drafted, remove_drafts, sync, write_whole
+from infra.atomic_files import drafted, remove_drafts, sync, write_atomically
 
 STACK_FILE = "stack.json"
 SECRET_FILE = "token.secret"  # noqa: S105 - the name of a file
@@ -77,7 +77,7 @@ class State:
         secret = self._read_secret()
         if not secret:
             secret = secrets.token_hex(48)
-            write_whole(self.folder / SECRET_FILE, secret.encode("ascii"))
+            write_atomically(self.folder / SECRET_FILE, secret.encode("ascii"))
         return secret
 
     def _read_secret(self) -> str:
@@ -94,7 +94,7 @@ class State:
         Raises:
             OSError: it cannot be written.
         """
-        write_whole(self.folder / STACK_FILE, json.dumps(description, indent=2).encode())
+        write_atomically(self.folder / STACK_FILE, json.dumps(description, indent=2).encode())
 
     def read_stack(self) -> dict[str, Any] | None:
         """Read the description of the running stack; None if none runs."""

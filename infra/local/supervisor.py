@@ -80,7 +80,7 @@ def repair_data(settings: Settings, state: State) -> None:
     from infra.backups.folder import BackupFolder
     from infra.local.snapshots import repair_snapshot
 
-    if not repair_snapshot(settings, BackupFolder(state.data, keeps_former=True), say):
+    if not repair_snapshot(settings, BackupFolder(state.data, keeps_previous=True), say):
         sys.exit(1)
 
 
@@ -89,7 +89,7 @@ def save_snapshots(settings: Settings, state: State, options: Options, saving: S
     from infra.backups.folder import BackupFolder
     from infra.local.snapshots import SnapshotSaver
 
-    folder = BackupFolder(state.data, keeps_former=True)
+    folder = BackupFolder(state.data, keeps_previous=True)
     saver = SnapshotSaver(settings, folder, saving, say)
     if not saver.run(options.save_seconds):
         sys.exit(1)

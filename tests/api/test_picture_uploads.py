@@ -99,7 +99,7 @@ def test_every_refusal_has_its_status(
     call, world, paths, monkeypatch, method, url, refusal, status
 ):
     """What the service refuses becomes the answer, which the document names."""
-    monkeypatch.setattr(world.stores.room, "reserve_upload", raising(refusal))
+    monkeypatch.setattr(world.stores.capacity, "reserve_upload", raising(refusal))
     answer = call.form(method, url, FILE, MODEL)
 
     described = paths[url][method.lower()]["responses"]

@@ -11,7 +11,7 @@ import pytest
 
 import app as module
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
+from chalicelib.stores.accounts.idempotency import IdempotencyStore
 from chalicelib.stores.aws.tables import KeyRow
 from tests.api.conftest import make_event, multipart
 from tests.api.prepared import DATASET_ID, MODEL_ID
@@ -148,7 +148,7 @@ def test_an_answer_is_kept_a_day(call, world, monkeypatch):
     """After 24 hours the key is free."""
     first = keyed(call, "POST", DATASETS, type="text-intent", name="new").json["id"]
     clock = world.container.clock
-    answers = world.container.stores.kept_answers
+    answers = world.container.stores.idempotency
     monkeypatch.setattr(answers, "_clock", lambda: clock() + timedelta(hours=23.9))
     assert keyed(call, "POST", DATASETS, type="text-intent", name="new").json["id"] == first
     monkeypatch.setattr(answers, "_clock", lambda: clock() + timedelta(hours=24.1))
@@ -169,7 +169,7 @@ def test_what_is_kept_cannot_be_read_in_the_table(call, world):
 
 def test_keys_are_kept_for_each_account(call, world):
     """Two accounts may use the same key."""
-    answers = world.container.stores.kept_answers
+    answers = world.container.stores.idempotency
     one = answers.claim("1", "k", "r", lambda: 0)
     two = answers.claim("2", "k", "other", lambda: 0)
 
@@ -328,20 +328,20 @@ def everything(call: Any, world: Any) -> dict[str, list[Any]]:
 def die_while_keeping(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
     """Let the process die when the answer is kept, or before the work begins."""
     if is_done:
-        patch.setattr(KeptAnswerStore, "keep", _raise(Died()))
+        patch.setattr(IdempotencyStore, "keep", _raise(Died()))
         return
-    claim = KeptAnswerStore.claim
+    claim = IdempotencyStore.claim
 
     def claim_and_die(*given: Any) -> Any:
         claim(*given)
         raise Died
 
-    patch.setattr(KeptAnswerStore, "claim", claim_and_die)
+    patch.setattr(IdempotencyStore, "claim", claim_and_die)
 
 
 def let_leases_end(world: Any, patch: pytest.MonkeyPatch) -> None:
     """Let the clock of the keys go on by more than a lease."""
-    answers, clock = world.container.stores.kept_answers, world.container.clock
+    answers, clock = world.container.stores.idempotency, world.container.clock
     patch.setattr(answers, "_clock", lambda: clock() + timedelta(seconds=61))
 
 

@@ -10,11 +10,11 @@ import pytest
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.stores.aws.clients import Clients
+from infra.backups.damage_scan import DamageScan
 from infra.backups.dumping import dump
-from infra.backups.folder import FORMER, MANIFEST, PIECES, BackupError, BackupFolder, Manifest
+from infra.backups.folder import MANIFEST, PIECES, PREVIOUS, BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
 from infra.backups.restoring import restore
-from infra.backups.rota import Rota
 from infra.local.snapshots import repair_snapshot, restore_snapshot
 from tests.builders import World, some_rows
 from tests.conftest import MovableClock
@@ -34,12 +34,12 @@ def filled(clients: Clients, settings: Settings, clock: MovableClock) -> World:
 @pytest.fixture
 def folder(tmp_path: Path) -> BackupFolder:
     """A folder that keeps the dump before as well."""
-    return BackupFolder(tmp_path / "data", keeps_former=True)
+    return BackupFolder(tmp_path / "data", keeps_previous=True)
 
 
 def again(folder: BackupFolder) -> BackupFolder:
     """The same folder, as another process sees it."""
-    return BackupFolder(folder.path, keeps_former=True)
+    return BackupFolder(folder.path, keeps_previous=True)
 
 
 def piece(folder: BackupFolder, name: str) -> Path:
@@ -150,10 +150,10 @@ def test_what_was_deleted_leaves_with_the_second_dump(
 
     dump(settings, folder)
     assert is_there()
-    assert folder.holds_what_is_gone()
+    assert folder.has_deleted_pieces()
     dump(settings, folder)
     assert not is_there()
-    assert not folder.holds_what_is_gone()
+    assert not folder.has_deleted_pieces()
 
 
 def test_a_damaged_manifest_gives_way_to_the_one_before(
@@ -182,7 +182,7 @@ def test_pieces_without_a_manifest_are_damage(
     """They do not restore as an empty stack; a repair starts empty and keeps all of them."""
     manifest = dump(settings, folder)
     (folder.path / MANIFEST).unlink()
-    (folder.path / FORMER).unlink(missing_ok=True)
+    (folder.path / PREVIOUS).unlink(missing_ok=True)
     empty(settings)
     with pytest.raises(BackupError, match="no manifest"):
         restore_snapshot(settings, again(folder))
@@ -240,27 +240,29 @@ def test_a_dump_writes_damaged_pieces_again(
 ):
     """Damage on the disk is found by reading, and written again from what the stack has."""
     manifest = dump(settings, folder)
-    rota = Rota(folder)
-    assert rota.go_on(10**9, 60.0) == []
+    scan = DamageScan(folder)
+    assert scan.check_next(10**9, 60.0) == []
     broken = sorted(manifest.pieces())
     for place, name in enumerate(broken):
         (flip, Path.unlink)[place % 2](piece(folder, name))
 
-    found = rota.go_on(10**9, 60.0)
+    found = scan.check_next(10**9, 60.0)
     dump(settings, folder)
 
     assert len(found) == len(broken)
     again(folder).verify(manifest)
-    assert rota.go_on(10**9, 60.0) == []
+    assert scan.check_next(10**9, 60.0) == []
 
 
-def test_the_rota_reads_a_little_at_a_time(filled: World, settings: Settings, folder: BackupFolder):
+def test_damage_scan_reads_a_little_at_a_time(
+    filled: World, settings: Settings, folder: BackupFolder
+):
     """Each turn reads no more than it may, and after enough turns every piece was read."""
     manifest = dump(settings, folder)
     names = sorted(manifest.pieces())
     largest = max(folder.size(name) for name in names)
     flip(piece(folder, max(names, key=folder.size)))
-    rota = Rota(folder)
+    scan = DamageScan(folder)
     read: list[str] = []
     check = folder.check
 
@@ -271,13 +273,13 @@ def test_the_rota_reads_a_little_at_a_time(filled: World, settings: Settings, fo
     folder.check = noted  # type: ignore[method-assign]
 
     turns = 0
-    while not rota.go_on(largest, 60.0):
+    while not scan.check_next(largest, 60.0):
         turns += 1
         assert turns < len(names)
     read.clear()
-    assert rota.go_on(1, 60.0, may_exceed=False) == []
+    assert scan.check_next(1, 60.0, may_exceed=False) == []
     assert read == []
-    rota.go_on(largest, 60.0, may_exceed=False)
+    scan.check_next(largest, 60.0, may_exceed=False)
     assert 0 < sum(folder.size(name) for name in read) <= largest
 
 

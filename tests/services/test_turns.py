@@ -175,21 +175,21 @@ def test_long_training_steps_aside_for_another_that_waits(world: World, other: A
     [message] = world.messages()
     long = queue.acquire(message[1])
     assert long is not None
-    assert not queue.must_step_aside(long, 1000), "nobody waits"
+    assert not queue.must_yield(long, 1000), "nobody waits"
     [theirs] = _trainings(world, 1, other)
-    assert not queue.must_step_aside(long, 1000), "an idle worker would take it"
+    assert not queue.must_yield(long, 1000), "an idle worker would take it"
     world.clock.advance(seconds=6)
     world.stores.model_leases.renew(long)
 
-    assert not queue.must_step_aside(long, 14)
-    assert queue.must_step_aside(long, 15)
+    assert not queue.must_yield(long, 14)
+    assert queue.must_yield(long, 15)
     queue.put_back(long, 40)
     [waiting, again] = world.messages()
     short = queue.acquire(again[1])
     assert short is not None
     assert short.model_id == theirs.model.model_id
-    assert not queue.must_step_aside(short, 94), "the other has had 40 seconds already"
-    assert queue.must_step_aside(short, 95)
+    assert not queue.must_yield(short, 94), "the other has had 40 seconds already"
+    assert queue.must_yield(short, 95)
     assert waiting[0] == again[0] == TRAIN_FREE
 
 
@@ -209,15 +209,15 @@ def test_free_training_steps_aside_for_one_that_is_paid_for(world: World) -> Non
     world.clock.advance(seconds=6)
     world.stores.model_leases.renew(free)
 
-    assert not queue.must_step_aside(free, 14)
-    assert queue.must_step_aside(free, 15)
+    assert not queue.must_yield(free, 14)
+    assert queue.must_yield(free, 15)
     queue.put_back(free, 15)
     messages = world.messages()
     assert [name for name, _ in messages] == [TRAIN_PAID, TRAIN_FREE]
     again = queue.acquire(messages[1][1])
     assert again is not None
     assert again.model_id == asked.model.model_id
-    assert not queue.must_step_aside(again, 1_000)
+    assert not queue.must_yield(again, 1_000)
 
 
 def test_whoever_pays_is_trained_first_by_any_worker(world: World) -> None:

@@ -120,7 +120,7 @@ class Counters(Protocol):
     ) -> int | None:
         """Count one call, and return how many are counted now; None when the limit is reached."""
 
-    def give_back(self, account_id: str, kind: str, month: str, token: str) -> bool:
+    def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take one call back; False when it is not known whether it is still counted."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
@@ -180,13 +180,13 @@ class Reservation:
         """Note that the work begins now, and did not begin with the reservation."""
         self._began = time.perf_counter()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Take the call back, if it was counted, into the month it was counted in."""
         if self.outcome != COUNTED:
             return
         self.outcome, answer = UNKNOWN, _ANSWER.get()
         try:
-            if self._counters.give_back(*self._counter, self._token):
+            if self._counters.release(*self._counter, self._token):
                 self.outcome = GIVEN_BACK
         except ServiceError as error:
             names = {"kind": self._kind} if answer is None else {"operation": answer.operation}
@@ -195,7 +195,7 @@ class Reservation:
     def settle(self, error: BaseException | None = None) -> None:
         """End it: give the call back after an error, and write down what became of a prediction."""
         if isinstance(error, Exception):
-            self.give_back()
+            self.release()
         elif self.outcome == COUNTED:
             self._counters.keep(*self._counter, self._token)
         if self._model is not None:

@@ -121,7 +121,7 @@ def check_takes_file(dataset: Dataset) -> None:
         )
 
 
-def check_room(stored: int, more: int, limit: int) -> None:
+def check_capacity(stored: int, more: int, limit: int) -> None:
     """Refuse a picture file that an account has no room for; all figures in bytes.
 
     Raises:

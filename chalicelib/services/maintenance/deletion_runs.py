@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from chalicelib.stores.datasets.contents import DatasetContents
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.deletions import DeletionStore
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.queues import Queues
-    from chalicelib.stores.jobs.room import RoomStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
@@ -44,7 +44,7 @@ class DeletionRunServiceStores:
     model_files: ModelVersions
     models: ModelStore
     queues: Queues
-    room: RoomStore
+    capacity: CapacityStore
 
 
 class DeletionRunService:
@@ -137,8 +137,8 @@ class DeletionRunService:
         self._strip_cards(dataset)
         stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         if stores.datasets.delete(dataset):
-            stores.room.end_upload(dataset, is_kept=False)
-            stores.room.free(dataset.account_id, dataset.bytes)
+            stores.capacity.end_upload(dataset, is_kept=False)
+            stores.capacity.release_bytes(dataset.account_id, dataset.bytes)
         return replace(deletion, urls_until=urls_until)
 
     def _strip_cards(self, dataset: Dataset) -> None:

@@ -140,7 +140,7 @@ class SweepService:
                 self._stores.webhooks.delete_all(account.account_id)
                 self._stores.accounts.delete(account)
                 self._stores.turns.delete(account.account_id)
-                self._stores.datasets.forget(account.account_id)
+                self._stores.datasets.delete_places(account.account_id)
         return started
 
     def _delete_batches(self, account_id: str) -> None:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.examples.pictures import PictureStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.jobs.room import RoomStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards
 
@@ -57,7 +57,7 @@ class TraceServiceStores:
     models: ModelStore
     parts: PartStore
     pictures: PictureStore
-    room: RoomStore
+    capacity: CapacityStore
     traces: TraceStore
 
 
@@ -129,8 +129,8 @@ class TraceService:
                 for label_id in {example.label_id for example in old}:
                     sequence = ExampleSequence(number, source, label_id)
                     entries = [(e.digest, e.example_id) for e in old if e.label_id == label_id]
-                    stores.digests.forget(sequence, entries)
-            stores.example_places.forget(number, gone)
+                    stores.digests.remove(sequence, entries)
+            stores.example_places.remove(number, gone)
         stores.examples.delete_chunks(chunks)
         for one in ready:
             stores.traces.delete(number, one.fence)
@@ -195,7 +195,7 @@ class TraceService:
         except BaseException:
             stores.dataset_leases.release(dataset, owned.lease)
             raise
-        stores.room.free(dataset.account_id, size_bytes)
+        stores.capacity.release_bytes(dataset.account_id, size_bytes)
         return True
 
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> None:

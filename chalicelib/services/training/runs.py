@@ -303,7 +303,7 @@ class _RunControl:
             self._looked_at = now
             served = self._model.served_seconds + now - self._began
             try:
-                self._steps_aside = self._queue.must_step_aside(self._model, served)
+                self._steps_aside = self._queue.must_yield(self._model, served)
             except StorageUnavailable:
                 log.warning("queue_not_read", model=self._model.model_id)
         return 0.0 if self._steps_aside else self._remaining_seconds()

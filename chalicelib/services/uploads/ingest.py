@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.ingest_queue import IngestQueue
-    from chalicelib.stores.jobs.room import RoomStore
 
 _PAUSE_SECONDS = 0.1
 """Between two looks at an upload that a worker owns."""
@@ -86,7 +86,7 @@ class IngestServiceStores:
     labels: LabelStore
     parts: PartStore
     receipts: ReceiptStore
-    room: RoomStore
+    capacity: CapacityStore
     uploaded_files: UploadedFileStore
 
 
@@ -232,7 +232,7 @@ class IngestService:
         dataset, seconds = owned.dataset, time.monotonic() - began
         journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
         self._tell(dataset, "dataset.ready")
-        self._stores.room.end_upload(dataset, is_kept=True)
+        self._stores.capacity.end_upload(dataset, is_kept=True)
         self._drop_raw(owned)
         self._announce_parts(owned.dataset)
 
@@ -270,7 +270,7 @@ class IngestService:
             self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.dataset_leases.fail_upload(owned, message)
-            self._stores.room.end_upload(dataset, is_kept=False)
+            self._stores.capacity.end_upload(dataset, is_kept=False)
             journal.upload_failed(dataset.dataset_id, dataset.type)
             self._tell(dataset, "dataset.failed")
             self._drop_raw(owned)
@@ -375,7 +375,7 @@ class _Attempt:
         owned, check = self._owned, self._cancellation.check
         reading = self._reader.read(owned, file, check, begin)
         check()
-        self._stores.room.resize_upload(owned.dataset, reading.scan.bytes)
+        self._stores.capacity.resize_upload(owned.dataset, reading.scan.bytes)
         return reading
 
     def reserve_ids(self, reading: IngestPlan) -> None:

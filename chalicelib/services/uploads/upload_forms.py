@@ -16,7 +16,7 @@ from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import UploadedFile, owner_and_id
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
-from chalicelib.stores.jobs.room import RoomStore
+from chalicelib.stores.jobs.capacity import CapacityStore
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class IssuedForm:
 class UploadFormService:
     """Issues forms and notes what arrives by them."""
 
-    def __init__(self, files: UploadedFileStore, room: RoomStore, clock: Clock) -> None:
+    def __init__(self, files: UploadedFileStore, capacity: CapacityStore, clock: Clock) -> None:
         self._files = files
-        self._room = room
+        self._capacity = capacity
         self._clock = clock
 
     def issue(self, account: Account, name: str | None) -> IssuedForm:
@@ -57,7 +57,7 @@ class UploadFormService:
             name=checked_name(name) if name else "",
             expires_at=to_milliseconds(expires_at),
         )
-        self._room.add_form(account.account_id, uploaded.upload_id, uploaded.expires_at)
+        self._capacity.add_form(account.account_id, uploaded.upload_id, uploaded.expires_at)
         url, fields = self._files.create(uploaded)
         return IssuedForm(
             url, fields, uploaded.path, from_milliseconds(uploaded.expires_at),

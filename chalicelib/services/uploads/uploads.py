@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from chalicelib.stores.datasets.receipts import ReceiptStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.ingest_queue import IngestQueue
-    from chalicelib.stores.jobs.room import RoomStore
 
 VALIDATION_SECONDS = 25.0
 """Longest time that a file is looked through within a call."""
@@ -92,7 +92,7 @@ class UploadServiceStores:
     ingest_queue: IngestQueue
     labels: LabelStore
     receipts: ReceiptStore
-    room: RoomStore
+    capacity: CapacityStore
     uploaded_files: UploadedFileStore
 
 
@@ -317,12 +317,15 @@ class UploadService:
         Raises:
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
-        room, key = self._stores.room, (dataset.account_id, dataset.family, dataset.dataset_id)
-        room.reserve_upload(*key, dataset.receipt_id, size_bytes)
+        capacity, key = (
+            self._stores.capacity,
+            (dataset.account_id, dataset.family, dataset.dataset_id),
+        )
+        capacity.reserve_upload(*key, dataset.receipt_id, size_bytes)
         try:
             yield
         except ServiceError:
-            room.end_upload(dataset, is_kept=False)
+            capacity.end_upload(dataset, is_kept=False)
             raise
 
     def _described(

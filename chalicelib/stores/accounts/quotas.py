@@ -110,7 +110,7 @@ class QuotaStore:
         self._dated.add((account_id, row.period))
         return int(row.used)
 
-    def give_back(self, account_id: str, kind: str, month: str, token: str) -> bool:
+    def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take one counted call back, into the month it was counted in; once, however often asked.
 
         Returns:
@@ -118,9 +118,9 @@ class QuotaStore:
             settled later, and the caller's own error is more important than this one.
         """
         try:
-            self._release(account_id, kind, month, token)
+            self._remove_call(account_id, kind, month, token)
         except (PynamoDBException, StorageUnavailable, OutcomeUnknown):
-            log.warning("quota_give_back_unknown", account=account_id, kind=kind, month=month)
+            log.warning("quota_release_unknown", account=account_id, kind=kind, month=month)
             self._settle_later(account_id, kind, month, token)
             return False
         return True
@@ -143,7 +143,7 @@ class QuotaStore:
         """
         call = job.account_id, job.kind, job.month, job.token
         try:
-            was_counted = self._release(*call)
+            was_counted = self._remove_call(*call)
         except (PynamoDBException, StorageUnavailable, OutcomeUnknown):
             self._settle_later(*call, job.tries + 1)
             return
@@ -173,7 +173,7 @@ class QuotaStore:
         row = QuotaRow(account_id, period_of(kind, day))
         return count <= limit and _unthrottled(lambda: try_update(row, actions, room))
 
-    def _release(self, account_id: str, kind: str, month: str, token: str) -> bool:
+    def _remove_call(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take a call back if it is counted; tell whether it was."""
         row = QuotaRow(account_id, period_of(kind, month))
         held, _ = _sets(token)

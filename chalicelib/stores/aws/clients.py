@@ -93,7 +93,7 @@ class Clients:
                 tables.bind(self._settings, self.dynamodb, self.dynamodb_once)
                 self._is_bound = True
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Close every connection and forget the credentials; the next use makes all anew."""
         with self._lock:
             found = [vars(self).pop(name, None) for name in _CACHED]

@@ -28,7 +28,7 @@ from chalicelib.stores.examples.example_names import ExampleNames
 from chalicelib.stores.examples.example_places import ExamplePlaces
 from chalicelib.stores.examples.examples import ExampleStore, sequence_of
 from chalicelib.stores.examples.pictures import PictureStore
-from chalicelib.stores.jobs.room import RoomStore
+from chalicelib.stores.jobs.capacity import CapacityStore
 
 
 class AppendStores(Protocol):
@@ -45,7 +45,7 @@ class AppendStores(Protocol):
     ids: IdStore
     pictures: PictureStore
     contents: DatasetContents
-    room: RoomStore
+    capacity: CapacityStore
 
 
 @translate_errors
@@ -77,12 +77,12 @@ class AppendStore:
         is_added = False
         # A text is small and counted now and then; a picture file must find room.
         if new.content:
-            self._stores.room.take(dataset.account_id, new.size_bytes)
+            self._stores.capacity.reserve_bytes(dataset.account_id, new.size_bytes)
         try:
             example, grown, is_added = self._when_free(dataset, new)
         finally:
             if new.content and not is_added:
-                self._stores.room.free(dataset.account_id, new.size_bytes)
+                self._stores.capacity.release_bytes(dataset.account_id, new.size_bytes)
         return example, grown
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:

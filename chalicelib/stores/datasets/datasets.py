@@ -24,7 +24,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
-from chalicelib.stores.datasets.pages import delete_places, forget_places, read_page
+from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
 
 FRONT = 100
 """Uploads at the front of a lane that are looked at, to find the one whose turn it is."""
@@ -198,10 +198,10 @@ class DatasetStore:
         row = row_of(dataset)
         is_deleted = try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
         # Also when it was gone: whoever deleted it may have died before this.
-        forget_places(str(row.owner))
+        clear_places(str(row.owner))
         return is_deleted
 
-    def forget(self, account_id: str) -> None:
+    def delete_places(self, account_id: str) -> None:
         """Forget the lists of an account that is gone."""
         for family in FAMILY_TYPES:
             delete_places(owner_key(account_id, family))

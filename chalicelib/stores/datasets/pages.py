@@ -68,7 +68,7 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
     return rows
 
 
-def forget_places(owner: str) -> None:
+def clear_places(owner: str) -> None:
     """Forget where pages begin, after a row was deleted; may be repeated."""
     actions = [CounterRow.value.add(1), CounterRow.places.remove()]
     CounterRow(f"places#{owner}").update(actions=actions)

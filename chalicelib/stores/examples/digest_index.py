@@ -108,7 +108,7 @@ class DigestIndex:
         if known.end == start and not known.unindexed:
             self._add(sequence, start + len(entries), entries)
 
-    def forget(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
+    def remove(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
         """Take entries out of the index of a label."""
         entries = {_packed(entry) for entry in gone}
         before = self._artifacts.get(_key(sequence))

@@ -50,7 +50,7 @@ class ExamplePlaces:
                         found[number].add(label_id)
         return found
 
-    def forget(self, dataset_id: int, ids: Iterable[int]) -> None:
+    def remove(self, dataset_id: int, ids: Iterable[int]) -> None:
         """Take out all that is noted of examples that are gone."""
         gone = frozenset(ids)
         blocks = sorted({number // BLOCK_IDS for number in gone})

@@ -77,14 +77,14 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
 
     def keep_waiting(self, model: Model, progress: float) -> None:
         """Let a training wait on for its parts, and show how far they are."""
-        self._leases.lend(model, PARTS_SECONDS, progress)
+        self._leases.pause_lease(model, PARTS_SECONDS, progress)
 
     def wake(self, model: Model) -> None:
         """Let a training go on whose parts are done."""
-        if self._leases.lend(model, 0.0):
+        if self._leases.pause_lease(model, 0.0):
             self.announce(train_job(model))
 
-    def must_step_aside(self, model: Model, served_seconds: float) -> bool:
+    def must_yield(self, model: Model, served_seconds: float) -> bool:
         """Tell whether a training waits that is paid for, or that had much less of a worker's time.
 
         One that is paid for goes before a free one however long it is. Among equals, twice as long

@@ -120,7 +120,7 @@ class ModelLeases:
         try_update(row, [ModelRow.last_error.set(error[:500])], self._owned(model))
 
     def put_back(
-        self, model: Model, turn: int, served_seconds: float, lent_seconds: float = 0.0
+        self, model: Model, turn: int, served_seconds: float, pause_seconds: float = 0.0
     ) -> bool:
         """Give a run that is not finished back to the queue, where it has another turn.
 
@@ -128,13 +128,13 @@ class ModelLeases:
             model: the run that is owned; that it goes on later is no failed attempt.
             turn: its new number in its lane.
             served_seconds: how long it was worked on in all.
-            lent_seconds: how long nobody may take it up, for it waits for its parts.
+            pause_seconds: how long nobody may take it up, for it waits for its parts.
 
         Returns:
             False when another worker owns it.
         """
         actions: list[Action] = [
-            ModelRow.lease_until.set(self._lent_until(lent_seconds)),
+            ModelRow.lease_until.set(self._paused_until(pause_seconds)),
             ModelRow.attempts.set(max(0, model.attempts - 1)),
             ModelRow.turn.set(turn),
             ModelRow.served_seconds.set(round(served_seconds, 3)),
@@ -143,7 +143,7 @@ class ModelLeases:
         ]
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
-    def lend(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
+    def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
         """Let a run wait so long for its parts, 0: no longer; False when it does not wait any more.
 
         Args:
@@ -152,7 +152,7 @@ class ModelLeases:
             progress: shown when it is above what is shown.
         """
         actions: list[Action] = [
-            ModelRow.lease_until.set(self._lent_until(seconds)),
+            ModelRow.lease_until.set(self._paused_until(seconds)),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
         if progress > model.progress:
@@ -163,7 +163,7 @@ class ModelLeases:
             waits &= ModelRow.lease_until > 0
         return try_update(ModelRow(model.account_id, model.model_id), actions, waits)
 
-    def _lent_until(self, seconds: float) -> int:
+    def _paused_until(self, seconds: float) -> int:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def discount(self, model: Model) -> None:

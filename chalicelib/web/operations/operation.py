@@ -266,7 +266,7 @@ def _answer(call: Call) -> Response:
 
 def _answer_once(call: Call, key: str) -> Response:
     """Do the work unless its key has an answer already."""
-    answers = call.container.kept_answers
+    answers = call.container.idempotency
     reserve = partial(call.container.reserve_id, call.operation.creates)
     digest = request_digest(call.request, lambda: call.fields)
     call.keyed = answers.claim(call.account.account_id, key, digest, reserve)

@@ -28,7 +28,7 @@ from chalicelib.web.http.request import ApiRequest, BodyFields
 from chalicelib.web.http.responses import error_response
 
 if TYPE_CHECKING:
-    from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
+    from chalicelib.stores.accounts.idempotency import IdempotencyStore
 
 
 def sent_key(request: ApiRequest) -> str | None:
@@ -63,7 +63,7 @@ def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
 
 
 def answer_once(
-    answers: KeptAnswerStore, keyed: KeyedCall, work: Callable[[], Response]
+    answers: IdempotencyStore, keyed: KeyedCall, work: Callable[[], Response]
 ) -> Response:
     """Answer a call unless its key has an answer.
 
@@ -96,7 +96,7 @@ def _is_final(error: ServiceError) -> bool:
     return error.status < 500 and not hasattr(error, "retry_after_seconds")
 
 
-def _keep(answers: KeptAnswerStore, keyed: KeyedCall, answer: Response) -> Response:
+def _keep(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
     """Keep an answer; return the one that stands."""
     made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
     try:
@@ -108,7 +108,7 @@ def _keep(answers: KeptAnswerStore, keyed: KeyedCall, answer: Response) -> Respo
     return answer if first is made else _repeated(first)
 
 
-def _release(answers: KeptAnswerStore, keyed: KeyedCall) -> None:
+def _release(answers: IdempotencyStore, keyed: KeyedCall) -> None:
     """Let the next attempt begin at once."""
     with suppress(StorageUnavailable):  # else it begins when the lease ends
         answers.release(keyed)

@@ -50,7 +50,7 @@ class Counter:
     def keep(self, account_id, kind, month, token) -> None:
         """Let a call stay counted."""
 
-    def give_back(self, account_id, kind, month, token) -> bool:
+    def release(self, account_id, kind, month, token) -> bool:
         """Take a call back."""
         if self.failure:
             raise self.failure

@@ -99,7 +99,7 @@ def test_full_disk_keeps_the_save_before_and_nothing_else(
 
 def left_behind(folder: BackupFolder) -> set[str]:
     """Name the files that no save holds."""
-    manifest, former = folder.manifest(), folder.former()
+    manifest, former = folder.manifest(), folder.previous()
     assert manifest is not None
     saved = manifest.pieces() | (former.pieces() if former else set())
     drafts = {path.name for path in folder.path.glob("draft-*")}

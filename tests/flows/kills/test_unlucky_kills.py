@@ -51,7 +51,7 @@ from pathlib import Path
 from chalicelib.config import Settings
 from infra.backups.folder import BackupFolder
 from infra.local.snapshots import repair_snapshot
-folder = BackupFolder(Path(sys.argv[1]), keeps_former=True)
+folder = BackupFolder(Path(sys.argv[1]), keeps_previous=True)
 print("begun", flush=True)
 sys.exit(not repair_snapshot(Settings(), folder, lambda line: None))
 """

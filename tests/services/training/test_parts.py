@@ -271,7 +271,7 @@ def test_training_that_fails_clears_its_parts(
     model, _ = _given_away(world, view)
     assert len(_waiting(world, view)) == PARTS + 1
 
-    world.stores.model_leases.lend(model, 0.0)
+    world.stores.model_leases.pause_lease(model, 0.0)
     monkeypatch.setattr(large, "encode", _is_missing)
     world.deliver(("train-free", train_job(model)))
 

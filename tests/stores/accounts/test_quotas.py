@@ -78,7 +78,7 @@ def test_give_back_takes_one_back_once(store):
     reserve(store)
 
     for account in ("1", "1", "2"):
-        assert store.give_back(account, PREDICTIONS, "2026-11", token)
+        assert store.release(account, PREDICTIONS, "2026-11", token)
 
     assert store.used("1", PREDICTIONS, "2026-11") == 1
     assert [reserve(store) for _ in range(3)] == [2, 3, None]
@@ -177,7 +177,7 @@ def test_lost_answer_is_found_out_by_asking_again(clients, store, monkeypatch):
 
     assert len(calls) >= 2
     break_after_call(clients, monkeypatch, times=1)
-    assert store.give_back("1", PREDICTIONS, "2026-11", token)
+    assert store.release("1", PREDICTIONS, "2026-11", token)
     assert store.used("1", PREDICTIONS, "2026-11") == 0
 
 
@@ -248,7 +248,7 @@ def test_unknown_outcome_is_tried_for_less_than_a_minute(
     token = new_token()
     reserve(store, token=token)
     throttle(clients, monkeypatch, times=1_000)
-    assert not store.give_back("1", PREDICTIONS, "2026-11", token)
+    assert not store.release("1", PREDICTIONS, "2026-11", token)
 
     waits = []
     while found := settle_jobs(clients, settings):
@@ -274,7 +274,7 @@ def test_unknown_outcome_is_settled_here_where_no_queue_answers(
     reserve(store, token=token)
     throttle(clients, monkeypatch, times=len(quotas.PAUSES) + 1)
 
-    assert not store.give_back("1", PREDICTIONS, "2026-11", token)
+    assert not store.release("1", PREDICTIONS, "2026-11", token)
 
     wait_until(lambda: store.used("1", PREDICTIONS, "2026-11") == 0)
     wait_until(lambda: lines()[-1]["event"] == "settlement")

@@ -128,7 +128,7 @@ def test_places_of_a_closed_account_are_deleted(world: World, made: list[Dataset
     assert _ids(world, 500)
     assert [row for row in world.rows(CounterRow) if row.name.startswith("places#")]
 
-    world.stores.datasets.forget(world.account.account_id)
+    world.stores.datasets.delete_places(world.account.account_id)
 
     assert not [row for row in world.rows(CounterRow) if row.name.startswith("places#")]
 

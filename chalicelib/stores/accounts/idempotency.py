@@ -41,7 +41,7 @@ _ROW_KEPT = timedelta(hours=1)
 
 
 @translate_errors
-class KeptAnswerStore:
+class IdempotencyStore:
     """Claims keys by conditional writes, and keeps the first answer of each."""
 
     def __init__(

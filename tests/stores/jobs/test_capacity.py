@@ -53,14 +53,14 @@ def test_limit_of_bytes_holds_for_calls_at_once(world: World) -> None:
 
     def take(_: int) -> bool:
         try:
-            world.stores.room.take(world.account.account_id, content_bytes)
+            world.stores.capacity.reserve_bytes(world.account.account_id, content_bytes)
         except TooManyOpen:
             return False
         return True
 
-    world.stores.room._recounted(world.account.account_id)
+    world.stores.capacity._recount(world.account.account_id)
     with ThreadPoolExecutor(8) as callers:
-        first = [world.stores.room._has_room(1) is not None, *callers.map(take, range(5))]
+        first = [world.stores.capacity._has_capacity(1) is not None, *callers.map(take, range(5))]
 
     assert all(first)
     assert int(_row(world).stored_bytes) == 5 * content_bytes
@@ -106,9 +106,9 @@ def test_picture_that_is_there_already_takes_no_room(world: World, meanwhile: st
 
 def test_upload_that_broke_off_is_counted_no_more(world: World) -> None:
     """A call that died between its two writes takes a place for a minute, not for ever."""
-    room = world.stores.room
+    capacity = world.stores.capacity
     for number in range(20):
-        room.reserve_upload(world.account.account_id, LANGUAGE, number, f"R{number}", 10)
+        capacity.reserve_upload(world.account.account_id, LANGUAGE, number, f"R{number}", 10)
     with pytest.raises(TooManyOpen, match="20 uploads are going on"):
         world.upload(ROWS)
     world.clock.advance(seconds=61)
@@ -123,7 +123,7 @@ def test_upload_that_broke_off_is_counted_no_more(world: World) -> None:
 def test_repeated_reservation_counts_once(world: World) -> None:
     """A write whose answer was lost is recognised when it is made again."""
     for _ in range(2):
-        world.stores.room.reserve_upload(world.account.account_id, LANGUAGE, 7, "R", 10)
+        world.stores.capacity.reserve_upload(world.account.account_id, LANGUAGE, 7, "R", 10)
 
     assert int(_row(world).stored_bytes) == 10
     assert len(_row(world).uploads) == 1
@@ -173,7 +173,7 @@ def test_room_is_checked_without_reading_the_datasets(world: World) -> None:
         calls.append((model.name, len(http_response.content) <= 5_000))
 
     client.meta.events.register("after-call.dynamodb", note)
-    world.stores.room.take(world.account.account_id, 1)
+    world.stores.capacity.reserve_bytes(world.account.account_id, 1)
     client.meta.events.unregister("after-call.dynamodb", note)
 
     assert calls == [("UpdateItem", True)]

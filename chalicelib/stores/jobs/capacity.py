@@ -18,7 +18,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, UPLOADING, Dataset
-from chalicelib.domain.datasets.growth import check_room
+from chalicelib.domain.datasets.growth import check_capacity
 from chalicelib.domain.datasets.open_upload import OpenUpload
 from chalicelib.domain.datasets.upload import USED
 from chalicelib.errors import StorageUnavailable, TooManyOpen
@@ -38,7 +38,7 @@ _YOUNG_MILLISECONDS = 60_000
 
 
 @translate_errors
-class RoomStore:
+class CapacityStore:
     """Reserves and frees what is limited for each account."""
 
     def __init__(
@@ -67,9 +67,9 @@ class RoomStore:
         count = size(uploads)  # type: ignore[no-untyped-call]
         has_place = uploads.does_not_exist() | (count < self._max_open_uploads)
         # A repeated call meets its own first write, and must not count twice.
-        condition = self._has_room(size_bytes) & has_place & ~uploads.contains(entry)
+        condition = self._has_capacity(size_bytes) & has_place & ~uploads.contains(entry)
         actions = [uploads.add({entry}), *_changed(size_bytes)]
-        if try_update(row, actions, condition) or entry in self._recounted(account_id):
+        if try_update(row, actions, condition) or entry in self._recount(account_id):
             return
         if not try_update(row, actions, condition):
             self._refuse(account_id, size_bytes)
@@ -90,8 +90,8 @@ class RoomStore:
             more, stored = size_bytes - before.size_bytes, int(row.stored_bytes or 0)
             if more > 0 and stored + more > self._max_stored_bytes:
                 if is_recounted:
-                    check_room(stored - before.size_bytes, size_bytes, self._max_stored_bytes)
-                self._recounted(dataset.account_id)
+                    check_capacity(stored - before.size_bytes, size_bytes, self._max_stored_bytes)
+                self._recount(dataset.account_id)
                 is_recounted = True
                 continue
             after = row.uploads - {str(before)} | {str(replace(before, size_bytes=size_bytes))}
@@ -114,29 +114,29 @@ class RoomStore:
             try_update(AccountRow(dataset.account_id), actions, noted)
         except PynamoDBException as error:
             # A left-over: the next count finds it.
-            log.error("room_not_freed", error, dataset=dataset.dataset_id)
+            log.error("capacity_not_released", error, dataset=dataset.dataset_id)
 
-    def take(self, account_id: str, size_bytes: int) -> None:
+    def reserve_bytes(self, account_id: str, size_bytes: int) -> None:
         """Count bytes that are about to be added.
 
         Raises:
             TooManyOpen: the account has no room for them.
         """
         row, actions = AccountRow(account_id), _changed(size_bytes)
-        if try_update(row, actions, self._has_room(size_bytes)):
+        if try_update(row, actions, self._has_capacity(size_bytes)):
             return
-        self._recounted(account_id)
-        if not try_update(row, actions, self._has_room(size_bytes)):
+        self._recount(account_id)
+        if not try_update(row, actions, self._has_capacity(size_bytes)):
             self._refuse(account_id, size_bytes)
 
-    def free(self, account_id: str, size_bytes: int) -> None:
+    def release_bytes(self, account_id: str, size_bytes: int) -> None:
         """Stop counting bytes that are gone, or were never added."""
         counted = AccountRow.stored_bytes >= size_bytes
         try:
             try_update(AccountRow(account_id), _changed(-size_bytes), counted)
         except PynamoDBException as error:
             # Too much until the next count; what freed them has its own outcome.
-            log.error("room_not_freed", error)
+            log.error("capacity_not_released", error)
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
         """Count a form for a large file, until it is used or dead.
@@ -183,7 +183,7 @@ class RoomStore:
         except UploadFormRow.DoesNotExist:
             return False
 
-    def _recounted(self, account_id: str) -> frozenset[str]:
+    def _recount(self, account_id: str) -> frozenset[str]:
         """Count anew what the account stores; return the uploads that are going on."""
         for _ in range(_TRIES):
             row = _read(account_id)
@@ -217,7 +217,7 @@ class RoomStore:
             if upload.receipt_id in receipts or is_young:
                 yield text
 
-    def _has_room(self, size_bytes: int) -> Condition:
+    def _has_capacity(self, size_bytes: int) -> Condition:
         """Require that so many bytes more are allowed, by a count that is not too old."""
         room: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
@@ -233,7 +233,7 @@ class RoomStore:
         """
         row = _read(account_id)
         running = len((row.uploads if row else None) or ())
-        check_room(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)
+        check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)
         if running < self._max_open_uploads:
             raise StorageUnavailable
         raise TooManyOpen(

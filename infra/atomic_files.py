@@ -25,7 +25,7 @@ def drafted(folder: Path) -> Iterator[IO[bytes]]:
             raise
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a file; afterwards it is whole and on the disk, or as it was before.
 
     Raises:

@@ -8,7 +8,7 @@ from itertools import count
 from infra.backups.folder import BackupError, BackupFolder
 
 
-class Rota:
+class DamageScan:
     """Goes through the pieces of one folder, those first that were read the longest time ago."""
 
     def __init__(self, folder: BackupFolder) -> None:
@@ -17,7 +17,9 @@ class Rota:
         self._turns: dict[str, int] = {}
         """When each piece was read, as a number that grows."""
 
-    def go_on(self, most_bytes: int, most_seconds: float, may_exceed: bool = True) -> list[str]:
+    def check_next(
+        self, most_bytes: int, most_seconds: float, may_exceed: bool = True
+    ) -> list[str]:
         """Read the pieces whose turn it is; return what is wrong with those that are damaged.
 
         Args:
