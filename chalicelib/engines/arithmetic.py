@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
 
 
+# Above this many examples the sums outgrow 53 bits and float64 outgrows the time budget.
 EXACT_EXAMPLES = 30_000
-"""Above this many examples the sums outgrow 53 bits and float64 outgrows the time budget."""
 
 # Products of these and weights or residuals, summed over 30,000 examples, stay below 53 bits.
 _FEATURE_STEPS = 2.0**13

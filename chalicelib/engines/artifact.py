@@ -23,6 +23,7 @@ Model = TypeVar("Model")
 
 _HEADER = "header"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The first moment that a zip archive can name.
+# What numpy and zipfile raise on damaged archives (RuntimeError: a flag says encrypted).
 _DAMAGE = (
     ValueError,
     OSError,
@@ -34,7 +35,6 @@ _DAMAGE = (
     zlib.error,
     zipfile.BadZipFile,
 )
-"""What numpy and zipfile raise on damaged archives (RuntimeError: a flag says encrypted)."""
 
 
 class ArtifactError(Exception):

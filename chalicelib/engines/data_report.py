@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
 
+# Entries of each list of a report.
 MAX_LISTED = 100
-"""Entries of each list of a report."""
+# Labels with fewer examples stay out: most of their good examples would be listed.
 LEAST_EXAMPLES = 5
-"""Labels with fewer examples stay out: most of their good examples would be listed."""
 # A pair is named when chance makes that many errors of it in less than one of a hundred trainings.
 _RARELY = 0.01
 _FEW, _SOME = 15, 35

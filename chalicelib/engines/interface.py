@@ -20,7 +20,6 @@ class EncoderUse:
     """One encoder whose vectors a model was trained on."""
 
     name: str
-    """The encoder's name."""
     sha256: str
     """Digest of its model file, 64 hex digits; empty when not known."""
     dims: int

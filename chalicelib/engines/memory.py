@@ -12,8 +12,8 @@ from mmap import PAGESIZE
 from pathlib import Path
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # options of glibc's mallopt
+# A process at rest with every network loaded is smaller than this, in bytes.
 ROOMY_BYTES = 480 * 2**20
-"""A process at rest with every network loaded is smaller than this, in bytes."""
 # By default glibc gives each thread a heap, and each would keep the most it ever held.
 _HEAPS = 2
 _LARGE_BYTES = 24 * 2**20

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
 
+# Equally filled bins of the calibration error.
 CALIBRATION_BINS = 15
-"""Equally filled bins of the calibration error."""
+# Most points of a precision-recall curve.
 CURVE_POINTS = 100
-"""Most points of a precision-recall curve."""
 _UNTESTED_THRESHOLD = 0.5
 _NORMAL_95 = 1.959963984540054
 # A truth that got the probability 0 would make the mean loss infinite.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints
 
 
+# Fold of an example that every fold trains on.
 ALWAYS_TRAINED = -1
-"""Fold of an example that every fold trains on."""
 _FEWEST_TO_SPLIT = 3
 
 

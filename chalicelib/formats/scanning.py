@@ -20,9 +20,7 @@ class DatasetKind:
     """The dataset that a file would be added to."""
 
     type: str
-    """Type of the dataset."""
     language: str
-    """Its language."""
     options: ReadingOptions
     """How the caller wants the file to be read."""
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chalicelib.domain.models.model import ServedModel
 
+# Monthly predictions by source and plan. Spec: Limits, Plan tiers.
 PLANS: dict[str, dict[str, int]] = {
     "HEROKU": {"STARTER": 2_000, "BRONZE": 10_000, "SILVER": 250_000, "GOLD": 1_000_000},
     "SALESFORCE": {"STARTER": 2_000, "SFDC_1M_EDITION": 1_000_000},
 }
-"""Monthly predictions by source and plan. Spec: Limits, Plan tiers."""
 
 ACTIVE = "ACTIVE"
 CLOSED = "CLOSED"
+# Owner of the global data sets; no key, no token.
 GLOBAL_ACCOUNT_ID = "GLOBAL"
-"""Owner of the global data sets; no key, no token."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class AccountKey:
     """When a replaced key stops being accepted; None while it is the current one."""
 
     def is_valid(self, now: datetime) -> bool:
-        """Tell whether assertions and tokens of this key are still accepted."""
+        """Return whether assertions and tokens of this key are still accepted."""
         return self.expires_at is None or now < self.expires_at
 
 
@@ -69,7 +69,7 @@ class Account:
 
     @property
     def is_paid(self) -> bool:
-        """Tell whether trainings go ahead of those of free plans."""
+        """Return whether trainings go ahead of those of free plans."""
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:

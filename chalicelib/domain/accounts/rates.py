@@ -21,18 +21,19 @@ if TYPE_CHECKING:
     from chalicelib.domain.accounts.account import Account
     from chalicelib.domain.common.clock import Clock
 
+# Calls that read or write rows.
 RECORDS = "records"
-"""Calls that read or write rows."""
+# Predictions of texts.
 TEXTS = "texts"
-"""Predictions of texts."""
+# Calls that decode a picture.
 PICTURES = "pictures"
-"""Calls that decode a picture."""
+# Documents that are read.
 DOCUMENTS = "documents"
-"""Documents that are read."""
+# Files that become data, and forms for them.
 UPLOADS = "uploads"
-"""Files that become data, and forms for them."""
+# Tokens that are given out.
 TOKENS = "tokens"
-"""Tokens that are given out."""
+# Cost classes, with the word for their calls.
 COSTS = {
     RECORDS: "calls of records",
     TEXTS: "predictions of texts",
@@ -41,11 +42,11 @@ COSTS = {
     UPLOADS: "uploads",
     TOKENS: "tokens",
 }
-"""Cost classes, with the word for their calls."""
 
 _FREE = {RECORDS: 50, TEXTS: 50, PICTURES: 20, DOCUMENTS: 2, UPLOADS: 10, TOKENS: 20}
 _MIDDLE = {RECORDS: 100, TEXTS: 100, PICTURES: 30, DOCUMENTS: 4, UPLOADS: 20, TOKENS: 40}
 _LARGE = {RECORDS: 200, TEXTS: 200, PICTURES: 50, DOCUMENTS: 10, UPLOADS: 40, TOKENS: 80}
+# Calls a second that may go on for ever, by plan and cost class.
 RATES: Mapping[str, Mapping[str, int]] = {
     "STARTER": _FREE,
     "BRONZE": _FREE,
@@ -53,13 +54,12 @@ RATES: Mapping[str, Mapping[str, int]] = {
     "GOLD": _LARGE,
     "SFDC_1M_EDITION": _LARGE,
 }
-"""Calls a second that may go on for ever, by plan and cost class."""
+# A bucket holds the calls of so many seconds: who was quiet may make all of them at once.
 BURST_SECONDS = 100
-"""A bucket holds the calls of so many seconds: who was quiet may make all of them at once."""
+# How long a process makes do with what an empty bucket gave, before it looks again.
 SCARCE_SECONDS = 0.2
-"""How long a process makes do with what an empty bucket gave, before it looks again."""
+# When to try again, as refusals tell.
 RETRY_SECONDS = 1
-"""When to try again, as refusals tell."""
 _BUCKETS = 4096  # One for each account and cost class that this process has seen lately.
 
 
@@ -105,7 +105,7 @@ class _Drawn:
     """Whether the bucket was empty afterwards."""
 
     def is_due(self, now: float) -> bool:
-        """Tell whether to draw: there is nothing left, or what is scarce has had its time."""
+        """Return whether to draw: there is nothing left, or what is scarce has had its time."""
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.

@@ -33,26 +33,26 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+# Of a month's predictions: its account may be told when so many percent are used.
 NOTED_PERCENTS = (80, 100)
-"""Of a month's predictions: its account may be told when so many percent are used."""
+# Tells an account that so many percent of a month's predictions are used.
 NoteQuota = Callable[["Account", int, str], None]
-"""Tells an account that so many percent of a month's predictions are used."""
+# Predictions that are counted while they are made, at a time; further ones wait.
 COUNTED_AT_ONCE = 64
-"""Predictions that are counted while they are made, at a time; further ones wait."""
+# Accounts that are remembered as refused.
 MOST_REFUSED = 10_000
-"""Accounts that are remembered as refused."""
+# Kinds of calls that are counted.
 PREDICTIONS, EXAMPLES = "predictions", "examples"
-"""Kinds of calls that are counted."""
+# Examples shown for review, which are counted by the day.
 BROWSED = "browsed"
-"""Examples shown for review, which are counted by the day."""
 
+# What became of a prediction that a call asked for; UNKNOWN may be counted or not.
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
-"""What became of a prediction that a call asked for; UNKNOWN may be counted or not."""
+# How an UNKNOWN one may be settled, other than by giving it back.
 NEVER_COUNTED = "never_counted"
-"""How an UNKNOWN one may be settled, other than by giving it back."""
 OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
+# How long a month's counter is kept after its end: more than a year to look back on.
 KEPT_AFTER_RESET = timedelta(days=400)
-"""How long a month's counter is kept after its end: more than a year to look back on."""
 
 
 def month_start(now: datetime) -> datetime:
@@ -234,8 +234,8 @@ class _OpenAnswer(ExitStack):
         self.operation = operation
 
 
+# None where nobody waits for an answer.
 _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=None)
-"""None where nobody waits for an answer."""
 
 
 @contextmanager

@@ -15,5 +15,5 @@ Ints = npt.NDArray[np.int64]
 Halves = npt.NDArray[np.float16]
 Singles = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
+# Of any precision.
 Floats = npt.NDArray[np.floating[Any]]
-"""Of any precision."""

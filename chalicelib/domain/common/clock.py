@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+# Returns the present moment, UTC and aware.
 Clock = Callable[[], datetime]
-"""Returns the present moment, UTC and aware."""
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 

@@ -2,93 +2,93 @@
 
 from __future__ import annotations
 
+# Text upload file: 25 MB. Contract section 5, Limits.
 MAX_TEXT_FILE_BYTES = 25 * 1024 * 1024
-"""Text upload file: 25 MB. Contract section 5, Limits."""
+# A text or `document`: 20,000 characters. Contract section 5, Limits.
 MAX_TEXT_CHARACTERS = 20_000
-"""A text or `document`: 20,000 characters. Contract section 5, Limits."""
+# Zip sent in the call: 50 MB. Contract section 5, Limits.
 MAX_ARCHIVE_BYTES_IN_CALL = 50 * 1024 * 1024
-"""Zip sent in the call: 50 MB. Contract section 5, Limits."""
+# Zip by `path`: 2 GB. Contract section 5, Limits.
 MAX_ARCHIVE_BYTES_BY_PATH = 2 * 1024**3
-"""Zip by `path`: 2 GB. Contract section 5, Limits."""
+# A presigned form and its file: an hour. Contract section 5, uploads.
 UPLOAD_FORM_SECONDS = 3600
-"""A presigned form and its file: an hour. Contract section 5, uploads."""
+# Entries of a zip: 100,000. Contract section 5, Limits.
 MAX_ARCHIVE_ENTRIES = 100_000
-"""Entries of a zip: 100,000. Contract section 5, Limits."""
+# Dataset image: 1 MB. Contract section 5, Limits.
 MAX_IMAGE_BYTES = 1024 * 1024
-"""Dataset image: 1 MB. Contract section 5, Limits."""
+# Detection image: 5 MB. Spec: Limits, Detection image size.
 MAX_DETECTION_IMAGE_BYTES = 5 * 1024 * 1024
-"""Detection image: 5 MB. Spec: Limits, Detection image size."""
+# Image to predict: 5 MB. Contract section 5, Limits.
 MAX_PREDICTED_IMAGE_BYTES = 5 * 1024 * 1024
-"""Image to predict: 5 MB. Contract section 5, Limits."""
+# Picture or PDF to read: 10 MB. Spec: Limits, OCR file size.
 MAX_OCR_BYTES = 10 * 1024 * 1024
-"""Picture or PDF to read: 10 MB. Spec: Limits, OCR file size."""
+# Pages of a PDF to read, by task. Spec: Limits, OCR pages.
 MAX_OCR_PAGES = {"text": 8, "table": 8, "form": 8, "contact": 5}
-"""Pages of a PDF to read, by task. Spec: Limits, OCR pages."""
+# Words of a picture to read; a PDF has no such limit. Spec: Limits, OCR words.
 MAX_OCR_WORDS = 600
-"""Words of a picture to read; a PDF has no such limit. Spec: Limits, OCR words."""
+# Lines of text on a page that is searched for contacts or fields: far beyond any form.
 MAX_OCR_LINES = 1_000
-"""Lines of text on a page that is searched for contacts or fields: far beyond any form."""
+# An answer that is no list stays below 5 MB, so that a function can return it.
 MAX_ANSWER_BYTES = 5_000_000
-"""An answer that is no list stays below 5 MB, so that a function can return it."""
+# Image file names are cut to 150. Spec: Limits, Image file name length.
 MAX_IMAGE_NAME_CHARACTERS = 150
-"""Image file names are cut to 150. Spec: Limits, Image file name length."""
+# Temporary image URL: 30 minutes. Spec: Limits.
 IMAGE_URL_SECONDS = 1800
-"""Temporary image URL: 30 minutes. Spec: Limits."""
+# Epochs of image trainings unless sent. Contract section 5.
 DEFAULT_EPOCHS = {"image": 30, "image-multi-label": 30, "image-detection": 20}
-"""Epochs of image trainings unless sent. Contract section 5."""
+# Learning rate of image trainings unless sent. Contract section 5.
 DEFAULT_LEARNING_RATE = 0.001
-"""Learning rate of image trainings unless sent. Contract section 5."""
+# Labels of an image prediction unless `numResults` is sent. Contract section 5.
 TOP_LABELS = 5
-"""Labels of an image prediction unless `numResults` is sent. Contract section 5."""
+# Test examples that a learning curve record lists. Contract section 4.
 MAX_EPOCH_RESULTS = 1_000
-"""Test examples that a learning curve record lists. Contract section 4."""
+# Maximum dataset size: 2 GB. Spec: Limits.
 MAX_DATASET_BYTES = 2 * 1024**3
-"""Maximum dataset size: 2 GB. Spec: Limits."""
+# Examples a dataset: 1,000,000. Contract section 5, Limits.
 MAX_DATASET_EXAMPLES = 1_000_000
-"""Examples a dataset: 1,000,000. Contract section 5, Limits."""
+# Labels a dataset: 1,000. Contract section 5, Limits.
 MAX_LABELS = 1_000
-"""Labels a dataset: 1,000. Contract section 5, Limits."""
+# Names of datasets, models and labels: 180 characters. Contract section 5, Limits.
 MAX_NAME_CHARACTERS = 180
-"""Names of datasets, models and labels: 180 characters. Contract section 5, Limits."""
+# A dataset name taken from a file name is cut to 100. Contract section 5, Limits.
 MAX_DERIVED_NAME_CHARACTERS = 100
-"""A dataset name taken from a file name is cut to 100. Contract section 5, Limits."""
+# Words of a text dataset that is trained. Spec: Limits, Text dataset size.
 MAX_TRAINING_WORDS = 3_000_000
-"""Words of a text dataset that is trained. Spec: Limits, Text dataset size."""
+# Examples of each label of a text dataset that is trained. Spec: Limits, Minimum examples.
 MIN_EXAMPLES_PER_LABEL = 5
-"""Examples of each label of a text dataset that is trained. Spec: Limits, Minimum examples."""
+# Labels that training needs. Contract section 5, Enough examples.
 MIN_LABELS = 2
-"""Labels that training needs. Contract section 5, Enough examples."""
+# Share of a text dataset that is trained on. Spec: Limits, Default split ratio.
 TEXT_SPLIT_RATIO = 0.8
-"""Share of a text dataset that is trained on. Spec: Limits, Default split ratio."""
+# Share of in-domain texts that an out-of-domain model may reject. Contract section 5.
 OUT_OF_DOMAIN_RATE = 0.05
-"""Share of in-domain texts that an out-of-domain model may reject. Contract section 5."""
+# Share of an image dataset that is trained on. Contract section 5.
 VISION_SPLIT_RATIO = 0.9
-"""Share of an image dataset that is trained on. Contract section 5."""
+# Page size of dataset lists. Spec: Limits.
 DATASETS_PAGE = 25
-"""Page size of dataset lists. Spec: Limits."""
+# Page size of example lists. Spec: Limits.
 EXAMPLES_PAGE = 100
-"""Page size of example lists. Spec: Limits."""
+# Most datasets that one call deletes.
 DELETIONS_PAGE = 100
-"""Most datasets that one call deletes."""
+# Page size of model lists. Contract section 5.
 MODELS_PAGE = 100
-"""Page size of model lists. Contract section 5."""
+# Page size of learning curves. Spec: Limits.
 EPOCHS_PAGE = 25
-"""Page size of learning curves. Spec: Limits."""
+# Page size of receipt lists. Contract section 5.
 RECEIPTS_PAGE = 25
-"""Page size of receipt lists. Contract section 5."""
+# A page of a list stays below 5 MB. Contract section 1, Lists.
 MAX_PAGE_BYTES = 5_000_000
-"""A page of a list stays below 5 MB. Contract section 1, Lists."""
+# What a deployed function may return is 6 MiB, its answer written as a JSON text; headers too.
 MAX_FUNCTION_BYTES = 6_000_000
-"""What a deployed function may return is 6 MiB, its answer written as a JSON text; headers too."""
+# A request body: the largest file sent in a call (50 MB zip) and its fields.
 MAX_BODY_BYTES = 52 * 1024 * 1024
-"""A request body: the largest file sent in a call (50 MB zip) and its fields."""
+# Rejections that a receipt names. Contract section 5, receipts.
 MAX_REJECTIONS = 100
-"""Rejections that a receipt names. Contract section 5, receipts."""
+# Longest life of an access token: 30 days. Contract section 2.
 MAX_TOKEN_SECONDS = 30 * 24 * 3600
-"""Longest life of an access token: 30 days. Contract section 2."""
+# Life of an access token from a refresh token. Contract section 2.
 DEFAULT_REFRESHED_SECONDS = 60
-"""Life of an access token from a refresh token. Contract section 2."""
+# Allowed `epochs`. Contract section 5.
 EPOCHS_RANGE = (1, 1000)
-"""Allowed `epochs`. Contract section 5."""
+# Allowed `learningRate`. Contract section 5.
 LEARNING_RATE_RANGE = (0.0001, 0.01)
-"""Allowed `learningRate`. Contract section 5."""

@@ -17,15 +17,15 @@ class ListFilter:
     """The status; None keeps all."""
 
     def __bool__(self) -> bool:
-        """Tell whether anything may be left out."""
+        """Return whether anything may be left out."""
         return bool(self.name) or self.status is not None
 
     def keeps(self, name: str, status: str) -> bool:
-        """Tell whether a record is wanted."""
+        """Return whether a record is wanted."""
         if self.status not in (None, status):
             return False
         return folded(self.name) in folded(name)
 
 
+# Leaves nothing out.
 EVERYTHING = ListFilter()
-"""Leaves nothing out."""

@@ -13,7 +13,6 @@ class ListPage(Generic[Item]):
     """Some items of a list in its order."""
 
     items: tuple[Item, ...]
-    """The page's items."""
     offset: int
     """Position of the first item in the whole list, from 0."""
     has_more: bool

@@ -18,14 +18,14 @@ from datetime import datetime, timedelta
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.errors import Conflict, InvalidParameter, ServiceError
 
+# Header that names a call.
 KEY_HEADER = "Idempotency-Key"
-"""Header that names a call."""
+# Header of an answer that is a repetition.
 REPLAYED_HEADER = "Idempotency-Replayed"
-"""Header of an answer that is a repetition."""
+# Most characters of a key.
 MAX_KEY = 255
-"""Most characters of a key."""
+# How long an answer is kept.
 ANSWER_KEPT = timedelta(hours=24)
-"""How long an answer is kept."""
 _SHOWN = 40
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -62,11 +62,8 @@ class KeptAnswer:
     """An answer as it was sent."""
 
     status: int
-    """Status."""
     headers: Mapping[str, str | list[str]]
-    """Headers."""
     body: str
-    """Body."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class KeyedCall:
 
     @property
     def is_taken_over(self) -> bool:
-        """Tell whether an earlier attempt may have done the work."""
+        """Return whether an earlier attempt may have done the work."""
         return self.attempt > 1
 
 
@@ -112,8 +109,8 @@ def checked_key(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+# None while a call without a key is answered.
 _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=None)
-"""None while a call without a key is answered."""
 
 
 @contextmanager

@@ -19,8 +19,8 @@ class Unsaved:
     """Models that were added or changed since."""
 
 
+# Tells what cannot be saved at this moment; None while all is well.
 FindUnsaved = Callable[[], Unsaved | None]
-"""Tells what cannot be saved at this moment; None while all is well."""
 
 
 def all_is_saved() -> None:

@@ -12,19 +12,19 @@ VISION = "vision"
 IMAGE = "image"
 MULTI_LABEL = "image-multi-label"
 DETECTION = "image-detection"
+# Allowed `type` values by family. Spec: Dataset.
 FAMILY_TYPES: dict[str, tuple[str, ...]] = {
     LANGUAGE: ("text-intent", "text-sentiment"),
     VISION: (IMAGE, DETECTION, MULTI_LABEL),
 }
-"""Allowed `type` values by family. Spec: Dataset."""
+# Type of datasets whose labels are the three sentiments.
 SENTIMENT = "text-sentiment"
-"""Type of datasets whose labels are the three sentiments."""
 SENTIMENTS = ("positive", "negative", "neutral")
 NO_LANGUAGE = "N/A"
+# Languages of intent datasets. Contract section 5.
 LANGUAGES = ("en_US", "en_GB", "fr", "de", "it", "pt_PT", "es", "zh_CN", "zh_TW", "ja")
-"""Languages of intent datasets. Contract section 5."""
+# Older spellings that are accepted. Contract section 5.
 LANGUAGE_ALIASES = {"ENGLISH": "en_US", "pt": "pt_PT"}
-"""Older spellings that are accepted. Contract section 5."""
 
 UPLOADING = "UPLOADING"
 SUCCEEDED = "SUCCEEDED"
@@ -33,8 +33,8 @@ DELETION_PENDING = "DELETION_PENDING"
 
 UPLOAD = "upload"
 FEEDBACK = "feedback"
+# Where an example came from, in the order of lists. Contract section 1, Lists.
 SOURCES = (UPLOAD, FEEDBACK)
-"""Where an example came from, in the order of lists. Contract section 1, Lists."""
 
 
 def language_code(text: str) -> str | None:
@@ -120,7 +120,6 @@ class Dataset:
     dataset_id: int
     """Unique in the service."""
     name: str
-    """Dataset name."""
     type: str
     """One of FAMILY_TYPES."""
     language: str

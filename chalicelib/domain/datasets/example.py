@@ -11,8 +11,8 @@ from chalicelib.domain.datasets.dataset import Label
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.documents.picture import Box
 
+# Examples in one row; position // 100 is the chunk's number.
 CHUNK_EXAMPLES = 100
-"""Examples in one row; position // 100 is the chunk's number."""
 DIGEST_BYTES = 16
 
 
@@ -49,7 +49,6 @@ class Example:
     created_at: datetime
     """When it was added."""
     label_id: int = 0
-    """Label of the example."""
     picture: str = ""
     """Vision: digest of the picture file, 32 hex digits; empty for texts."""
     box: Box | None = None
@@ -71,7 +70,6 @@ class ExampleView:
     example: Example
     """The stored example."""
     label: Label
-    """Its label."""
     location: str
     """Language: the text. Vision: a temporary URL."""
 
@@ -85,7 +83,6 @@ class Thumbnail:
     width: int
     """Width of the picture itself as displayed, in pixels; boxes refer to it."""
     height: int
-    """Its height."""
 
 
 @dataclass(frozen=True)

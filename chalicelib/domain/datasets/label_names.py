@@ -19,20 +19,19 @@ class NamesOfLabel:
     """The names of one label."""
 
     name: str
-    """Its name."""
     former: tuple[str, ...] = ()
     """Names that it, or a label that was merged into it, had before; the latest last."""
 
 
+# Letters, symbols and marks that show nothing, such as Hangul fillers and variation selectors.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters, symbols and marks that show nothing, such as Hangul fillers and variation selectors."""
+# Categories of characters that show nothing: controls, formats, spaces. Unicode, chapter 4.5.
 _HIDDEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
-"""Categories of characters that show nothing: controls, formats, spaces. Unicode, chapter 4.5."""
 
+# What is wrong with a label that nobody could find again.
 INVISIBLE = "the label has no character that shows."
-"""What is wrong with a label that nobody could find again."""
 
 
 def normal_form(name: str) -> str:
@@ -52,7 +51,7 @@ def folded(text: str) -> str:
 
 
 def is_visible(name: str) -> bool:
-    """Tell whether a name has a character that shows."""
+    """Return whether a name has a character that shows."""
     return any(unicodedata.category(shown) not in _HIDDEN for shown in _BLANK.sub("", name))
 
 

@@ -9,10 +9,10 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
 from chalicelib.errors import InvalidParameter, LabelNotFound, NotFound
 
+# Corrections of one call.
 MAX_CORRECTIONS = 10_000
-"""Corrections of one call."""
+# Suspects below are left alone where no other confidence is named.
 MINIMUM_CONFIDENCE = 0.5
-"""Suspects below are left alone where no other confidence is named."""
 
 
 class ExampleNotFound(NotFound):
@@ -29,7 +29,6 @@ class Correction:
     """What shall become of an example, as it was sent."""
 
     example_id: int
-    """The example."""
     label_id: int | None = None
     """Label that it moves to."""
     label: str | None = None
@@ -43,7 +42,6 @@ class ExampleChange:
     """What shall become of one example."""
 
     example_id: int
-    """The example."""
     label_id: int = 0
     """Label that it moves to; 0 for the one that it has."""
     document: str | None = None

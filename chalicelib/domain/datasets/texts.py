@@ -7,8 +7,8 @@ import re
 from chalicelib.domain.common.limits import MAX_TEXT_CHARACTERS
 from chalicelib.errors import InvalidParameter, MissingParameter
 
+# Half of a pair, which no UTF-8 can hold.
 SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a pair, which no UTF-8 can hold."""
 
 
 def checked_text(document: str, parameter: str = "document") -> str:

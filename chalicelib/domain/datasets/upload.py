@@ -18,8 +18,8 @@ from chalicelib.domain.common.limits import MAX_DERIVED_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import UPLOAD
 from chalicelib.domain.datasets.upload_format import RECOGNISED, ReadingOptions
 
+# How a `path` begins that names such a file.
 SCHEME = "presage:upload/"
-"""How a `path` begins that names such a file."""
 ISSUED, RECEIVED, USED = "ISSUED", "RECEIVED", "USED"
 _KEY = re.compile("incoming/([0-9A-Za-z]{1,40})/([A-Z2-7]{26})")
 _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
@@ -79,7 +79,7 @@ def uploaded_key(account_id: str, upload_id: str) -> str:
 
 
 def is_upload_path(path: str) -> bool:
-    """Tell whether a path names an upload instead of a URL."""
+    """Return whether a path names an upload instead of a URL."""
     return path.startswith(SCHEME)
 
 

@@ -10,14 +10,14 @@ from chalicelib.errors import InvalidParameter
 
 CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO = "csv", "tsv", "xlsx", "json", "jsonl", "labelStudio"
 ZIP_FOLDERS, ANNOTATIONS, COCO, YOLO, VOC = "zipFolders", "annotations", "coco", "yolo", "voc"
+# Kinds of files of texts.
 TEXT_KINDS = (CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO)
-"""Kinds of files of texts."""
+# Kinds of archives of pictures with boxes.
 BOX_KINDS = (ANNOTATIONS, COCO, YOLO, VOC)
-"""Kinds of archives of pictures with boxes."""
+# Kinds of archives.
 PICTURE_KINDS = (ZIP_FOLDERS, *BOX_KINDS)
-"""Kinds of archives."""
+# Kinds of files by family.
 FAMILY_KINDS = {LANGUAGE: TEXT_KINDS, VISION: PICTURE_KINDS}
-"""Kinds of files by family."""
 
 HEADER_GUESSED = "headerGuessed"
 COLUMNS_SWAPPED = "columnsSwapped"
@@ -32,11 +32,11 @@ FORMAT_GUESSED = "formatGuessed"
 MANY_DUPLICATES = "manyDuplicates"
 FEW_EXAMPLES = "fewExamples"
 CONTRADICTING_TEXTS = "contradictingTexts"
+# Places that a warning names.
 MAX_PLACES = 20
-"""Places that a warning names."""
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+# What may stand between the cells of a row.
 DELIMITERS = (",", ";", "\t", "|")
-"""What may stand between the cells of a row."""
 _LONGEST_NAME = 1_000
 
 
@@ -99,8 +99,8 @@ class ReadingOptions:
         return {name: value for name, value in asdict(self).items() if value != default[name]}
 
 
+# Of a file about which a caller says nothing.
 RECOGNISED = ReadingOptions()
-"""Of a file about which a caller says nothing."""
 
 
 def checked_format(value: str | None, kinds: Iterable[str]) -> str:

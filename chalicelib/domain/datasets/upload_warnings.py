@@ -28,10 +28,10 @@ _DIGITS = re.compile(r"\d+")
 _SHORTEST_MISTYPED = 5
 _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
+# Pixels that a side of a box should have at least.
 TINY_SIDE = 4
-"""Pixels that a side of a box should have at least."""
+# Share of a box's area that should lie inside its picture; tools round, and round up.
 LEAST_INSIDE = 0.9
-"""Share of a box's area that should lie inside its picture; tools round, and round up."""
 
 
 @dataclass
@@ -191,7 +191,7 @@ def _mistyped(names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_mistyped(name: str, other: str) -> bool:
-    """Tell whether two names differ in one letter, or in two that changed places."""
+    """Return whether two names differ in one letter, or in two that changed places."""
     if OSA.distance(name, other, score_cutoff=1) > 1:
         return False
     # "size 1" and "size 2" are meant to differ.

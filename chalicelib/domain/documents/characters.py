@@ -9,34 +9,35 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
+# English documents: CHARACTERS.
 DOCUMENTED: Final = "documented"
-"""English documents: CHARACTERS."""
+# Documents in western European languages and Polish: LATIN_CHARACTERS.
 LATIN: Final = "latin"
-"""Documents in western European languages and Polish: LATIN_CHARACTERS."""
+# Letters that an answer may have, the default first.
 ALPHABETS = (DOCUMENTED, LATIN)
-"""Letters that an answer may have, the default first."""
 
+# Letters, digits and punctuation.
 ASCII = "".join(map(chr, range(33, 127)))
-"""Letters, digits and punctuation."""
+# Further symbols of English documents.
 SYMBOLS = "£≈€¢¥©®™°•·–—‘’“”×÷±§¶¼½¾²³µ"
-"""Further symbols of English documents."""
+# Separates words.
 SPACE = " "
-"""Separates words."""
+# All of them, each once; the order is that of the recogniser's alphabet behind the blank.
 CHARACTERS = ASCII + SYMBOLS + SPACE
-"""All of them, each once; the order is that of the recogniser's alphabet behind the blank."""
 
+# Letters of German, French, Spanish, Portuguese, Italian, Dutch, Polish and the Scandinavian
+# languages beyond A to Z.
 LATIN_LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿŒœŸĄąĆćĘęŁłŃńŚśŹźŻż"
-"""Letters of German, French, Spanish, Portuguese, Italian, Dutch, Polish and the Scandinavian
-languages beyond A to Z."""
+# Their signs, as far as the recogniser knows them: it has no low or single angle quotation marks
+# and no inverted exclamation mark.
 LATIN_SIGNS = "«»¿ªº"
-"""Their signs, as far as the recogniser knows them: it has no low or single angle quotation marks
-and no inverted exclamation mark."""
+# All of the larger set, each once; the order is that of the recogniser's second alphabet.
 LATIN_CHARACTERS = CHARACTERS[:-1] + LATIN_LETTERS + LATIN_SIGNS + SPACE
-"""All of the larger set, each once; the order is that of the recogniser's second alphabet."""
 
 _KEPT = frozenset(CHARACTERS)
 _KEPT_LATIN = frozenset(LATIN_CHARACTERS)
 _STRUCK = "\N{COMBINING LONG SOLIDUS OVERLAY}"
+# What Unicode's own decomposition does not lead to a character of the set.
 _LOOK_ALIKES = {
     "‐": "-",
     "‑": "-",
@@ -70,7 +71,6 @@ _LOOK_ALIKES = {
     "ł": "l",
     "ı": "i",
 }
-"""What Unicode's own decomposition does not lead to a character of the set."""
 
 
 def to_documented(text: str) -> str:

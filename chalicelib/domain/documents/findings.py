@@ -14,8 +14,9 @@ from chalicelib.domain.documents.page import Rect
 COLUMN_HEADER = "columnHeader"
 ROW_HEADER = "rowHeader"
 NORMAL = "normal"
+# What a cell may be.
 CELL_KINDS = (ROW_HEADER, COLUMN_HEADER, NORMAL)
-"""What a cell may be."""
+# What a text on a business card may be.
 CONTACT_TAGS = (
     "PERSON",
     "ORG",
@@ -28,7 +29,6 @@ CONTACT_TAGS = (
     "WEBSITE",
     "OTHER",
 )
-"""What a text on a business card may be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Variations that name a kind of text instead of a key that stands on the page.
 VIRTUAL_KEYS = ("person", "phone", "email", "address", "website", "org", "datetime")
-"""Variations that name a kind of text instead of a key that stands on the page."""
+# Types that steer what is taken as a value; any other counts as TEXT. Contract section 6.
 ENTITY_TYPES = ("TEXT", "NUMBER", "DATE", "PHONE", "EMAIL", "ADDRESS", "NAME", "CURRENCY")
-"""Types that steer what is taken as a value; any other counts as TEXT. Contract section 6."""
+# Versions of the format.
 VERSIONS = ("1.0", "2.0", "3.0")
-"""Versions of the format."""
+# Standard forms whose templates ship.
 FORM_TYPES = ("1040", "dl", "passport", "paystub", "permanentResident", "w2")
-"""Standard forms whose templates ship."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 PLAIN: Final = "text"
 MARKDOWN: Final = "markdown"
+# How the text of a document may be written.
 OUTPUTS = (PLAIN, MARKDOWN)
-"""How the text of a document may be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class ReadingPlace:
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 
+# Before the first run.
 NOWHERE = ReadingPlace(0, 0, 0)
-"""Before the first run."""
 
 
 @dataclass(frozen=True, slots=True)

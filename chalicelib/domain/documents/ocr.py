@@ -21,10 +21,10 @@ TEXT: Final = "text"
 TABLE: Final = "table"
 CONTACT: Final = "contact"
 FORM: Final = "form"
+# How much a text stands as a key does at the least, as a share of what it does on another page.
 _KEY_SHARE = 0.6
-"""How much a text stands as a key does at the least, as a share of what it does on another page."""
+# Kinds of findings that can be asked for, the default first.
 TASKS = (TEXT, TABLE, CONTACT, FORM)
-"""Kinds of findings that can be asked for, the default first."""
 
 
 @dataclass(frozen=True, slots=True)

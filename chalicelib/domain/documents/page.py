@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
 
+# Distance from the left edge and from the top edge, in pixels.
 Point = tuple[float, float]
-"""Distance from the left edge and from the top edge, in pixels."""
+# Corners of a text line as it is read: top left, top right, bottom right, bottom left.
 Quad = tuple[Point, Point, Point, Point]
-"""Corners of a text line as it is read: top left, top right, bottom right, bottom left."""
+# Sag of a line that is bent: flat pages have none, bent ones many.
 BENT = 0.15
-"""Sag of a line that is bent: flat pages have none, bent ones many."""
 
 
 @dataclass(frozen=True, slots=True)

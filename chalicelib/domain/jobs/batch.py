@@ -21,11 +21,12 @@ QUEUED, RUNNING, SUCCEEDED = "QUEUED", "RUNNING", "SUCCEEDED"
 FAILED, CANCELLED = "FAILED", "CANCELLED"
 BATCH_STATUSES = (QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED)
 CSV, JSONL = "csv", "jsonl"
+# Formats of results, the default first.
 BATCH_FORMATS = (JSONL, CSV)
-"""Formats of results, the default first."""
 INTENT, SENTIMENT = "intent", "sentiment"
 PREDICT, DETECT, READ = "predict", "detect", "ocr"
 RANK = "rank"
+# What is asked of each line, and the types of the models that answer it.
 KIND_TYPES: Mapping[str, tuple[str, ...]] = {
     INTENT: ("text-intent",),
     SENTIMENT: ("text-sentiment",),
@@ -34,33 +35,32 @@ KIND_TYPES: Mapping[str, tuple[str, ...]] = {
     READ: (OCR,),
     RANK: ("text-intent", "text-sentiment", IMAGE, MULTI_LABEL),
 }
-"""What is asked of each line, and the types of the models that answer it."""
+# What may be asked in each family.
 FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
-"""What may be asked in each family."""
+# What the lines of each family are.
 FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "pictures"}
-"""What the lines of each family are."""
+# Lines of a part by what is asked: seconds of work, or minutes where documents have many pages.
 PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
-"""Lines of a part by what is asked: seconds of work, or minutes where documents have many pages."""
+# Parts of one account that wait or are worked on at a time, so that accounts take turns.
 PARTS_AT_ONCE = 10
-"""Parts of one account that wait or are worked on at a time, so that accounts take turns."""
+# Lines of a batch. Beyond, section 4.
 MAX_BATCH_LINES = 1_000_000
-"""Lines of a batch. Beyond, section 4."""
+# Pictures or documents of a batch: as many as an archive may have.
 MAX_BATCH_FILES = 100_000
-"""Pictures or documents of a batch: as many as an archive may have."""
+# Bytes of a file of texts that is read from a `path`. Beyond, section 4.
 MAX_BATCH_BYTES = 200 * 1024 * 1024
-"""Bytes of a file of texts that is read from a `path`. Beyond, section 4."""
+# Batches of an account that have not ended.
 MAX_OPEN_BATCHES = 20
-"""Batches of an account that have not ended."""
+# Batches of an account in all.
 MAX_KEPT_BATCHES = 100
-"""Batches of an account in all."""
+# Page size of lists of batches.
 BATCHES_PAGE = 100
-"""Page size of lists of batches."""
+# How long a batch and its result are there, from the call that asks for it.
 BATCH_KEPT = timedelta(days=30)
-"""How long a batch and its result are there, from the call that asks for it."""
+# How often parts are announced again, four times an hour, while none of them is answered.
 MAX_STALLS = 24
-"""How often parts are announced again, four times an hour, while none of them is answered."""
+# Longest `id` of a line that comes back.
 MAX_ID_CHARACTERS = 1_000
-"""Longest `id` of a line that comes back."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,6 @@ class Batch:
     expires_at: datetime
     """When it is gone."""
     model_type: str = ""
-    """Type of the model."""
     count: int | None = None
     """Most labels of an answer."""
     reading: Mapping[str, object] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class BatchWork(Protocol):
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Tell whether the parts of a file sent in a call can be written within it.
+        """Return whether the parts of a file sent in a call can be written within it.
 
         Raises:
             InvalidUpload: it cannot be read.

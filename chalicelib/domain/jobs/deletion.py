@@ -12,8 +12,8 @@ SUCCEEDED = "SUCCEEDED"
 WAITING = "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
 DATASET = "DATASET"
 MODEL = "MODEL"
+# What mendings of a dataset left; of the service's own making, and shown to nobody.
 TRACES = "TRACES"
-"""What mendings of a dataset left; of the service's own making, and shown to nobody."""
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,17 @@ from chalicelib.errors import InvalidParameter
 QUEUED, RUNNING, SUCCEEDED, FAILED = "QUEUED", "RUNNING", "SUCCEEDED", "FAILED"
 STATUSES = (QUEUED, RUNNING, SUCCEEDED, FAILED)
 CSV, JSONL, ZIP, COCO, YOLO, VOC = "csv", "jsonl", "zip", "coco", "yolo", "voc"
+# Formats by the type of the dataset.
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(FAMILY_TYPES[LANGUAGE], (CSV, JSONL)),
     IMAGE: (ZIP,),
     MULTI_LABEL: (ZIP,),
     DETECTION: (ZIP, COCO, YOLO, VOC),
 }
-"""Formats by the type of the dataset."""
+# How long an export can be fetched, from the call that asks for it.
 KEPT = timedelta(hours=24)
-"""How long an export can be fetched, from the call that asks for it."""
+# Exports of an account that are under way or can be fetched.
 MAX_KEPT = 10
-"""Exports of an account that are under way or can be fetched."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from chalicelib.domain.jobs.batch import FAMILY_NOUNS, KIND_TYPES, RANK
 from chalicelib.domain.models.model import PREBUILT, ServedModel
 from chalicelib.errors import InvalidParameter
 
+# Samples that a ranking has when no number is sent: an hour or so of labelling.
 RANKED_DEFAULT = 100
-"""Samples that a ranking has when no number is sent: an hour or so of labelling."""
+# Most samples of a ranking: after so many labels a retrained model knows better what is next.
 MAX_RANKED = 1_000
-"""Most samples of a ranking: after so many labels a retrained model knows better what is next."""
 
 
 def check_ranked(family: str, model: ServedModel) -> None:

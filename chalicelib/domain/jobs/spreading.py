@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+# Work of one processor from which on other workers are asked: each loads its network first, and the
+# training begins anew when they are done, which takes some seconds.
 SPREAD_SECONDS = 20.0
-"""Work of one processor from which on other workers are asked: each loads its network first, and
-the training begins anew when they are done, which takes some seconds."""
+# Work of one processor in a part: what a death costs, and the least that a start is worth.
 PART_SECONDS = 5.0
-"""Work of one processor in a part: what a death costs, and the least that a start is worth."""
 
 Item = TypeVar("Item")
 

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.errors import Conflict, InvalidParameter, NotFound
 
+# What a webhook may be told of.
 EVENTS = (
     "dataset.ready",
     "dataset.failed",
@@ -27,27 +28,26 @@ EVENTS = (
     "quota.80",
     "quota.100",
 )
-"""What a webhook may be told of."""
+# Event of a test.
 TEST = "webhook.test"
-"""Event of a test."""
 ENABLED, DISABLED = "ENABLED", "DISABLED"
 PENDING, DELIVERED, UNDELIVERED = "PENDING", "DELIVERED", "FAILED"
+# Webhooks of an account.
 MAX_HOOKS = 10
-"""Webhooks of an account."""
+# Deliveries of a webhook that are listed.
 MAX_DELIVERIES = 100
-"""Deliveries of a webhook that are listed."""
+# How long a delivery is remembered at most.
 DELIVERY_KEPT = timedelta(days=30)
-"""How long a delivery is remembered at most."""
+# A webhook that takes nothing for so long is disabled.
 GIVEN_UP_AFTER = timedelta(hours=24)
-"""A webhook that takes nothing for so long is disabled."""
+# How long a former secret goes on signing.
 OVERLAP = timedelta(hours=24)
-"""How long a former secret goes on signing."""
+# Longest time of one attempt.
 DELIVERY_SECONDS = 10.0
-"""Longest time of one attempt."""
+# Between attempts; the last one again and again.
 PAUSES = tuple(timedelta(minutes=m) for m in (1, 2, 5, 10, 30, 60, 120, 240))
-"""Between attempts; the last one again and again."""
+# Begins a secret.
 PREFIX = "whsec_"
-"""Begins a secret."""
 
 
 class WebhookNotFound(NotFound):

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
+# Bins of the reliability, equally wide over the probabilities.
 BINS = 10
-"""Bins of the reliability, equally wide over the probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class EvaluatedFilter:
     """Only those that were answered rightly, or wrongly."""
 
     def matches(self, one: EvaluatedExample) -> bool:
-        """Tell whether an example is wanted."""
+        """Return whether an example is wanted."""
         return (
             self.expected in (None, one.expected)
             and self.predicted in (None, one.predicted)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from chalicelib.domain.documents.picture import PixelBox
 
+# Most parts that are left out in turn; of longer texts neighbouring words are one part.
 MAX_VARIANTS = 64
-"""Most parts that are left out in turn; of longer texts neighbouring words are one part."""
+# Probabilities are kept this far from 0 and 1, whose odds have no logarithm.
 _LEAST = 1e-9
-"""Probabilities are kept this far from 0 and 1, whose odds have no logarithm."""
 # Han, kana and hangul are written without spaces, or with few: one sign is a part there.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|\w+(?:['’\-]\w+)*")
 
@@ -54,8 +54,8 @@ class ExplainedRegion:
     """-1 to 1; below 0 it spoke against the label."""
 
 
+# Words in the order of the text, or regions row by row; empty where there is no first label.
 Explanation = Sequence[ExplainedWord | ExplainedRegion]
-"""Words in the order of the text, or regions row by row; empty where there is no first label."""
 
 
 def word_spans(text: str) -> list[TextSpan]:

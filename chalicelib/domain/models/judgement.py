@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves
 
 UNCERTAIN, UNLIKE, REPRESENTATIVE = "uncertain", "unlike", "representative"
+# Why a sample is worth a label: the model may be wrong about it; it is unlike what the model has
+# learnt; many others that the model may be wrong about are like it.
 REASONS = (UNCERTAIN, UNLIKE, REPRESENTATIVE)
-"""Why a sample is worth a label: the model may be wrong about it; it is unlike what the model has
-learnt; many others that the model may be wrong about are like it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,4 +41,3 @@ class Placing:
     reason: str
     """One of REASONS."""
     text: str | None = None
-    """The text, of texts."""

@@ -42,7 +42,7 @@ class RunControl(Protocol):
         ...
 
     def is_due(self) -> bool:
-        """Tell whether the last report is old enough for another."""
+        """Return whether the last report is old enough for another."""
         ...
 
 
@@ -80,13 +80,10 @@ class LearnedModel:
     """A model that was learnt and is not published yet."""
 
     artifact: bytes
-    """The model."""
     metrics: dict[str, Any]
     """metricsData of GET models/{id}."""
     card: dict[str, Any]
-    """The model's card."""
     labels: int
-    """Labels of the model."""
     examples: int
     """Examples it was learnt from."""
     training_seconds: float

@@ -23,17 +23,18 @@ SUCCEEDED = "SUCCEEDED"
 FAILED = "FAILED"
 OPEN = (QUEUED, RUNNING)
 
+# Type of the models that read text; no dataset has it.
 OCR = "ocr"
-"""Type of the models that read text; no dataset has it."""
+# Algorithms by dataset type, the default first. Contract section 5.
 ALGORITHMS: dict[str, tuple[str, ...]] = {
     "text-intent": ("intent", "multilingual-intent", "multilingual-intent-ood"),
     DETECTION: ("object-detection", "retail-execution"),
 }
-"""Algorithms by dataset type, the default first. Contract section 5."""
 ALGORITHM_ALIASES = {
     "object-detection-v1": "object-detection",
     "object-detection-v2": "object-detection",
 }
+# Prebuilt models and their types. Contract section 5.
 PREBUILT = {
     "CommunitySentiment": "text-sentiment",
     "GlobalIntentModel": "text-intent",
@@ -44,7 +45,6 @@ PREBUILT = {
     "OCRModel": OCR,
     "tabulatev2": OCR,
 }
-"""Prebuilt models and their types. Contract section 5."""
 OUT_OF_DOMAIN = "multilingual-intent-ood"
 
 
@@ -93,7 +93,7 @@ class TrainRequest:
 
     @property
     def with_feedback(self) -> bool:
-        """Tell whether feedback examples are used."""
+        """Return whether feedback examples are used."""
         return self.param("withFeedback") is True
 
 
@@ -106,7 +106,6 @@ class Model:
     model_id: str
     """String id."""
     name: str
-    """Model name."""
     dataset_id: int
     """Dataset it is trained from."""
     family: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+# In this process's memory.
 LOADED = "loaded"
-"""In this process's memory."""
+# On this machine's disk.
 INSTALLED = "installed"
-"""On this machine's disk."""
+# In the bucket; brought when it is first needed.
 OFFERED = "offered"
-"""In the bucket; brought when it is first needed."""
 MISSING = "missing"
 STATES = (LOADED, INSTALLED, OFFERED, MISSING)
 
@@ -33,7 +33,7 @@ class ModelSource(Protocol):
     """Brings folders of model files; folders are named as below the model directory."""
 
     def offers(self, folder: str) -> bool:
-        """Tell whether a folder can be brought."""
+        """Return whether a folder can be brought."""
 
     def ensure(self, folder: str) -> None:
         """See to it that a folder is there, if it is offered at all; quick when it is."""
@@ -50,5 +50,5 @@ class InstalledOnly:
         """Bring nothing."""
 
 
+# The one that is used unless another is given.
 INSTALLED_ONLY = InstalledOnly()
-"""The one that is used unless another is given."""

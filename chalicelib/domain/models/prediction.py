@@ -26,8 +26,8 @@ class Probability:
     """0 to 1."""
 
 
+# Labels, most probable first.
 Ranked = tuple[Probability, ...]
-"""Labels, most probable first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class PredictionOptions:
     """Whether the answer is a judgement for a ranking, without labels."""
 
 
+# What a call gets that chooses nothing.
 DEFAULTS = PredictionOptions()
-"""What a call gets that chooses nothing."""
 
 
 @dataclass(frozen=True)

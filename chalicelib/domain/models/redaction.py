@@ -9,8 +9,8 @@ from typing import Any
 from chalicelib.domain.models.evaluation import without_evaluated
 
 _LAST_WORD = re.compile(r"[A-Z]?[a-z]+$")
+# Last words of members that tell which examples are meant.
 _OF_EXAMPLES = frozenset(("id", "ids", "file", "files", "name", "names", "text", "texts"))
-"""Last words of members that tell which examples are meant."""
 
 
 def without_examples(report: Any, labels: Collection[str]) -> Any:
@@ -50,7 +50,7 @@ def without_names(results: Any) -> Any:
 
 
 def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
-    """Tell whether a member says nothing of single examples; what it holds is looked at apart."""
+    """Return whether a member says nothing of single examples; what it holds is looked at apart."""
     word = _LAST_WORD.search(name)
     if word is not None and word[0].lower() in _OF_EXAMPLES:
         return False

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+# The example looks like another label's.
 OTHER_LABEL = "otherLabel"
-"""The example looks like another label's."""
+# Multi-label: the picture does not seem to show the label that it has.
 EXTRA_LABEL = "extraLabel"
-"""Multi-label: the picture does not seem to show the label that it has."""
+# Multi-label: the picture seems to show a label that it has not; no other one is doubted.
 MISSING_LABEL = "missingLabel"
-"""Multi-label: the picture seems to show a label that it has not; no other one is doubted."""
 
 
 @dataclass(frozen=True, slots=True)

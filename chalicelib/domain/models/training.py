@@ -32,8 +32,8 @@ from chalicelib.errors import (
     TooFewExamples,
 )
 
+# Age from which a guard entry without an open model is taken for a left-over.
 GUARD_GRACE_MILLISECONDS = 60_000
-"""Age from which a guard entry without an open model is taken for a left-over."""
 OUT_OF_MEMORY = "the worker ran out of memory"
 _SHOWN_LABELS = 20
 
@@ -213,7 +213,7 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Tell whether a guard entry outlived its training, because a worker or call died.
+    """Return whether a guard entry outlived its training, because a worker or call died.
 
     Args:
         entry: as made by `new_guard`.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from chalicelib.domain.datasets.example import text_digest
 
+# Examples of a label that a draw leaves alone.
 ALWAYS_KEPT = 50
-"""Examples of a label that a draw leaves alone."""
 
 
 @dataclass

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Halves, Ints, Singles
     from chalicelib.domain.models.judgement import Judgement
 
+# What the header says.
 KIND, VERSION = "ranking-part", 1
-"""What the header says."""
 _NONE = -1
 
 

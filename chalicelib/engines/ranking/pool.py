@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Halves, Ints, Singles
     from chalicelib.engines.ranking.parts import Judged
 
+# Samples that are kept at most: all pairs of them are compared.
 POOL_SAMPLES = 5_000
-"""Samples that are kept at most: all pairs of them are compared."""
+# What a model is sure of counts a little, so that there is a choice where it is sure of all.
 _LEAST_UNCERTAINTY = 1e-3
-"""What a model is sure of counts a little, so that there is a choice where it is sure of all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,12 +22,12 @@ from chalicelib.engines.ranking.vectors import unit
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
 
+# How far a label reaches: at a cosine of 1 - WIDTH it settles 1/e of an answer.
 WIDTH = 0.1
-"""How far a label reaches: at a cosine of 1 - WIDTH it settles 1/e of an answer."""
+# Cosine from which on two samples say the same.
 NEAR = 0.95
-"""Cosine from which on two samples say the same."""
+# Gains that are computed at a time.
 _BLOCK = 64
-"""Gains that are computed at a time."""
 
 
 @dataclass(frozen=True, slots=True)

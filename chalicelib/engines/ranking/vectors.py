@@ -13,8 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Halves, Singles
 
+# Length of a short vector: cosines are kept within a tenth.
 DIMS = 128
-"""Length of a short vector: cosines are kept within a tenth."""
 _SMALLEST = 1e-12
 
 

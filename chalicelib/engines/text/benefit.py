@@ -16,15 +16,15 @@ from chalicelib.engines.text.validation import check_training_set
 if TYPE_CHECKING:
     from chalicelib.engines.interface import TextTrainingSet
 
+# Approximate number of texts in the sample.
 SAMPLE_TEXTS = 1_500
-"""Approximate number of texts in the sample."""
+# Minimum number of texts of each label, where it has them.
 SAMPLE_OF_LABEL = 5
-"""Minimum number of texts of each label, where it has them."""
+# With fewer texts the comparison is too uncertain, and a large encoder helps most there.
 FEWEST_TEXTS = 200
-"""With fewer texts the comparison is too uncertain, and a large encoder helps most there."""
+# By so much of itself the loss must fall for mpnet, with which an answer costs four times as much;
+# for a cheaper encoder as much less as it costs less.
 WORTH = 0.15
-"""By so much of itself the loss must fall for mpnet, with which an answer costs four times as much;
-for a cheaper encoder as much less as it costs less."""
 
 
 @dataclass(frozen=True, slots=True)

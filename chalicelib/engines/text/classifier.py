@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.head.rejector import Rejector
 
 
+# Kind in the header of every artifact of this engine.
 KIND = "text-linear"
-"""Kind in the header of every artifact of this engine."""
+# Raised whenever older artifacts can no longer be read.
 VERSION = 1
-"""Raised whenever older artifacts can no longer be read."""
 _BYTES_OF_LABEL = 200
 
 Number = TypeVar("Number", bound=np.generic)

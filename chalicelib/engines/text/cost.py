@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 
+# Features of all examples together: one gigabyte as float32, and vectors take another.
 MOST_NUMBERS = 250_000_000
-"""Features of all examples together: one gigabyte as float32, and vectors take another."""
+# Examples x dims x labels that can be trained on within the time of one function.
 MOST_WORK = 60_000_000_000
-"""Examples x dims x labels that can be trained on within the time of one function."""
+# This many are always accepted; the number of labels is limited, so the work is, too.
 LEAST_EXAMPLES = 30_000
-"""This many are always accepted; the number of labels is limited, so the work is, too."""
 _PLAIN_SECONDS, _EXACT_SECONDS = 12e-9, 40e-9
 _FIXED_SECONDS = 10.0
 

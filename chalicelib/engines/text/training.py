@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.encoding.interface import Encoder
 
 
+# Every training draws its split and folds from this seed; equal data gives equal models.
 SEED = 0
-"""Every training draws its split and folds from this seed; equal data gives equal models."""
 
 
 @dataclass(frozen=True)

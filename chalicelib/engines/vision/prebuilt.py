@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 
+# What the artifact's header says.
 KIND, VERSION = "vision-prebuilt", 1
-"""What the artifact's header says."""
 _SIDES = {LITE2: 320, NANODET: 416}
 _BACKBONES = {IMAGE: LITE2, MULTI_LABEL: NANODET}
 _OUTPUTS = {LITE2: ("logits",), NANODET: ("scores52", "scores26", "scores13")}

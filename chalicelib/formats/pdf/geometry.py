@@ -66,11 +66,9 @@ class PageView(NamedTuple):
     left: float
     """Left side of the crop box, in points of the page's own system."""
     bottom: float
-    """Its bottom."""
     right: float
     """Its right side."""
     top: float
-    """Its top."""
     turns: int
     """Quarter turns to the right, 0 to 3."""
     raster: Raster

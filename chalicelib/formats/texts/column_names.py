@@ -41,9 +41,7 @@ class Columns(NamedTuple):
     """Positions of the two columns, from 0."""
 
     text: int
-    """Of the text."""
     label: int
-    """Of the label."""
 
 
 class NamedColumns(NamedTuple):

@@ -13,13 +13,13 @@ from typing import Any
 from chalicelib.engines.facts import read_facts
 from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
+# Written by the installation, last of an encoder's files.
 FACTS_FILE = "encoder.json"
-"""Written by the installation, last of an encoder's files."""
+# Profiles: the encoders that every installation has, and one more that costs ten times as much.
 FAST, ACCURATE = "fast", "accurate"
-"""Profiles: the encoders that every installation has, and one more that costs ten times as much."""
+# What stands before every text, as the makers of these encoders trained them. `bge-sentiment` is
+# the middle of bge, reading emoji as words, for CommunitySentiment; no training takes it.
 _PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
-"""What stands before every text, as the makers of these encoders trained them. `bge-sentiment` is
-the middle of bge, reading emoji as words, for CommunitySentiment; no training takes it."""
 
 
 class EncoderNotInstalled(FileNotFoundError):

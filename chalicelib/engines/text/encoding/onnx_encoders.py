@@ -20,10 +20,10 @@ from chalicelib.engines.threads import map_in_threads
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
 
+# Longer texts are cut here: tokenisers take seconds for a megabyte.
 MAX_CHARACTERS = 2_000
-"""Longer texts are cut here: tokenisers take seconds for a megabyte."""
+# Longer texts are cut here by all but USE, begin and end included.
 MAX_TOKENS = 128
-"""Longer texts are cut here by all but USE, begin and end included."""
 _BEGIN, _END = 1, 2  # token ids around every text of USE
 _CHUNKS = 17  # the rows of USE's table are scaled by id modulo 17
 

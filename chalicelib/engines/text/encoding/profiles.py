@@ -12,8 +12,8 @@ from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.jobs.spreading import spread
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 
+# Longest time of one processor that the vectors of an accurate profile may take unasked.
 BUDGET_SECONDS = 600.0
-"""Longest time of one processor that the vectors of an accurate profile may take unasked."""
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.3e-3}
 _WORDS_OF_A_TEXT = (
     5  # what a text costs in addition to its words: begin, end, tokeniser, the run itself

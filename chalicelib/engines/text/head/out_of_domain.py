@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
 
 
+# Below this many energies their minimum decides.
 ENOUGH_FOR_QUANTILE = 100
-"""Below this many energies their minimum decides."""
 _MARGIN_DEVIATIONS = 0.5
 _STEPS = 4_096.0
 
 
 FEW_TEXTS = 2_000
+# Up to 2,000 texts a served model rejects so much of what out-of-fold scores foretell, since heads
+# and neighbours that saw fewer texts score those of the domain lower.
 FALL = 0.8
-"""Up to 2,000 texts a served model rejects so much of what out-of-fold scores foretell, since heads
-and neighbours that saw fewer texts score those of the domain lower."""
 
 
 def score_threshold(scores: Floats, rate: float) -> float:

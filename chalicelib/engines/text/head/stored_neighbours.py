@@ -12,8 +12,8 @@ from chalicelib.engines.text.head.neighbours import NearestTexts
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
 
+# Stands before the names of its arrays.
 PREFIX = "neighbours"
-"""Stands before the names of its arrays."""
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:

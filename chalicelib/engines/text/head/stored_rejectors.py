@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array
 
+# Stands before the names of its arrays.
 PREFIX = "rejector"
-"""Stands before the names of its arrays."""
 _TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32, "usual": np.float32}
 
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.training_texts import TrainingTexts
     from chalicelib.engines.interface import OutOfFold, TextReport
 
+# Characters of a text that the report shows; the whole text is found by its id.
 MAX_CHARACTERS = 200
-"""Characters of a text that the report shows; the whole text is found by its id."""
+# Fraction of the list that is right, by examples of a label; bench/text_data_report.py.
 _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
-"""Fraction of the list that is right, by examples of a label; bench/text_data_report.py."""
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from chalicelib.engines.metrics import calibration_error
 if TYPE_CHECKING:
     from chalicelib.engines.interface import OutOfFold
 
+# With fewer feedback texts a calibration error is too uncertain.
 FEWEST = 15
-"""With fewer feedback texts a calibration error is too uncertain."""
 _LEAST_SHARE = 1e-9
 
 

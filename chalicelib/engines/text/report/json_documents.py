@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         TextReport,
     )
 
+# Level of the card's intervals.
 LEVEL = 0.95
-"""Level of the card's intervals."""
 _SHOWN_LABELS = 10
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
 
 
+# Times the rows are dealt to buckets; two near rows share one of them nearly always.
 TABLES = 6
-"""Times the rows are dealt to buckets; two near rows share one of them nearly always."""
 _TYPICAL_ROWS = 64
 _MOST_ROWS = 256
 _CHUNK_ROWS = 4_096

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
 
 
+# Cosine of centred feature vectors from which two texts of a label are near-duplicates.
 CLOSE_COSINE = 0.95
-"""Cosine of centred feature vectors from which two texts of a label are near-duplicates."""
 _EXHAUSTIVE_ROWS = 6_000
 _BLOCK_ROWS = 1_024
 _STEPS = 2.0**13

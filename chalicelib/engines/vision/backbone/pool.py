@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
 
 
+# EfficientNet-Lite2: outputs logits, embedding, tap8, tap16, tap32.
 LITE2 = "lite2"
-"""EfficientNet-Lite2: outputs logits, embedding, tap8, tap16, tap32."""
+# NanoDet-g at 416 x 416: outputs scores52/26/13, boxes52/26/13, pan52/26/13.
 NANODET = "nanodet"
-"""NanoDet-g at 416 x 416: outputs scores52/26/13, boxes52/26/13, pan52/26/13."""
+# Written by the installation, last of a backbone's files.
 FACTS_FILE = "backbone.json"
-"""Written by the installation, last of a backbone's files."""
 _MODEL_FILE = "model.onnx"
 
 

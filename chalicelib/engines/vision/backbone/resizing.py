@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     Crop = tuple[float, float, float, float]
 
+# Views of a picture that is augmented: itself and three others.
 VIEWS = 4
-"""Views of a picture that is augmented: itself and three others."""
+# What this module does to pixels; part of the extractors' versions.
 RECIPE = "squash bicubic gap 2; 4 views, crop .5-1 of the area, light .7-1.3, flip"
-"""What this module does to pixels; part of the extractors' versions."""
 _LEAST_AREA = 0.5
 _LEAST_LIGHT, _MOST_LIGHT = 0.7, 1.3
 _REDUCING_GAP = 2.0

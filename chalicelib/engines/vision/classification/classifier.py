@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import BackboneUse
 
 
+# What the artifact's header says.
 KIND, VERSION = "vision-image", 2
-"""What the artifact's header says."""
+# Version of models that see the whole of a picture alone.
 _OLDEST = 1
-"""Version of models that see the whole of a picture alone."""
 _SMALLEST = 1e-12
 
 

@@ -38,15 +38,15 @@ class Look:
         return replace(view, crop=(left + wide, top + high, right - wide, bottom - high))
 
 
+# The only look of models that were trained before there was a second.
 WHOLE = Look(1.0, 320)
-"""The only look of models that were trained before there was a second."""
 MIDDLE = Look(0.6, 224)
+# What new models see of a view.
 LOOKS = (WHOLE, MIDDLE)
-"""What new models see of a view."""
+# Pixels of the largest square that the backbone sees.
 SIDE = WHOLE.side
-"""Pixels of the largest square that the backbone sees."""
+# Length of a vector.
 DIMS = 1280
-"""Length of a vector."""
 
 
 class ClassificationExtractor(SquareExtractor):

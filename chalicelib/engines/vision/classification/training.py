@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
 
 
+# Length of every label's weights at the start; features have length one.
 START_LENGTH = 8.0
-"""Length of every label's weights at the start; features have length one."""
 _DECAY = 1e-3
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
 
 
+# Value of one in a stored matrix; only its proportions matter.
 MATRIX_UNIT = 2.0**-15
-"""Value of one in a stored matrix; only its proportions matter."""
 _LARGEST = 32_767
 _LEAST_SHRINKAGE = 0.3
 _SMALLEST = 1e-12

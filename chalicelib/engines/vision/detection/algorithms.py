@@ -10,8 +10,8 @@ from chalicelib.engines.vision.detection.views.views import PictureView, augment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Answers below this probability are left out.
 FLOOR = 0.05
-"""Answers below this probability are left out."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Rules:
         return tiled_views(width, height) if self.is_tiled else [PictureView()]
 
 
+# The algorithms by name.
 RULES = {
     rules.algorithm: rules
     for rules in (
@@ -59,7 +60,6 @@ RULES = {
         Rules("retail-execution", True, 1.0, 0.6, 0.6, 0.3, 500, 4, False, False),
     )
 }
-"""The algorithms by name."""
 
 
 def rules_of(algorithm: str) -> Rules:

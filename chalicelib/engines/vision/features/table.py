@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import FeatureReader
 
 
+# Beyond this many rows further views are left out, never pictures.
 MAX_ROWS = 200_000
-"""Beyond this many rows further views are left out, never pictures."""
+# Rows that are transformed in one piece.
 CHUNK_ROWS = 1_024
-"""Rows that are transformed in one piece."""
 _MOST = 32_767
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
 
 
+# First step length of Adam at the API's learning rate 0.001.
 HIGHEST_RATE = 2e-3
-"""First step length of Adam at the API's learning rate 0.001."""
+# Pictures of a batch.
 SMALL_BATCH = 32
-"""Pictures of a batch."""
 _MOST_BATCHES = 400
 _SCORED_ROWS = 2_048
 _STEP_WORK = 6e8

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, Array]
 
+# A transformation is estimated from at most this many rows.
 FIT_ROWS = 8_192
-"""A transformation is estimated from at most this many rows."""
 
 
 class Transform(Protocol):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 
 
+# Level of the card's intervals.
 LEVEL = 0.95
-"""Level of the card's intervals."""
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import BackboneUse
 
 
+# What the artifact's header says.
 KIND, VERSION = "vision-multi-label", 1
-"""What the artifact's header says."""
 
 
 @dataclass(frozen=True)

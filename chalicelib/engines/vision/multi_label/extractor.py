@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
 
 
+# Pixels of the square that Lite2 sees.
 LITE2_SIDE = 384
-"""Pixels of the square that Lite2 sees."""
+# Pixels of the square that NanoDet sees.
 NANODET_SIDE = 416
-"""Pixels of the square that NanoDet sees."""
+# Length of the first part, the mean of Lite2's last map.
 EMBEDDING_DIMS = 1280
-"""Length of the first part, the mean of Lite2's last map."""
+# Length of the second part: two numbers for every channel of five maps.
 POOLED_DIMS = 2 * (120 + 352 + 3 * 128)
-"""Length of the second part: two numbers for every channel of five maps."""
+# Length of a vector.
 DIMS = EMBEDDING_DIMS + POOLED_DIMS
-"""Length of a vector."""
+# Networks that are asked.
 BACKBONES = (LITE2, NANODET)
-"""Networks that are asked."""
 _LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
 _NANODET_OUTPUTS = ("pan52", "pan26", "pan13")
 _LARGEST = 3

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 EMBEDDING, POOLED, BOTH = 0, 1, 2
+# Names of the blocks of features, by number.
 BLOCK_NAMES = ("embedding", "pooled", "embedding+pooled")
-"""Names of the blocks of features, by number."""
+# Grid of the transformed numbers.
 UNIT = 2.0**-12
-"""Grid of the transformed numbers."""
 _MOST = 7.5
 _LEAST_SPREAD = 1e-3
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.table import Rows
 
 
+# Cosine of centred root features from which two pictures are near-duplicates: above what a good
+# second compression leaves, .98, and below what different pictures of one thing reach.
 CLOSE_COSINE = 0.95
-"""Cosine of centred root features from which two pictures are near-duplicates: above what a
-good second compression leaves, .98, and below what different pictures of one thing reach."""
+# Pairs that are remembered; further ones only join their groups.
 MAX_PAIRS = 100_000
-"""Pairs that are remembered; further ones only join their groups."""
 _EXHAUSTIVE = 6_000
 _BLOCK = 1_024
 _BUCKET = 512

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats
 
 
+# Root vectors lie on multiples of one over this.
 GRID = 2.0**16
-"""Root vectors lie on multiples of one over this."""
 _SMALLEST = 1e-12
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
 
+# Intersection over union from which a box is found.
 RIGHT_OVERLAP = 0.5
-"""Intersection over union from which a box is found."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,11 @@ def _quality(scores: Doubles, is_right: Bools, truths: int) -> PrecisionRecall:
     return PrecisionRecall(truths, hits / answers, hits / truths)
 
 
+# Level of the interval.
 LEVEL = 0.95
-"""Level of the interval."""
 _ROUNDS, _FEWEST_ROUNDS = 200, 40
+# Answers that are looked at in all rounds together, about ten seconds of work.
 _MOST_ANSWERS = 20_000_000
-"""Answers that are looked at in all rounds together, about ten seconds of work."""
 _FEWEST = 2
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
 
+# Right and wrong answers that are needed, each.
 FEWEST = 10
-"""Right and wrong answers that are needed, each."""
 _ROUNDS = 50
 _RIDGE = 0.3
 _LEAST_SLOPE = 0.1

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
 
+# Mean AP that a likely gain adds at least.
 LIKELY_GAIN = 0.01
-"""Mean AP that a likely gain adds at least."""
 
 
 @dataclass(frozen=True)

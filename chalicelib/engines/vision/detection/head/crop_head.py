@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints, Singles
 
 
+# How much the crops say in a score, against the map: exponent of a geometric mean.
 CROP_SHARE = 0.5
-"""How much the crops say in a score, against the map: exponent of a geometric mean."""
 _SHRINKAGE = 0.5
 _TEMPERATURES = tuple(2.0 ** (step / 2) for step in range(-6, 13))
 _FOLDS = 3

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import VisionData
 
 
+# Boxes that are thinner in the view are not trained on, in pixels.
 LEAST_SIDE = 2.0
-"""Boxes that are thinner in the view are not trained on, in pixels."""
 
 
 @dataclass(frozen=True)

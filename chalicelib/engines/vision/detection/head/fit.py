@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.views.maps import Maps
 
 
+# Views of a batch.
 BATCH = 4
-"""Views of a batch."""
+# Highest learning rate of the optimiser at the default `learningRate`.
 BEST_RATE = 1e-3
-"""Highest learning rate of the optimiser at the default `learningRate`."""
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.head.dataset import CellTargets
 
 
+# Weight of the boxes against the labels.
 BOX_WEIGHT = 2.0
-"""Weight of the boxes against the labels."""
+# Log-distances are cut off here: 148 cells are beyond any view.
 LARGEST_LOG = 5.0
-"""Log-distances are cut off here: 148 cells are beyond any view."""
 _TINY = 1e-9
 
 

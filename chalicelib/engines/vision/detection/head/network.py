@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.views.maps import Maps
 
 
+# Outputs besides the labels: log distances to left, top, right, bottom in cells.
 SIDES = 4
-"""Outputs besides the labels: log distances to left, top, right, bottom in cells."""
 _RARE = 0.01
 _FIRST_DISTANCE = 4.0
 # So small that the biases alone decide what a new head answers.

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.inference.decoding import Candidates
     from chalicelib.engines.vision.interface import BackboneUse
 
+# Views that are looked at in this process at a time: each takes tens of megabytes.
 _PROCESSORS = BoundedSemaphore(max(1, os.cpu_count() or 1))
-"""Views that are looked at in this process at a time: each takes tens of megabytes."""
 
 
 class TrainedDetector:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.algorithms import Rules
 
 
+# Kind of the artifact.
 KIND = "vision-detection"
-"""Kind of the artifact."""
+# Version of its layout.
 VERSION = 1
-"""Version of its layout."""
+# Dataset type that it answers for.
 TYPE = "image-detection"
-"""Dataset type that it answers for."""
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
 
 
+# Boxes of one picture that are looked at twice; the others keep their scores.
 MOST_CROPS = 24
-"""Boxes of one picture that are looked at twice; the others keep their scores."""
+# Boxes with a lower best score are hardly ever right, and not worth the time.
 LEAST_SCORE = 0.1
-"""Boxes with a lower best score are hardly ever right, and not worth the time."""
 _MOST_OVERLAP = 0.6
 _MOST_BOXES = 300
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
 
+# Entries of each list of the data report.
 MOST_ENTRIES = 100
-"""Entries of each list of the data report."""
 _SURE = 0.6
 _SAME_OVERLAP = 0.6
 _OTHER_OVERLAP = 0.2
@@ -73,12 +73,12 @@ def _box_document(box: Doubles) -> dict[str, int]:
     }
 
 
+# Cosine of centred features from which two pictures are near-duplicates.
 CLOSE_COSINE = 0.9
-"""Cosine of centred features from which two pictures are near-duplicates."""
+# Overlap of two annotations of one file from which they agree.
 EQUAL_OVERLAP = 0.95
-"""Overlap of two annotations of one file from which they agree."""
+# The same for near-duplicates, which may show a little more or less.
 CLOSE_OVERLAP = 0.5
-"""The same for near-duplicates, which may show a little more or less."""
 _BLOCK = 256
 _MOST_PAIRS = 20_000
 _LARGEST = 0.999999

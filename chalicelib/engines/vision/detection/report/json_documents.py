@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 _DIGITS = 6
+# Time of an answer from picture and mirror image, over that of one without.
 _MIRROR_TIMES = 2
-"""Time of an answer from picture and mirror image, over that of one without."""
 
 
 def metrics_document(

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_RATE = 0.001
+# Steps of the optimiser below which a head is still far from what it can learn.
 _FEWEST_STEPS = 700
-"""Steps of the optimiser below which a head is still far from what it can learn."""
+# Passes of an epoch at most, since each costs as much as an epoch did.
 _MOST_PASSES = 3
-"""Passes of an epoch at most, since each costs as much as an epoch did."""
 
 
 class TrainingStage(Protocol):

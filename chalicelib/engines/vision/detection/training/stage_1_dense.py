@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
 
+# Batches between two chances to save.
 BATCHES_A_STEP = 8
-"""Batches between two chances to save."""
+# Roughly what learning from a view costs, in seconds of one core.
 VIEW_SECONDS = 0.045
-"""Roughly what learning from a view costs, in seconds of one core."""
 
 
 class DenseStage:

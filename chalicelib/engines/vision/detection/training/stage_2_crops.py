@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
 
+# Roughly what describing a crop costs, in seconds of one core.
 CROP_SECONDS = 0.025
-"""Roughly what describing a crop costs, in seconds of one core."""
 _MOST_CROPS = 2_000
 _CROPS_A_STEP = 40
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
 
+# Parts of the training part, of which at most each is answered once.
 FOLDS = 3
-"""Parts of the training part, of which at most each is answered once."""
 _MOST_PICTURES = 60
 _PICTURES_A_STEP = 4
 

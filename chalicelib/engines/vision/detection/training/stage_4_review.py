@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
 
+# Pictures of the training part that the report looks over; all held-out ones are.
 MOST_REVIEWED = 1_000
-"""Pictures of the training part that the report looks over; all held-out ones are."""
 _VIEWS_A_STEP = 40
 
 

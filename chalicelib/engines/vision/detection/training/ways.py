@@ -29,14 +29,14 @@ class AnswerWay:
     """Classifies boxes a second time; None without a second look."""
 
 
+# One look at the picture as it is.
 PLAIN = AnswerWay()
-"""One look at the picture as it is."""
+# Roughly what an answer costs whose features are there, in seconds of one core.
 VIEW_SECONDS = 0.02
-"""Roughly what an answer costs whose features are there, in seconds of one core."""
+# Roughly what a mirror image costs, its features with it.
 MIRROR_SECONDS = 0.13
-"""Roughly what a mirror image costs, its features with it."""
+# Roughly what the second look at a picture costs.
 CROPS_SECONDS = 10 * CROP_SECONDS
-"""Roughly what the second look at a picture costs."""
 
 
 def found_objects(

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 
+# Width and height of a crop as the network sees it, in pixels.
 CROP_SIDE = 256
-"""Width and height of a crop as the network sees it, in pixels."""
+# What is shown around a box, as a share of its width and height on each side.
 BORDER = 0.06
-"""What is shown around a box, as a share of its width and height on each side."""
+# Pixels that the shorter side of a picture keeps, so that small boxes stay readable.
 LEAST_SIDE = 1024
-"""Pixels that the shorter side of a picture keeps, so that small boxes stay readable."""
+# Numbers that describe a crop.
 CROP_VALUES = 1280
-"""Numbers that describe a crop."""
 
 
 def describe_crops(backbones: BackbonePool, picture: Picture, boxes: Doubles) -> Singles:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 
+# The networks that give the features.
 BACKBONES = (LITE2, NANODET)
-"""The networks that give the features."""
 _TAPS = ("tap8", "tap16", "tap32")
 _PANS = ("pan52", "pan26", "pan13")
 # The networks' maps differ in size by a factor of 80; these bring each near a mean square of 1 on

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Boxes = Doubles
 
+# Longest way along either side, in cells of the coarsest map.
 FARTHEST = 3
-"""Longest way along either side, in cells of the coarsest map."""
 
 
 @dataclass(frozen=True)

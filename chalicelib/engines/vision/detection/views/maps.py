@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves, Singles
 
 
+# Width and height of a view in pixels.
 SIDE = 416
-"""Width and height of a view in pixels."""
+# Width and height of the three maps in cells.
 CELLS = (52, 26, 13)
-"""Width and height of the three maps in cells."""
+# Channels of the three maps.
 CHANNELS = (176, 248, 480)
-"""Channels of the three maps."""
+# Pixels of a view per cell of the finest map.
 STRIDE = SIDE // CELLS[0]
-"""Pixels of a view per cell of the finest map."""
+# Numbers in a row.
 ROW_VALUES = sum(cells * cells * width for cells, width in zip(CELLS, CHANNELS, strict=True))
-"""Numbers in a row."""
 
 
 @dataclass(frozen=True)

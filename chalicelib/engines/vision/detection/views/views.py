@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
 
 
+# The picture, its mirror image and two random views.
 AUGMENTED_VIEWS = 4
-"""The picture, its mirror image and two random views."""
+# Longer side of a picture before it is cut into tiles, in pixels.
 TILED_SIDE = 1250
-"""Longer side of a picture before it is cut into tiles, in pixels."""
+# Longest distance between two tiles, in pixels of the scaled picture.
 TILE_STRIDE = 333
-"""Longest distance between two tiles, in pixels of the scaled picture."""
 _CROP = (0.5, 1.0)
 _EXPANSION = (1.0, 1.6)
 _JITTER = (0.7, 1.3)
