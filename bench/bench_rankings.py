@@ -115,7 +115,7 @@ def _ranked(judgements: Iterable[Judgement]) -> list[int]:
     if kept is None:
         return []
     samples, weights = kept
-    picks = choose(samples.vectors, weights, samples.doubts, samples.likeness, ADDED)
+    picks = choose(samples.vectors, weights, samples.uncertainties, samples.likeness, ADDED)
     return [int(samples.parts[one.at]) * size + int(samples.rows[one.at]) for one in picks]
 
 

@@ -23,7 +23,7 @@ _PRECISION = 1e-4
 _CHUNK_ROWS = 4_096
 
 
-def fit_temperature(logits: Floats, truth: Ints, doubt: float = 0.0) -> float:
+def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> float:
     """Find the temperature with the lowest log-loss.
 
     The loss is convex in the inverse temperature: Newton's steps inside a shrinking bracket.
@@ -31,7 +31,7 @@ def fit_temperature(logits: Floats, truth: Ints, doubt: float = 0.0) -> float:
     Args:
         logits: scores by a head that did not see the examples, float, shape (examples, labels).
         truth: label indexes, int, shape (examples,).
-        doubt: share of each truth that is spread over all labels, 0 to 1. Without it, a few
+        smoothing: share of each truth that is spread over all labels, 0 to 1. Without it, a few
             examples that are all answered rightly would make every answer certain.
 
     Returns:
@@ -42,7 +42,7 @@ def fit_temperature(logits: Floats, truth: Ints, doubt: float = 0.0) -> float:
     low, high = 1.0 / _HIGHEST, 1.0 / _LOWEST
     inverse = 1.0
     for _ in range(_ROUNDS):
-        slope, curvature = _derivatives(logits, truth, inverse, doubt)
+        slope, curvature = _derivatives(logits, truth, inverse, smoothing)
         low, high = (low, inverse) if slope > 0 else (inverse, high)
         guess = inverse - slope / curvature if curvature > 0 else low
         if not low < guess < high:
@@ -100,15 +100,19 @@ def probabilities(logits: Floats, temperature: float) -> Singles:
     return result
 
 
-def _derivatives(logits: Floats, truth: Ints, inverse: float, doubt: float) -> tuple[float, float]:
+def _derivatives(
+    logits: Floats, truth: Ints, inverse: float, smoothing: float
+) -> tuple[float, float]:
     """First and second derivative of the mean log-loss by the inverse temperature."""
     slope = curvature = 0.0
     for first in range(0, len(truth), _CHUNK_ROWS):
         part = logits[first : first + _CHUNK_ROWS].astype(np.float64)
         part -= part.max(axis=1, keepdims=True)
         chosen = part[np.arange(len(part)), truth[first : first + _CHUNK_ROWS]]
-        if doubt:
-            chosen = (1.0 - doubt) * chosen + doubt * (np.add.reduce(part, axis=1) / part.shape[1])
+        if smoothing:
+            chosen = (1.0 - smoothing) * chosen + smoothing * (
+                np.add.reduce(part, axis=1) / part.shape[1]
+            )
         shares = exact_exp(part * inverse)
         shares /= np.add.reduce(shares, axis=1)[:, None]
         means = np.add.reduce(shares * part, axis=1)

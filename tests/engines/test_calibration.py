@@ -55,11 +55,11 @@ def test_doubt_keeps_right_answers_from_becoming_certain(count: int) -> None:
     """All right answers of a small set give the truth about one minus the doubt, not one."""
     truth = np.arange(count) % 2
     logits = np.eye(2)[truth] * 5.0
-    doubt = 1 / (count + 2)
+    smoothing = 1 / (count + 2)
 
-    found = probabilities(logits, fit_temperature(logits, truth, doubt))
+    found = probabilities(logits, fit_temperature(logits, truth, smoothing))
 
-    assert found.max() == pytest.approx(1 - doubt / 2, abs=doubt / 10)
+    assert found.max() == pytest.approx(1 - smoothing / 2, abs=smoothing / 10)
 
 
 def test_temperature_without_examples_is_one() -> None:

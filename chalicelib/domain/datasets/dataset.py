@@ -80,7 +80,7 @@ class LabelCounts:
         """Layout of the examples of one source."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
-    def mended(self, source: str, count: int, layout: int) -> LabelCounts:
+    def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
         """Count what a mending left of one source."""
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
@@ -154,7 +154,7 @@ class Dataset:
     """Size of the raw file of an upload that is going on."""
     fence: int = 0
     """Grows with every owner of the row; a write with an older one is refused."""
-    mended: int = 0
+    last_correction: int = 0
     """Fence of the last mending that was committed, 0 for none."""
     is_placed: bool = True
     """Whether the labels of all its examples are noted by id."""

@@ -22,7 +22,7 @@ class Judgement:
     """The label that it suggests; None when it finds that none fits."""
     probability: float
     """Probability of that label; 0 without one."""
-    doubt: float
+    uncertainty: float
     """Probability that the answer is wrong, 0 to 1."""
     likeness: float
     """How much the sample is like what the model has learnt; of its own scale."""

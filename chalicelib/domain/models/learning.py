@@ -46,10 +46,10 @@ class RunControl(Protocol):
         ...
 
 
-class GivenAway(Protocol):
+class PartDelegation(Protocol):
     """What a run leaves to other workers (chalicelib/services/training/parts.py)."""
 
-    def give_away(
+    def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
         """Give work away, once in a run; what is left of it later the run does itself.

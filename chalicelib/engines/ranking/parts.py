@@ -32,7 +32,7 @@ class Judged:
     """Place of its suggestion among the names, -1 for none, int, shape (samples,)."""
     probabilities: Doubles
     """Probability of the suggestion, float64, shape (samples,)."""
-    doubts: Singles
+    uncertainties: Singles
     """Probability that it is wrong, float32, shape (samples,)."""
     likeness: Singles
     """Similarity to the training data of the model, float32, shape (samples,)."""
@@ -60,7 +60,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
         "lines": np.array([place for place, _ in found], np.int32),
         "labels": np.array(labels, np.int32),
         "probabilities": np.array([one.probability for one in judgements], np.float64),
-        "doubts": np.array([one.doubt for one in judgements], np.float32),
+        "doubts": np.array([one.uncertainty for one in judgements], np.float32),
         "likeness": np.array([one.likeness for one in judgements], np.float32),
         "vectors": np.array([one.vector for one in judgements], np.float16).reshape(-1, DIMS),
     }
@@ -80,7 +80,7 @@ def load_part(content: bytes) -> Judged:
         lines=arrays["lines"].astype(np.int64),
         labels=arrays["labels"].astype(np.int64),
         probabilities=arrays["probabilities"].astype(np.float64),
-        doubts=arrays["doubts"].astype(np.float32),
+        uncertainties=arrays["doubts"].astype(np.float32),
         likeness=arrays["likeness"].astype(np.float32),
         vectors=arrays["vectors"].astype(np.float16),
     )

@@ -30,7 +30,7 @@ class Samples:
     """Number of the part of each, int, shape (samples,)."""
     rows: Ints
     """Its place among what its part has kept, int, shape (samples,)."""
-    doubts: Singles
+    uncertainties: Singles
     """Probability that its answer is wrong, float32, shape (samples,)."""
     likeness: Singles
     """Similarity to the training data of the model, float32, shape (samples,)."""
@@ -61,15 +61,15 @@ class SamplePool:
         count = len(judged.lines)
         if not count:
             return
-        doubts = np.maximum(judged.doubts, np.float32(_LEAST_UNCERTAINTY))
+        uncertainties = np.maximum(judged.uncertainties, np.float32(_LEAST_UNCERTAINTY))
         chances = _chances(part, judged.lines)
         new = Samples(
             parts=np.full(count, part, np.int64),
             rows=np.arange(count),
-            doubts=doubts,
+            uncertainties=uncertainties,
             likeness=judged.likeness,
             vectors=judged.vectors,
-            priorities=doubts.astype(np.float64) / chances,
+            priorities=uncertainties.astype(np.float64) / chances,
         )
         self._kept = new if self._kept is None else _joined(self._kept, new)
         # Trimmed now and then: at the end, and when twice as many are there.
@@ -81,7 +81,7 @@ class SamplePool:
         self._trim()
         if self._kept is None:
             return None
-        return self._kept, np.maximum(self._kept.doubts, np.float32(self._threshold))
+        return self._kept, np.maximum(self._kept.uncertainties, np.float32(self._threshold))
 
     def _trim(self) -> None:
         """Leave out all but those with the highest priorities; the next one is the threshold."""

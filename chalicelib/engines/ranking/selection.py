@@ -45,7 +45,7 @@ class Pick:
 def choose(
     vectors: Floats,
     weights: Singles,
-    doubts: Singles,
+    uncertainties: Singles,
     likeness: Singles,
     count: int,
     check: Callable[[], None] = lambda: None,
@@ -55,13 +55,13 @@ def choose(
     Args:
         vectors: short vectors, float, shape (samples, 128).
         weights: expected wrong answers that each sample stands for, above 0, float32, (samples,).
-        doubts: probability that its own answer is wrong, float32, shape (samples,).
+        uncertainties: probability that its own answer is wrong, float32, shape (samples,).
         likeness: similarity to the training data of the model, float32, shape (samples,).
         count: how many to choose; fewer come where the rest says the same as what was chosen.
         check: called now and then; raises to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)
-    reasons = _reasons(doubts, likeness, field.gains - weights)
+    reasons = _reasons(uncertainties, likeness, field.gains - weights)
     total = float(np.add.reduce(weights, dtype=np.float64))
     picks: list[Pick] = []
     while len(picks) < count:
@@ -121,10 +121,10 @@ def kernel(cosines: Singles) -> Singles:
     return reach
 
 
-def _reasons(doubts: Singles, likeness: Singles, neighbours: Singles) -> list[str]:
+def _reasons(uncertainties: Singles, likeness: Singles, neighbours: Singles) -> list[str]:
     """Say of each sample what it is more than others are."""
     names = (UNCERTAIN, UNLIKE, REPRESENTATIVE)
-    places = np.stack([_standing(values) for values in (doubts, -likeness, neighbours)])
+    places = np.stack([_standing(values) for values in (uncertainties, -likeness, neighbours)])
     return [names[at] for at in places.argmax(axis=0)]
 
 

@@ -30,7 +30,7 @@ def judge(trained: TrainedText, blocks: Blocks) -> Iterator[Judgement]:
         yield Judgement(
             label=None if is_rejected else trained.labels[best],
             probability=0.0 if is_rejected else float(shares[best]),
-            doubt=1.0 - float(shares[best]),
+            uncertainty=1.0 - float(shares[best]),
             likeness=float(trained.domain_scores(one)[0]),
             vector=short_vectors(trained.features(one))[0],
         )

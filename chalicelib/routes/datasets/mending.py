@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from chalicelib.domain.common.limits import RECEIPTS_PAGE
-from chalicelib.domain.datasets.dataset import DatasetView, Label
-from chalicelib.domain.datasets.mending import (
+from chalicelib.domain.datasets.corrections import (
     MAX_CORRECTIONS,
     MINIMUM_CONFIDENCE,
     Correction,
+    CorrectionResult,
     ExampleNotFound,
-    Mended,
 )
+from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter, ModelNotFound
@@ -203,7 +203,9 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     """Give a label another name, or put its examples under another label."""
     (view, label, heir), mending = call.located, call.container.mending
     if heir is None:
-        return describe.changed_label(mending.rename_label(view, label, call.form.name), Mended())
+        return describe.changed_label(
+            mending.rename_label(view, label, call.form.name), CorrectionResult()
+        )
     done = mending.remove_label(view, label, heir)
     left = call.container.datasets.get(call.account.account_id, call.family, heir.dataset_id)
     return describe.changed_label(left.label(heir.label_id) or heir, done)
@@ -312,7 +314,9 @@ def list_corrections(call: Call) -> ListAnswer:
     return list_answer(page, lambda done: describe.correction(dataset_id, done, ()), asked)
 
 
-def _described(call: Call, view: DatasetView, done: Mended) -> dataset_records.CorrectionRecord:
+def _described(
+    call: Call, view: DatasetView, done: CorrectionResult
+) -> dataset_records.CorrectionRecord:
     """Describe a mending with the example that it changed."""
     shown = call.container.mending.show(view, done)
     return describe.correction(view.dataset.dataset_id, done, shown)

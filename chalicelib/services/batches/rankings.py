@@ -52,7 +52,9 @@ class RankingWork:
             return []
         samples, weights = kept
         count = batch.count or RANKED_DEFAULT
-        picks = choose(samples.vectors, weights, samples.doubts, samples.likeness, count, check)
+        picks = choose(
+            samples.vectors, weights, samples.uncertainties, samples.likeness, count, check
+        )
         by_part: dict[int, list[tuple[int, Placing]]] = {}
         for rank, pick in enumerate(picks, 1):
             placing = Placing(rank, pick.score, pick.reason)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES, MAX_DETECTION_IMAGE_BYTES
+from chalicelib.domain.datasets.corrections import (
+    Correction,
+    CorrectionResult,
+    ExampleChange,
+    ExampleNotFound,
+    target_label,
+)
 from chalicelib.domain.datasets.dataset import DETECTION, SOURCES, Dataset, DatasetView
 from chalicelib.domain.datasets.example import Example, box_digest
 from chalicelib.domain.datasets.growth import check_changeable
-from chalicelib.domain.datasets.mending import (
-    Correction,
-    ExampleChange,
-    ExampleNotFound,
-    Mended,
-    target_label,
-)
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidParameter, TooLarge
 from chalicelib.formats.archives.box_cells import CellFault, checked_sides, clip_box
@@ -63,7 +63,9 @@ class BoxService:
         self._pictures = pictures
         self._clock = clock
 
-    def replace(self, view: DatasetView, example_id: int, sent: Sequence[SentBox]) -> Mended:
+    def replace(
+        self, view: DatasetView, example_id: int, sent: Sequence[SentBox]
+    ) -> CorrectionResult:
         """Give the picture of an example other boxes.
 
         A box that is there keeps its id; under another label it moves. Boxes that stand there

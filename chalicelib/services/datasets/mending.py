@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.datasets.corrections import (
+    Correction,
+    CorrectionResult,
+    ExampleChange,
+    ExampleNotFound,
+    target_label,
+)
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
 from chalicelib.domain.datasets.fields import checked_label, checked_name
 from chalicelib.domain.datasets.growth import check_changeable
 from chalicelib.domain.datasets.label_names import normal_form
-from chalicelib.domain.datasets.mending import (
-    Correction,
-    ExampleChange,
-    ExampleNotFound,
-    Mended,
-    target_label,
-)
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import EXTRA_LABEL, OTHER_LABEL, SuspectExample
@@ -131,7 +131,7 @@ class MendService:
 
     def change_example(
         self, view: DatasetView, change: Correction, document: str | None = None
-    ) -> Mended:
+    ) -> CorrectionResult:
         """Give an example another label or text.
 
         Raises:
@@ -154,7 +154,7 @@ class MendService:
 
     def find_done(
         self, view: DatasetView, wanted: str, example_id: int | None = None
-    ) -> Mended | None:
+    ) -> CorrectionResult | None:
         """Find what an earlier attempt at a call did; None when that came to nothing.
 
         Args:
@@ -168,7 +168,7 @@ class MendService:
         found = self._stores.mends.find(view.dataset, [example_id]).get(example_id)
         return replace(done, examples=(found[1],)) if found else done
 
-    def show(self, view: DatasetView, done: Mended) -> tuple[ExampleView, ...]:
+    def show(self, view: DatasetView, done: CorrectionResult) -> tuple[ExampleView, ...]:
         """Show the example that a mending changed, with its label as it is now.
 
         Raises:
@@ -182,7 +182,7 @@ class MendService:
         pairs = ((example, now.label(example.label_id)) for example in done.examples)
         return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
 
-    def remove_example(self, view: DatasetView, example_id: int) -> Mended:
+    def remove_example(self, view: DatasetView, example_id: int) -> CorrectionResult:
         """Take an example out of a dataset.
 
         Raises:
@@ -192,7 +192,9 @@ class MendService:
         """
         return self._mend(view, [ExampleChange(example_id, is_removed=True)])
 
-    def remove_label(self, view: DatasetView, label: Label, heir: Label | None = None) -> Mended:
+    def remove_label(
+        self, view: DatasetView, label: Label, heir: Label | None = None
+    ) -> CorrectionResult:
         """Remove a label with its examples, or put them and its names under another label.
 
         Raises:
@@ -215,7 +217,7 @@ class MendService:
 
         return self._stores.mends.mend(view.dataset, plan)
 
-    def correct(self, view: DatasetView, corrections: Sequence[Correction]) -> Mended:
+    def correct(self, view: DatasetView, corrections: Sequence[Correction]) -> CorrectionResult:
         """Move or remove many examples, all or none.
 
         Raises:
@@ -243,7 +245,9 @@ class MendService:
             changes.append(ExampleChange(one.example_id, label_id, is_removed=one.is_removed))
         return self._mend(view, changes)
 
-    def correct_from_report(self, view: DatasetView, model: Model, confidence: float) -> Mended:
+    def correct_from_report(
+        self, view: DatasetView, model: Model, confidence: float
+    ) -> CorrectionResult:
         """Do what the report of a model suggests; what was mended since is left alone.
 
         Args:
@@ -295,7 +299,7 @@ class MendService:
             changes[one.example_id] = ExampleChange(one.example_id, label_id, is_removed=removes)
         return MendPlan(tuple(changes.values()), skipped=skipped)
 
-    def _mend(self, view: DatasetView, changes: Sequence[ExampleChange]) -> Mended:
+    def _mend(self, view: DatasetView, changes: Sequence[ExampleChange]) -> CorrectionResult:
         check_changeable(view.dataset)
         return self._stores.mends.mend(view.dataset, lambda _: MendPlan(changes))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView
-from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.datasets.receipt import Receipt
 from chalicelib.stores.datasets.mend_receipts import MendReceipts
 from chalicelib.stores.datasets.receipts import ReceiptStore
@@ -22,7 +22,7 @@ class ReceiptService:
         found = self._receipts.newest(view.dataset.dataset_id, offset + count + 1)
         return ListPage(tuple(found[offset : offset + count]), offset, len(found) > offset + count)
 
-    def mendings(self, view: DatasetView, offset: int, count: int) -> ListPage[Mended]:
+    def mendings(self, view: DatasetView, offset: int, count: int) -> ListPage[CorrectionResult]:
         """List what changes of a dataset's examples did, the newest first."""
         found = self._mendings.newest(view.dataset, offset + count + 1)
         return ListPage(tuple(found[offset : offset + count]), offset, len(found) > offset + count)

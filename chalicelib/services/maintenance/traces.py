@@ -80,7 +80,7 @@ class TraceService:
         if dataset is None or dataset.status == DELETION_PENDING:
             return 0
         noted = self._stores.traces.all(dataset_id)
-        chain = committed(noted, dataset.mended)
+        chain = committed(noted, dataset.last_correction)
         ready = self._ready(dataset, chain)
         if ready and not self._clear(dataset, ready):
             return WAIT_SECONDS

@@ -95,7 +95,7 @@ class EmbeddingService:
         encoder: str,
         texts: Sequence[str],
         check: Callable[[int, int], None],
-        give_away: Callable[[Sequence[str]], None] = lambda missing: None,
+        delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> Singles:
         """Return the vectors of a dataset's texts, embedding those that are not there yet.
 
@@ -104,7 +104,7 @@ class EmbeddingService:
             encoder: name of the encoder.
             texts: texts in any order; equal ones are embedded once.
             check: called between parts with the texts done and all texts; raises to stop.
-            give_away: called once with the texts that are not there yet; raises to stop.
+            delegate: called once with the texts that are not there yet; raises to stop.
 
         Returns:
             Float32, shape (texts, dims).
@@ -125,7 +125,7 @@ class EmbeddingService:
                 return wanted.vectors()
             if not is_asked:
                 is_asked = True
-                give_away(wanted.missing(len(wanted)))
+                delegate(wanted.missing(len(wanted)))
             content = self._embed(dataset_id, encoder, missing, new_string_id())
             wanted.fill(*content)
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     Rows = tuple[tuple[int, int], list[Halves]]
 
-GiveAway = Callable[[str, list[PartWork], tuple[float, float]], None]
+Delegate = Callable[[str, list[PartWork], tuple[float, float]], None]
 """Gives work away under a name; told the share of all rows that are there before and after it."""
 Check = Callable[[int, int, int], None]
 """Called between objects with the rows that are there, all rows, and those made by this call."""
@@ -130,7 +130,7 @@ class FeatureService:
         copies: int,
         is_default: bool,
         check: Check,
-        give_away: GiveAway = lambda stage, works, shares: None,
+        delegate: Delegate = lambda stage, works, shares: None,
     ) -> StoredFeatures:
         """Return the features of a training's pictures, computing those that are not there yet.
 
@@ -142,7 +142,7 @@ class FeatureService:
             is_default: whether the ingest uses this extractor for these pictures, too; its
                 waiting parts are done then.
             check: told how far it has come; raises to stop.
-            give_away: called with rows that are not there, where they are many; raises to stop.
+            delegate: called with rows that are not there, where they are many; raises to stop.
 
         Returns:
             What can be read; the caller closes it.
@@ -154,7 +154,7 @@ class FeatureService:
         rows = FeatureRows(self._stores.artifacts, extractor.row_bytes, settings.feature_file_bytes)
         try:
             maker = _Maker(self._stores, extractor, settings.threads)
-            gathering = _Gathering(self._stores, maker, rows, check, give_away)
+            gathering = _Gathering(self._stores, maker, rows, check, delegate)
             found = gathering.run(
                 pictures, settings.feature_bytes, copies=copies, is_default=is_default
             )
@@ -297,14 +297,14 @@ class _Gathering:
         maker: _Maker,
         rows: FeatureRows,
         check: Check,
-        give_away: GiveAway,
+        delegate: Delegate,
     ) -> None:
         self._stores = stores
         self._maker = maker
         self._extractor = maker.extractor
         self._rows = rows
         self._check = check
-        self._give_away = give_away
+        self._delegate = delegate
         self._is_default = False
         self._pictures: list[tuple[int, bytes]] = []
         self._numbers: dict[tuple[int, bytes], int] = {}
@@ -400,7 +400,7 @@ class _Gathering:
         shares = len(self._rows) / self._total, expected / self._total
         if works and not first_view:
             self._clear_parts()
-        self._give_away(f"views-{first_view}", works, shares)
+        self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Take rows of one dataset that are not there, from the end: the ingest starts in front."""

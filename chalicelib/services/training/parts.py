@@ -54,16 +54,16 @@ class TrainingPartService:
         self._parts = run_parts
         self._makers = makers
 
-    def give_away(
+    def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Give work away, as `GivenAway` says."""
+        """Give work away, as `PartDelegation` says."""
         if works and not self._parts.was_written(model, stage):
             self._parts.write(model, stage, works, shares)
             raise PartsSent(stage, min(len(works), PARTS_AT_ONCE))
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Do the parts of a run that wait, as `GivenAway` says."""
+        """Do the parts of a run that wait, as `PartDelegation` says."""
         work_off(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.spreading import PartWork
-from chalicelib.domain.models.learning import GivenAway, LearnedModel, RunControl
+from chalicelib.domain.models.learning import LearnedModel, PartDelegation, RunControl
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
     Check = Callable[[int, int], None]
-    GiveAway = Callable[[Sequence[str]], None]
-    ReadVectors = Callable[[int, str, Sequence[str], Check, GiveAway], Floats]
+    Delegate = Callable[[Sequence[str]], None]
+    ReadVectors = Callable[[int, str, Sequence[str], Check, Delegate], Floats]
     Embed = Callable[[str, Sequence[str]], Floats]
     FinishParts = Callable[[Dataset, Check], None]
 
@@ -76,7 +76,7 @@ class TextLearner:
         curves: CurveStore,
         checkpoints: CheckpointStore,
         embedder: Embedder,
-        parts: GivenAway,
+        parts: PartDelegation,
         clock: Clock,
     ) -> None:
         self._examples = examples
@@ -244,20 +244,20 @@ class TextLearner:
             progress.has_embedded |= done < total
             progress.on_embed((place + done / max(1, total)) / len(names))
 
-        def give_away(dataset_id: int, missing: Sequence[str]) -> None:
+        def delegate(dataset_id: int, missing: Sequence[str]) -> None:
             parts = spread_texts(name, missing, model.language)
             works = [PartWork(dataset_id, name, part) for part in parts]
             shares = progress.shown, _EMBED_SHARE * (place + 1) / len(names)
-            self._parts.give_away(model, f"{name}-{dataset_id}", works, shares)
+            self._parts.delegate(model, f"{name}-{dataset_id}", works, shares)
 
-        return self._collected(texts, name, check, give_away)
+        return self._collected(texts, name, check, delegate)
 
     def _collected(
         self,
         texts: TrainingTexts,
         name: str,
         check: Check,
-        give_away: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
+        delegate: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
     ) -> Floats:
         """Return the vectors of all texts, in their order."""
         import numpy as np
@@ -265,7 +265,7 @@ class TextLearner:
         blocks, start = [], 0
         for dataset_id, count in texts.spans:
             part = texts.texts[start : start + count]
-            missing = partial(give_away, dataset_id)
+            missing = partial(delegate, dataset_id)
             blocks.append(self._embedder.vectors(dataset_id, name, part, check, missing))
             start += count
         return np.concatenate(blocks)

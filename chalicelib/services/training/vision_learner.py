@@ -23,7 +23,7 @@ from chalicelib.domain.common.limits import (
 )
 from chalicelib.domain.datasets.dataset import DETECTION, Dataset
 from chalicelib.domain.jobs.spreading import PartWork
-from chalicelib.domain.models.learning import GivenAway, LearnedModel, RunControl
+from chalicelib.domain.models.learning import LearnedModel, PartDelegation, RunControl
 from chalicelib.domain.models.model import ALGORITHMS, Model
 from chalicelib.domain.models.training import shown_epochs
 from chalicelib.domain.models.training_pictures import (
@@ -87,7 +87,7 @@ class Features(Protocol):
         copies: int,
         is_default: bool,
         check: Callable[[int, int, int], None],
-        give_away: Callable[[str, list[PartWork], tuple[float, float]], None],
+        delegate: Callable[[str, list[PartWork], tuple[float, float]], None],
     ) -> StoredFeatures:
         """Return the features of images; compute those that are missing."""
         ...
@@ -129,7 +129,7 @@ class VisionLearner:
         self,
         stores: VisionLearnerStores,
         features: Features,
-        parts: GivenAway,
+        parts: PartDelegation,
         backbones: BackbonePool,
         clock: Clock,
         settings: Settings,
@@ -222,9 +222,9 @@ class VisionLearner:
             if made and done < total and control.remaining_seconds() < RESERVE_SECONDS:
                 raise TimedOut("The features are not finished; the next function continues.")
 
-        def give_away(stage: str, works: list[PartWork], shares: tuple[float, float]) -> None:
+        def delegate(stage: str, works: list[PartWork], shares: tuple[float, float]) -> None:
             begin, end = (_FEATURES_SHARE * share for share in shares)
-            self._parts.give_away(model, stage, works, (begin, end))
+            self._parts.delegate(model, stage, works, (begin, end))
 
         # The total is not known yet, so these parts do not add to the progress.
         self._parts.finish(model, lambda done, total: check(0, total, done))
@@ -234,7 +234,7 @@ class VisionLearner:
             copies=copies,
             is_default=extractor.name == default.name,
             check=check,
-            give_away=give_away,
+            delegate=delegate,
         )
 
     def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:

@@ -14,8 +14,8 @@ from itertools import islice
 
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.common.repeats import mark
+from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import Dataset
-from chalicelib.domain.datasets.mending import Mended
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
@@ -33,12 +33,12 @@ class MendReceipts:
         clients.bind_tables()
         self._clock = clock
 
-    def put(self, dataset: Dataset, fence: int, done: Mended) -> datetime:
+    def put(self, dataset: Dataset, fence: int, done: CorrectionResult) -> datetime:
         """Note what a mending will have done once it is committed; return when that was."""
         now = self._clock()
         members = {
             "at": to_milliseconds(now),
-            "previous": dataset.mended,
+            "previous": dataset.last_correction,
             "mark": mark(),
             **{name: getattr(done, name) for name in _COUNTS},
         }
@@ -47,18 +47,18 @@ class MendReceipts:
         row.save()
         return from_milliseconds(members["at"])
 
-    def newest(self, dataset: Dataset, limit: int) -> list[Mended]:
+    def newest(self, dataset: Dataset, limit: int) -> list[CorrectionResult]:
         """Return what the newest mendings of a dataset did, the last one first."""
         return list(islice(self._committed(dataset), limit))
 
-    def marked(self, dataset: Dataset, wanted: str) -> Mended | None:
+    def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
         """Find what a mending of the newest thousand did, by the mark of its call."""
         found = islice(self._committed(dataset), _LOOKED_THROUGH)
         return next((done for done in found if done.mark == wanted), None)
 
-    def _committed(self, dataset: Dataset) -> Iterator[Mended]:
+    def _committed(self, dataset: Dataset) -> Iterator[CorrectionResult]:
         """Follow the chain."""
-        expected = dataset.mended
+        expected = dataset.last_correction
         rows = ExampleChunkRow.query(
             corrections_key(dataset.dataset_id), scan_index_forward=False, consistent_read=True
         )
@@ -66,4 +66,6 @@ class MendReceipts:
             if int(row.number) == expected:
                 members = json.loads(zlib.decompress(row.body))
                 expected, at = members.pop("previous"), members.pop("at")
-                yield Mended(**members, mend_id=int(row.number), created_at=from_milliseconds(at))
+                yield CorrectionResult(
+                    **members, correction_id=int(row.number), created_at=from_milliseconds(at)
+                )

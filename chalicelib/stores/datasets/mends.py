@@ -11,9 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from chalicelib import log
+from chalicelib.domain.datasets.corrections import (
+    CorrectionResult,
+    ExampleChange,
+    ExampleNotFound,
+    Traces,
+)
 from chalicelib.domain.datasets.dataset import FEEDBACK, SOURCES, Dataset, LabelCounts
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.mending import ExampleChange, ExampleNotFound, Mended, Traces
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import delete_job
@@ -81,7 +86,7 @@ class MendStore:
         self._editor = ChunkEditor(stores.examples, stores.digests)
         self._search = ExampleSearch(stores.examples)
 
-    def mend(self, dataset: Dataset, plan: Callable[[Dataset], MendPlan]) -> Mended:
+    def mend(self, dataset: Dataset, plan: Callable[[Dataset], MendPlan]) -> CorrectionResult:
         """Mend a dataset once nobody else changes it.
 
         Args:
@@ -114,7 +119,7 @@ class MendStore:
             ]
         )
 
-    def _mend(self, owned: OwnedDataset, plan: MendPlan) -> Mended:
+    def _mend(self, owned: OwnedDataset, plan: MendPlan) -> CorrectionResult:
         """Mend under the lease."""
         leases, dataset = self._stores.dataset_leases, owned.dataset
         with Heartbeat(lambda: leases.keep(dataset, owned.lease), self._lease_seconds) as beat:
@@ -137,7 +142,7 @@ class MendStore:
             beat.check()
             gone = plan.dropped.label_id if plan.dropped else 0
             leases.commit_mending(dataset, owned.lease, addition, gone)
-        return replace(done, mend_id=fence, created_at=created_at)
+        return replace(done, correction_id=fence, created_at=created_at)
 
     def _found(self, dataset: Dataset, plan: MendPlan) -> Found:
         """Find every example that the plan names, and those of a label that goes."""
@@ -197,7 +202,7 @@ class _Work:
         """What is to be written; a label that goes needs no new chunks."""
         return list(self._edits.values())
 
-    def apply(self, found: Found, plan: MendPlan) -> Mended:
+    def apply(self, found: Found, plan: MendPlan) -> CorrectionResult:
         """Collect the edits of a plan."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
@@ -213,7 +218,7 @@ class _Work:
         if plan.dropped is not None:
             self._drop(plan.dropped)
         is_shown = len(changes) == 1 or plan.added or plan.shown
-        return Mended(
+        return CorrectionResult(
             moved=counted["moved"],
             changed=counted["changed"],
             removed=counted["removed"],
@@ -227,7 +232,7 @@ class _Work:
         """Return the totals to commit."""
         counts = dict(self._counts)
         for (source, label_id), edit in self._edits.items():
-            counts[label_id] = counts[label_id].mended(source, edit.left, fence)
+            counts[label_id] = counts[label_id].with_layout(source, edit.left, fence)
         if plan.dropped is not None:
             del counts[plan.dropped.label_id]
         if plan.heir is not None:

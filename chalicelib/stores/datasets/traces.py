@@ -11,8 +11,8 @@ import zlib
 from dataclasses import asdict, dataclass
 
 from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.corrections import Traces
 from chalicelib.domain.datasets.dataset import Dataset
-from chalicelib.domain.datasets.mending import Traces
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
@@ -45,7 +45,7 @@ class TraceStore:
         """Note what a mending will have left once it is committed."""
         members = {
             "at": to_milliseconds(self._clock()),
-            "previous": dataset.mended,
+            "previous": dataset.last_correction,
             **asdict(traces),
         }
         row = ExampleChunkRow(mended_key(dataset.dataset_id), fence, size=0, fence=fence)

@@ -85,8 +85,8 @@ class ExampleNames:
     def _current(self, dataset: Dataset) -> _Index:
         """Bring the index up to the committed counts."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
-        if index.mended != dataset.mended:
-            index = _Index(mended=dataset.mended)
+        if index.mended != dataset.last_correction:
+            index = _Index(mended=dataset.last_correction)
         for stretches in batches(_missing(dataset, index)):
             counts, digests = dict(index.counts), [index.digests]
             for stretch, found in zip(stretches, self._examples.read_many(stretches), strict=True):

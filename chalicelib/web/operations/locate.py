@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
-from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.models.model import Model, ServedModel
 from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound, ServiceError
 from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
@@ -93,7 +93,9 @@ def created_dataset(call: Call) -> DatasetView | None:
     return None
 
 
-def mended_before(call: Call, example_id: int | None = None) -> tuple[DatasetView, Mended] | None:
+def mended_before(
+    call: Call, example_id: int | None = None
+) -> tuple[DatasetView, CorrectionResult] | None:
     """Find what an earlier attempt under the call's key did to the dataset of the path."""
     view = readable_dataset(call)
     mark = call.keyed.object_id if call.keyed else ""

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.common.clock import date_text
+from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
-from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
@@ -138,7 +138,9 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
     )
 
 
-def correction(dataset_id: int, done: Mended, shown: Iterable[ExampleView]) -> CorrectionRecord:
+def correction(
+    dataset_id: int, done: CorrectionResult, shown: Iterable[ExampleView]
+) -> CorrectionRecord:
     """Describe what a mending has done, with the examples that are shown."""
     return CorrectionRecord(
         dataset_id=dataset_id,
@@ -148,7 +150,7 @@ def correction(dataset_id: int, done: Mended, shown: Iterable[ExampleView]) -> C
         added=done.added,
         duplicates=done.duplicates,
         skipped=done.skipped,
-        id=done.mend_id or UNSET,
+        id=done.correction_id or UNSET,
         created_at=UNSET if done.created_at is None else date_text(done.created_at),
         examples=[corrected(item) for item in shown] if done.examples else UNSET,
     )
@@ -172,7 +174,7 @@ def box_record(box: Box) -> BoxRecord:
     return BoxRecord(box.x, box.y, box.width, box.height)
 
 
-def changed_label(item: Label, done: Mended) -> ChangedLabelRecord:
+def changed_label(item: Label, done: CorrectionResult) -> ChangedLabelRecord:
     """Describe a label after a change."""
     return ChangedLabelRecord(
         item.label_id, item.dataset_id, item.name, item.examples, done.moved, done.duplicates

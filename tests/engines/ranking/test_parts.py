@@ -11,9 +11,11 @@ from chalicelib.engines.ranking.parts import dump_part, load_part
 from chalicelib.engines.ranking.vectors import DIMS
 
 
-def _judgement(label: str | None, doubt: float) -> Judgement:
-    vector = np.full(DIMS, doubt, np.float16)
-    return Judgement(label, 0.0 if label is None else 1 - doubt, doubt, -doubt, vector)
+def _judgement(label: str | None, uncertainty: float) -> Judgement:
+    vector = np.full(DIMS, uncertainty, np.float16)
+    return Judgement(
+        label, 0.0 if label is None else 1 - uncertainty, uncertainty, -uncertainty, vector
+    )
 
 
 def test_a_part_comes_back_as_it_was_written() -> None:
@@ -24,7 +26,7 @@ def test_a_part_comes_back_as_it_was_written() -> None:
     part = load_part(content)
     assert part.lines.tolist() == [0, 2, 3]
     assert [part.suggestion(at) for at in range(3)] == [("a", 0.75), (None, 0.0), ("a", 0.875)]
-    assert part.doubts.tolist() == [0.25, 0.5, 0.125]
+    assert part.uncertainties.tolist() == [0.25, 0.5, 0.125]
     assert part.likeness.tolist() == [-0.25, -0.5, -0.125]
     assert part.vectors.shape == (3, DIMS)
 

@@ -10,14 +10,14 @@ from chalicelib.engines.ranking.pool import SamplePool
 from chalicelib.engines.ranking.vectors import DIMS
 
 
-def _part(doubts: np.ndarray) -> Judged:
-    count = len(doubts)
+def _part(uncertainties: np.ndarray) -> Judged:
+    count = len(uncertainties)
     return Judged(
         names=["a"],
         lines=np.arange(count),
         labels=np.zeros(count, np.int64),
-        probabilities=1.0 - doubts.astype(np.float64),
-        doubts=doubts.astype(np.float32),
+        probabilities=1.0 - uncertainties.astype(np.float64),
+        uncertainties=uncertainties.astype(np.float32),
         likeness=np.zeros(count, np.float32),
         vectors=np.zeros((count, DIMS), np.float16),
     )
@@ -25,8 +25,8 @@ def _part(doubts: np.ndarray) -> Judged:
 
 def _filled(size: int, parts: list[np.ndarray]) -> SamplePool:
     pool = SamplePool(size)
-    for number, doubts in enumerate(parts):
-        pool.add(number, _part(doubts))
+    for number, uncertainties in enumerate(parts):
+        pool.add(number, _part(uncertainties))
     return pool
 
 
@@ -60,4 +60,4 @@ def test_the_sample_is_bounded_and_stands_for_all() -> None:
     again, _ = _filled(500, parts).samples() or ((), ())
     assert (again.rows == samples.rows).all()
     # Those that are doubted are kept more often, in proportion.
-    assert samples.doubts.mean() > 1.5 * np.concatenate(parts).mean()
+    assert samples.uncertainties.mean() > 1.5 * np.concatenate(parts).mean()

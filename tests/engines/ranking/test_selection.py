@@ -12,11 +12,11 @@ from chalicelib.engines.ranking.vectors import unit
 
 
 def _chosen(
-    vectors: np.ndarray, doubts: np.ndarray, count: int, likeness: np.ndarray | None = None
+    vectors: np.ndarray, uncertainties: np.ndarray, count: int, likeness: np.ndarray | None = None
 ) -> list[Pick]:
-    doubts = doubts.astype(np.float32)
-    likeness = np.zeros(len(doubts), np.float32) if likeness is None else likeness
-    return choose(vectors, doubts, doubts, likeness.astype(np.float32), count)
+    uncertainties = uncertainties.astype(np.float32)
+    likeness = np.zeros(len(uncertainties), np.float32) if likeness is None else likeness
+    return choose(vectors, uncertainties, uncertainties, likeness.astype(np.float32), count)
 
 
 def _circle(*degrees: float) -> np.ndarray:
@@ -60,24 +60,24 @@ def test_the_choice_is_that_of_comparing_all() -> None:
     """Bounds in place of all gains change nothing: each pick has the greatest gain of its turn."""
     dice = np.random.default_rng(5)
     vectors = unit(dice.normal(size=(300, 6)).astype(np.float32))
-    doubts = dice.uniform(0.01, 1, 300).astype(np.float32)
-    picks = [pick.at for pick in _chosen(vectors, doubts, 25)]
+    uncertainties = dice.uniform(0.01, 1, 300).astype(np.float32)
+    picks = [pick.at for pick in _chosen(vectors, uncertainties, 25)]
     settled, free = np.zeros(300), np.ones(300, bool)
     reach = kernel(vectors @ vectors.T)
     for pick in picks:
-        gains = np.where(free, np.maximum(reach - settled, 0) @ doubts, -1)
+        gains = np.where(free, np.maximum(reach - settled, 0) @ uncertainties, -1)
         assert gains[pick] == pytest.approx(gains.max(), rel=1e-4)
         settled = np.maximum(settled, reach[pick])
         free &= vectors @ vectors[pick] < NEAR
-    scores = [pick.score for pick in _chosen(vectors, doubts, 25)]
+    scores = [pick.score for pick in _chosen(vectors, uncertainties, 25)]
     assert all(one >= two - 1e-6 for one, two in itertools.pairwise(scores))
 
 
 def test_the_same_samples_give_the_same_ranking() -> None:
     """Nothing is drawn by chance."""
     dice = np.random.default_rng(6)
-    vectors, doubts = dice.normal(size=(200, 16)), dice.uniform(size=200)
-    assert _chosen(vectors, doubts, 30) == _chosen(vectors, doubts, 30)
+    vectors, uncertainties = dice.normal(size=(200, 16)), dice.uniform(size=200)
+    assert _chosen(vectors, uncertainties, 30) == _chosen(vectors, uncertainties, 30)
 
 
 def test_a_lost_lease_stops_the_choice() -> None:

@@ -19,11 +19,11 @@ def test_judgements_are_what_answers_say() -> None:
     for judgement, shares in zip(found, answers.shares, strict=True):
         assert judgement.label == model.labels[int(shares.argmax())]
         assert judgement.probability == pytest.approx(shares.max(), abs=1e-6)
-        assert judgement.doubt == pytest.approx(1 - shares.max(), abs=1e-6)
+        assert judgement.uncertainty == pytest.approx(1 - shares.max(), abs=1e-6)
         assert judgement.vector.dtype == np.float16
     [alone] = judge(model, {name: block[1:] for name, block in blocks.items()})
     assert alone.vector.tobytes() == found[1].vector.tobytes()
-    assert (alone.doubt, alone.likeness) == (found[1].doubt, found[1].likeness)
+    assert (alone.uncertainty, alone.likeness) == (found[1].uncertainty, found[1].likeness)
 
 
 def test_a_text_outside_of_the_domain_has_no_suggestion() -> None:
@@ -31,4 +31,4 @@ def test_a_text_outside_of_the_domain_has_no_suggestion() -> None:
     model = TrainedText(_parameters(threshold=1e9))
     [found] = judge(model, _vectors((1.0, 2.0, 0.0)))
     assert (found.label, found.probability) == (None, 0.0)
-    assert 0 < found.doubt < 1
+    assert 0 < found.uncertainty < 1

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.datasets.corrections import ExampleNotFound
 from chalicelib.domain.datasets.dataset import SOURCES, DatasetView
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.mending import ExampleNotFound
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import DatasetNotYetAvailable, InvalidParameter, LabelNotFound
 from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox

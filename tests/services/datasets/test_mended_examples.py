@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.datasets.corrections import Correction, ExampleNotFound
 from chalicelib.domain.datasets.dataset import SOURCES, DatasetView
-from chalicelib.domain.datasets.mending import Correction, ExampleNotFound
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.errors import InvalidParameter, LabelNotFound
 from chalicelib.stores.aws.tables import ExampleChunkRow
@@ -221,7 +221,7 @@ def test_corrections_are_all_or_none(world: World, view: DatasetView) -> None:
         world.container.mending.remove_label(view, view.labels[0], view.labels[0])
 
     assert listed(world, view, "upload") == before
-    assert world.get(view).dataset.mended == 0
+    assert world.get(view).dataset.last_correction == 0
 
 
 def test_one_correction_among_many_costs_little(world: World) -> None:
@@ -279,7 +279,7 @@ def test_receipts_tell_what_was_committed(world: World, view: DatasetView) -> No
 
     page = world.another().container.receipts.mendings(world.get(view), 0, 25)
     assert [(one.removed, one.moved) for one in page.items] == [(0, 1), (1, 0)]
-    assert page.items[0].mend_id == done.mend_id
+    assert page.items[0].correction_id == done.correction_id
     assert page.items[0].created_at == world.clock()
     world.settle()
     assert len(world.container.receipts.mendings(world.get(view), 0, 25).items) == 2

@@ -7,9 +7,9 @@ import re
 import zlib
 from typing import Any
 
+from chalicelib.domain.datasets.corrections import Correction
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import text_digest
-from chalicelib.domain.datasets.mending import Correction
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from tests.builders import World, some_rows
 from tests.pictures import draw, label_folders

@@ -120,7 +120,7 @@ class TrainedImage:
         return Judgement(
             label=best.label,
             probability=best.probability,
-            doubt=1.0 - best.probability,
+            uncertainty=1.0 - best.probability,
             likeness=top + math.log(float(np.exp(logits - top).sum())),
             vector=short_vectors(whitened[None])[0],
         )

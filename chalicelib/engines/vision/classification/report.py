@@ -124,8 +124,8 @@ def served_temperature(folds: ImageFolds) -> float:
     The smoothing follows the rule of succession: after n right answers, the next one is
     wrong with a chance of 1 / (n + 2).
     """
-    doubt = 1.0 / (len(folds.truth) + 2)
-    return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, doubt)))
+    smoothing = 1.0 / (len(folds.truth) + 2)
+    return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, smoothing)))
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:

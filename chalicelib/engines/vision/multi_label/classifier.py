@@ -133,7 +133,7 @@ class TrainedMultiLabel:
         return Judgement(
             label=best.label,
             probability=best.probability,
-            doubt=1.0 - float(np.maximum(shares, 1.0 - shares).prod()),
+            uncertainty=1.0 - float(np.maximum(shares, 1.0 - shares).prod()),
             likeness=best.probability,
             vector=short_vectors(self._standardizing.apply(features[None]))[0],
         )

@@ -61,7 +61,7 @@ def test_a_judgement_is_what_the_answer_says() -> None:
 
     assert found.label == model.labels[int(shares.argmax())]
     assert found.probability == shares.max()
-    assert found.doubt == pytest.approx(1 - shares.max())
+    assert found.uncertainty == pytest.approx(1 - shares.max())
     assert math.isfinite(found.likeness)
     assert np.linalg.norm(found.vector.astype(float)) == pytest.approx(1, abs=2e-3)
     assert isinstance(model, JudgingVision)

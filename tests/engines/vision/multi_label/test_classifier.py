@@ -51,7 +51,7 @@ def test_a_judgement_doubts_every_label() -> None:
     model = load(_content(), POOL)
     found, shares = model.judgement(np.ones(1280)), model.probabilities(np.ones(1280))
     right = np.prod([max(share, 1 - share) for share in shares])
-    assert found.doubt == pytest.approx(1 - right)
+    assert found.uncertainty == pytest.approx(1 - right)
     assert found.label == model.labels[int(shares.argmax())]
     assert (found.probability, found.likeness) == (shares.max(), shares.max())
     assert found.vector.shape == (128,)

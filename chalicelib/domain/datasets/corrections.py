@@ -51,7 +51,7 @@ class ExampleChange:
 
 
 @dataclass(frozen=True)
-class Mended:
+class CorrectionResult:
     """What a mending has done."""
 
     moved: int = 0
@@ -66,7 +66,7 @@ class Mended:
     """Examples that are gone because their label has an equal one now."""
     skipped: int = 0
     """Suspects that were left alone because they were mended since the training."""
-    mend_id: int = 0
+    correction_id: int = 0
     """Fence of its owner, unique in the dataset; 0 where nothing was changed."""
     created_at: datetime | None = None
     """When it was done; None where nothing was changed."""
