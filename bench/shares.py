@@ -51,7 +51,7 @@ class Share:
             while (left := ends - time.monotonic()) > 0:
                 over = time.clock_gettime(self._clock) - used - self._share * PERIOD_SECONDS
                 if over >= 0:
-                    # What it has taken beyond its share it gives back.
+                    # Paused for as long as it has exceeded its share.
                     os.kill(self._process, signal.SIGSTOP)
                     time.sleep(max(0.0, left) + over / self._share)
                     os.kill(self._process, signal.SIGCONT)

@@ -257,7 +257,7 @@ def _export(target: CommandTarget, options: argparse.Namespace) -> None:
 
     account = _service(target.settings).find(options.email)
     if account is None:
-        raise CommandError(f"there is no account {options.email}")
+        raise CommandError(f"account {options.email} does not exist")
     try:
         export_account(Container(target.settings), account, options.folder, _say)
     except (ExportIncomplete, FolderNotEmpty, OSError) as error:
@@ -279,7 +279,7 @@ def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
     elif (account := service.find(options.email)) is not None:
         accounts = (account,)
     else:
-        raise CommandError(f"there is no account {options.email}")
+        raise CommandError(f"account {options.email} does not exist")
     now = system_clock()
     log = options.log or (LogGroup(target.settings) if options.aws else target.logs)
     audit = Audit(parse_month(options.month, now), now, log, options.tolerance)

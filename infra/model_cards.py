@@ -24,7 +24,7 @@ _FIGURES = {
     "macroRecall": "mean recall of the labels",
     "calibrationError": "calibration error",
     "brierScore": "Brier score",
-    "outOfDomainRate": "share of its own kind of texts that it may reject",
+    "outOfDomainRate": "share of in-domain texts that it may reject",
 }
 
 
@@ -55,7 +55,7 @@ def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
     if figures := list(_figures(card)):
         yield f"- Held out: {', '.join(figures)}"
     if left := card.get("leftOut"):
-        yield f"- Learnt without a source, and asked it: {'; '.join(_left_out(left))}"
+        yield f"- Trained without a source, tested on it: {'; '.join(_left_out(left))}"
     yield f"- Limits: {card['limits']}\n"
 
 

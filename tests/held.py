@@ -17,8 +17,8 @@ def held(service: str, region: str = "aws") -> Any:
     return get_backend(service)[DEFAULT_ACCOUNT_ID][region]
 
 
-def forget() -> None:
-    """Remove whatever the emulated AWS holds."""
+def reset_aws() -> None:
+    """Remove everything that the emulated AWS holds."""
     from moto.moto_api._internal.models import moto_api_backend
 
     moto_api_backend.reset()

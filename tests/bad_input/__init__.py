@@ -1,1 +1,1 @@
-"""Input that nobody should send, over real HTTP: clear refusals, nothing half-written, no hang."""
+"""Invalid and hostile input over real HTTP: clear refusals, nothing half-written, no hang."""

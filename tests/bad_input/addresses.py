@@ -1,4 +1,4 @@
-"""Addresses that no download may reach, in every spelling, and texts that are no URLs."""
+"""Addresses that no download may reach, in every spelling, and texts that are not URLs."""
 
 from __future__ import annotations
 

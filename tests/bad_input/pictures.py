@@ -60,7 +60,7 @@ SIDE = 7071
 
 
 def excess() -> bytes:
-    """Rows that go on behind the picture."""
+    """A picture whose data continues after its last row."""
     return png((9, 9), 8, 2, zeros(1 << 28))
 
 

@@ -122,7 +122,7 @@ def test_archive_of_no_use_has_failed_with_a_reason(maker, make, words):
     [(flat_bomb, 20, "67,108,864"), (nested_bomb, 1, "zip")],
 )
 def test_bomb_costs_only_itself(maker, make, rejected, word):
-    """What would unpack to gigabytes is rejected by name; the picture beside it is kept."""
+    """What would unpack to gigabytes is rejected by name; the picture next to it is stored."""
     dataset, receipt = read(maker, make())
 
     assert (dataset["statusMsg"], dataset["totalExamples"]) == ("SUCCEEDED", 1)

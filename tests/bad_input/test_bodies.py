@@ -49,7 +49,7 @@ DEEP = 100_000
 )
 @pytest.mark.parametrize("path", [SYNC, INTENT])
 def test_broken_bodies_are_a_400(victim, path, content_type, body, words):
-    """Whatever cannot be read is refused with what is wrong and how to mend it."""
+    """A body that cannot be read is refused with what is wrong and how to fix it."""
     answer = victim("POST", path, body, content_type)
 
     answer.refused(400, *words)
@@ -144,7 +144,7 @@ def test_content_length_of_5_gb_is_a_413(live, victim, expect):
 
 @pytest.mark.parametrize("length", ["-1", "1.5", "ten", "0x10", "1 2", "+5", ""])
 def test_strange_content_lengths_are_a_400(live, length):
-    """A length that is no number of bytes is no HTTP."""
+    """A length that is not a number of bytes is not valid HTTP."""
     answer = talk(
         live.url,
         f"POST {TRAIN} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n"
@@ -190,7 +190,7 @@ def test_get_ignores_its_body(live, victim):
     ],
 )
 def test_unknown_paths_and_methods(victim, method, path, status):
-    """What is no operation is a 404 whose body echoes nothing; odd queries harm nobody."""
+    """An unknown operation is a 404 whose body echoes nothing; odd queries do no harm."""
     answer = victim(method, path)
 
     assert answer.status == status

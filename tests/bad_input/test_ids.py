@@ -91,7 +91,7 @@ def test_strange_model_id_in_a_body_is_a_404(victim, path, fields, sent):
 
 @pytest.mark.parametrize("sent", ["-1", "0", str(2**63), "9" * 30, -1, 2**63 - 1])
 def test_strange_dataset_id_in_a_body_is_a_404(victim, sent):
-    """A whole number that is no id is not found."""
+    """A whole number that is not an id is not found."""
     victim.train(sent).refused(404)
 
 
@@ -112,7 +112,7 @@ def test_ids_written_as_decimals_are_the_ids(live, victim):
     shop = live.shop["id"]
     label = live.shop["labelSummary"]["labels"][0]["id"]
     power = f"{shop / 10**6:.6f}e6"
-    unknown = {"document": "x", "labelId": float(shop)}  # a dataset's id is no label's
+    unknown = {"document": "x", "labelId": float(shop)}  # a dataset's id is not a label's
 
     for sent in (f"{shop}.0", power):
         assert victim.get(f"/v2/language/datasets/{sent}").ok()["id"] == shop
@@ -129,8 +129,8 @@ def test_ids_written_as_decimals_are_the_ids(live, victim):
 
 
 @pytest.mark.parametrize("sent", ["1e999999999", "1.5", "NaN", "Infinity", "1" + "0" * 40])
-def test_numbers_that_are_no_ids_are_refused(victim, sent):
-    """A fraction, no number, or a power that nobody should build: 404 or 400, at once."""
+def test_numbers_that_are_not_ids_are_refused(victim, sent):
+    """A fraction, a text, or a power too large to compute: 404 or 400, at once."""
     victim.get(f"/v2/language/datasets/{sent}").refused(404)
     refusals = (
         victim.get("/v2/language/examples", labelId=sent),
@@ -144,21 +144,21 @@ def test_numbers_that_are_no_ids_are_refused(victim, sent):
 
 
 @pytest.mark.parametrize("sent", ["", "x", "1.5", "[]"])
-def test_label_id_that_is_no_number_is_a_400(victim, sent):
+def test_label_id_that_is_not_a_number_is_a_400(victim, sent):
     """The deprecated list names its query parameter."""
     victim.get("/v2/language/examples", labelId=sent).refused(400, "labelId")
 
 
 @pytest.mark.parametrize(("method", "path", "fields"), DATASET_ROUTES)
 def test_foreign_dataset_answers_like_an_unknown_one(live, method, path, fields):
-    """Another account's dataset and one that nobody has give the same answer."""
-    shop, nobodys = str(live.shop["id"]), "1999999"
+    """Another account's dataset and one that does not exist give the same answer."""
+    shop, missing = str(live.shop["id"]), "1999999"
 
     foreign = send(live.stranger, method, path.format(shop), fields)
-    unknown = send(live.stranger, method, path.format(nobodys), fields)
+    unknown = send(live.stranger, method, path.format(missing), fields)
 
-    assert foreign.refused(404, shop) == unknown.refused(404, nobodys)
-    assert foreign.message.replace(shop, nobodys) == unknown.message
+    assert foreign.refused(404, shop) == unknown.refused(404, missing)
+    assert foreign.message.replace(shop, missing) == unknown.message
 
 
 @pytest.mark.parametrize(("method", "path", "fields"), MODEL_ROUTES[:-1])

@@ -1,6 +1,6 @@
 """Documents that are broken, hostile, too large or none at all, asked to be read.
 
-Each is answered soon, and keeps the service from answering nobody else.
+Each is answered soon, and delays no other caller.
 """
 
 from __future__ import annotations
@@ -132,9 +132,9 @@ def test_pdf_with_a_script_is_read(live):
     """JavaScript is never run, and does no harm."""
     root = b"/OpenAction << /S /JavaScript /JS (while \\(1\\) {}) >>"
 
-    answer = ask(live, pdf([text_sheet(["Words that stand beside a script"])], root=root))
+    answer = ask(live, pdf([text_sheet(["Words that are next to a script"])], root=root))
 
-    assert labels(answer) == ["Words that stand beside a script"]
+    assert labels(answer) == ["Words that are next to a script"]
 
 
 def test_broken_cross_reference_table(live):
@@ -166,7 +166,7 @@ def huge_picture():
 
 
 def letters():
-    """A page of 60,000 letters, each a text of its own."""
+    """A page of 60,000 letters, each a separate text."""
     return pdf([Sheet(b"".join(words("x", n * 7 % 590, n * 11 % 840, 3) for n in range(60_000)))])
 
 
@@ -234,7 +234,7 @@ def test_hostile_pages_are_bounded(live, make, task):
 
 
 def test_form_of_too_many_cells_is_a_400(live):
-    """A page of 5,000 cells is no form: limit, value and remedy are named."""
+    """A page of 5,000 cells is refused as a form: limit, value and remedy are named."""
     answer = ask(live, cells(), "page.pdf", task="form", formType="w2")
 
     answer.refused(400, "lines of text; at most 1000 are allowed", "Send the part that matters")

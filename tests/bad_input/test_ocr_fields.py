@@ -31,7 +31,7 @@ def ask(live, **fields):
 
 @pytest.mark.parametrize("url", FORBIDDEN)
 def test_forbidden_address_is_a_400(live, url):
-    """No spelling of a private address is reached, and what is no URL is none."""
+    """No spelling of a private address is reached, and a text that is not a URL is refused."""
     answer = ask(live, sampleLocation=url)
 
     assert answer.refused(400, "Failed to download the document from the public URL.")
@@ -82,8 +82,8 @@ def test_wrong_template_is_a_400(live, template, said):
     ask(live, task="form", formTemplate=template, **SAMPLE).refused(400, *said)
 
 
-def test_template_of_bytes_that_are_no_text(live):
-    """A picture in the template's place is no template."""
+def test_template_of_bytes_that_are_not_text(live):
+    """A picture in the template's place is refused."""
     scalars = [("modelId", b"OCRModel", None), ("task", b"form", None)]
     parts = [("sampleContent", PNG, "a.png"), ("formTemplate", PNG, "b.png")]
 

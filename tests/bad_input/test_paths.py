@@ -18,7 +18,7 @@ def send(caller, path, target=SYNC):
 
 @pytest.mark.parametrize("path", FORBIDDEN)
 def test_forbidden_address_is_a_400(victim, path):
-    """No spelling of a private address is reached, and what is no URL is none."""
+    """No spelling of a private address is reached, and a text that is not a URL is refused."""
     answer = send(victim, path)
 
     assert answer.refused(400, "Failed to download the dataset from the public URL.")

@@ -117,7 +117,7 @@ def send(maker: Caller, path: str, content: bytes, file_name: str, **fields: str
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_good_picture_is_kept(maker, album, model_id, kind):
-    """A picture is told by its bytes; extension, mode, depth and turn do not matter."""
+    """A picture is recognised by its bytes; extension, mode, depth and turn do not matter."""
     path, content = f"/v2/vision/datasets/{album}/examples", GOOD[kind]()
 
     added = send(maker, path, content, f"{kind}.gif.exe", label=kind).ok()

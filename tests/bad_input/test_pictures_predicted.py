@@ -1,6 +1,6 @@
 """Pictures that are broken, hostile, too large or none at all, asked to be predicted.
 
-Each is answered soon, costs no prediction, and keeps the service from answering nobody else.
+Each is answered soon, costs no prediction, and delays no other caller.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def test_numbers_of_results(live, value):
 
 
 def test_picture_in_json_content(live):
-    """JSON cannot hold a file: bytes in its place are no sample."""
+    """JSON cannot hold a file: bytes in its place are refused."""
     fields = {"modelId": CLASSIFIER, "sampleContent": "abc"}
 
     live.studio.caller.json("POST", "/v2/vision/predict", fields).refused(400, "sampleContent")

@@ -110,7 +110,7 @@ def test_text_with_nul_is_refused(live, victim, path, name):
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff", "\\udc00\\ud800", "ok \\ud83d"])
 @pytest.mark.parametrize("field", ["document", "sampleId", "modelId"])
 def test_lone_surrogate_is_refused(live, victim, half, field):
-    """Half of a surrogate pair is no character; the field that holds it is named."""
+    """Half of a surrogate pair is not a character; the field that holds it is named."""
     fields = {"document": "x", "modelId": live.model_id, "sampleId": "x", field: "HALF"}
     body = json.dumps(fields).replace("HALF", half).encode()
 
@@ -120,7 +120,7 @@ def test_lone_surrogate_is_refused(live, victim, half, field):
 
 
 def test_surrogate_bytes_in_a_form_are_refused(live, victim):
-    """The bytes of half a surrogate pair are no UTF-8."""
+    """The bytes of half a surrogate pair are not UTF-8."""
     parts = [("document", b"\xed\xa0\x80", None), ("modelId", live.model_id.encode(), None)]
 
     victim.form("POST", INTENT, *parts).refused(400, "document", "UTF-8")

@@ -25,7 +25,7 @@ def segment(value: object) -> str:
 
 
 def hs256(key: str, head: object, claims: object) -> str:
-    """Sign with a secret that is somebody's public key."""
+    """Sign by HMAC with an account's public key as the secret."""
     body = f"{segment(head)}.{segment(claims)}"
     return f"{body}.{segment(hmac.digest(key.encode(), body.encode(), hashlib.sha256))}"
 
@@ -52,7 +52,7 @@ BAD_CLAIMS = [
     {"sub": None},
     {"sub": ""},
     {"sub": 1},
-    {"sub": "nobody@example.test"},
+    {"sub": "unknown@example.test"},
     {"sub": "owner@example.test\x00"},
     {"sub": "' OR 1=1"},
     {"sub": "x" * 5000},
@@ -102,7 +102,7 @@ def forged(live):
 
 
 def broken(live):
-    """Make assertions that are no JWT, or none that was signed so."""
+    """Yield assertions that are not JWTs, or whose signature is wrong, by name."""
     good = live.assertion(sub=EMAIL)
     head, body, signature = good.split(".")
     yield "no signature", f"{head}.{body}."
@@ -168,7 +168,7 @@ def test_missing_or_unknown_grant_type_is_a_400(live, fields):
     "seconds", ["0", "-1", "x", "1.5", "2592001", "9" * 30, "1e3", "١", "0x10", "NaN"]
 )
 def test_bad_valid_for_is_a_400(live, offline, seconds):
-    """A life that is no number of seconds up to 30 days names the limit."""
+    """A lifetime other than a number of seconds up to 30 days names the limit."""
     answer = live.grant(
         grant_type="refresh_token", refresh_token=offline["refresh_token"], valid_for=seconds
     )
@@ -214,7 +214,7 @@ def test_bearers_that_are_none_are_a_401(live, victim, offline):
      "Bearer é", "x", "Bearer a, Bearer b", "bearer=x"],
 )  # fmt: skip
 def test_other_schemes_are_a_401(live, victim, header):
-    """What is no well-formed Bearer says so."""
+    """A header that is not a well-formed Bearer is refused with that reason."""
     answer = Caller(live.url, "")("GET", LISTING, Authorization=header)
 
     answer.refused(401)
@@ -242,17 +242,17 @@ def test_header_of_one_mb_is_refused(live):
 
 
 def test_the_401_comes_before_everything_else(live):
-    """Without a token nothing is told: not whether an id exists, a body is broken or too large."""
-    nobody = Caller(live.url, "")
+    """Without a token nothing is revealed: not whether an id exists, a body is broken or large."""
+    anonymous = Caller(live.url, "")
     shop = live.shop["id"]
 
     for answer in (
-        nobody.get(f"{LISTING}/{shop}"),
-        nobody.get(f"{LISTING}/999999"),
-        nobody("POST", "/v2/language/train", b"{", "application/json"),
-        nobody("POST", "/v2/language/intent", b"x", "text/plain"),
-        nobody.upload(b"a" * 1000),
-        nobody.delete(f"/v2/language/models/{live.model_id}"),
+        anonymous.get(f"{LISTING}/{shop}"),
+        anonymous.get(f"{LISTING}/999999"),
+        anonymous("POST", "/v2/language/train", b"{", "application/json"),
+        anonymous("POST", "/v2/language/intent", b"x", "text/plain"),
+        anonymous.upload(b"a" * 1000),
+        anonymous.delete(f"/v2/language/models/{live.model_id}"),
     ):
         answer.refused(401)
         assert answer.message == "Invalid authentication scheme"

@@ -84,7 +84,7 @@ def test_bad_member_is_a_400_that_names_it(live, victim, number, name, value):
     ],
 )
 def test_broken_text_is_a_400(live, victim, text):
-    """A text that is no JSON object is refused by name."""
+    """A text that is not a JSON object is refused by name."""
     shop = live.shop["id"]
 
     victim.train(shop, trainParams=text).refused(400, "trainParams", "JSON")

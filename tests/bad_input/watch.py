@@ -22,7 +22,7 @@ class _Pulse:
     """Seconds so far."""
 
     def beat(self, is_over: threading.Event) -> None:
-        """Measure until told to stop."""
+        """Measure until the event is set."""
         last = time.monotonic()
         while not is_over.wait(PAUSE_SECONDS):
             now = time.monotonic()
@@ -39,7 +39,7 @@ def watched_health(live: Live | Client, longest: float = SLOWEST_SECONDS) -> Ite
     stranger, pulse, slowest, is_over = Caller(live.url, ""), _Pulse(), [0.0], threading.Event()
 
     def ask() -> None:
-        """Ask until told to stop."""
+        """Ask until the event is set."""
         while not is_over.wait(PAUSE_SECONDS):
             begun, lost = time.monotonic(), pulse.lost
             stranger.get("/v2/health").ok()

@@ -30,7 +30,7 @@ def test_sentences_fit_their_pages(language: str) -> None:
 
 
 def test_lines_are_as_wide_as_they_may_be() -> None:
-    """Words stay whole and in order, one that is too wide has a line of its own."""
+    """Words stay whole and in order; one that is too wide has a separate line."""
     face = font("DejaVuSans.ttf", 20)
 
     lines = wrapped("one two three incomprehensibilities four", face, 90)

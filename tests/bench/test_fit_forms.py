@@ -25,7 +25,7 @@ def _cases(count: int) -> list[Case]:
     return cases
 
 
-def test_fit_tells_what_makes_values_wrong() -> None:
+def test_fit_finds_what_makes_values_wrong() -> None:
     """The measure that decides has the weight, those that never differ have none.
 
     The mean probability is the share of right values.

@@ -34,7 +34,7 @@ def test_what_does_not_matter_is_left_out(
 
 
 def test_other_marks_count() -> None:
-    """A sign in a text that is no amount is part of it."""
+    """A sign in a text that is not an amount is part of it."""
     assert normal("5-08", "height", False) != normal("508", "height", False)
     assert normal("$5", "city", False) != normal("5", "city", False)
 

@@ -9,8 +9,8 @@ from bench.ocr_table_data import html_cells, read_icdar, read_pubtabnet
 from bench.ocr_table_metrics import GridText
 
 
-def test_html_cells_are_placed_beside_spans_from_above() -> None:
-    """A cell below one that covers two rows stands in the next free column."""
+def test_html_cells_are_placed_next_to_spans_from_above() -> None:
+    """A cell below one that covers two rows is in the next free column."""
     tokens = ["<thead>", "<tr>", "<td", ' rowspan="2"', ">", "</td>"]
     tokens += ["<td", ' colspan="2"', ">", "</td>", "</tr>"]
     tokens += ["<tr>", "<td>", "</td>", "<td>", "</td>", "</tr>", "</thead>"]

@@ -23,7 +23,7 @@ def box(x: float, y: float, width: float = 40, height: float = 20) -> Rect:
 
 
 def test_words_are_a_multiset_without_case_and_place() -> None:
-    """A word counts as often as it stands in both, wherever the lines break."""
+    """A word counts as often as it occurs in both, wherever the lines break."""
     tally = count_words(["To be or", "not to BE"], ["to to", "be", "or xx"])
     assert tally == Tally(hits=4, found=5, truth=6)
     assert tally.recall == pytest.approx(4 / 6)

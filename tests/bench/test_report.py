@@ -15,7 +15,7 @@ def test_rows_are_written_and_a_missed_bar_fails(
 ) -> None:
     """A value on the wrong side of its bar is named and makes the status non-zero."""
     report = Report("toy")
-    report.add("accuracy", 0.95, bar=Bar(0.9), peer=("somebody", 0.91), interval=(0.93, 0.97))
+    report.add("accuracy", 0.95, bar=Bar(0.9), peer=("someone", 0.91), interval=(0.93, 0.97))
     report.add("time", 7.5, "ms", Bar(5.0, is_ceiling=True))
 
     status = report.finish(tmp_path / "build" / "toy.json")
@@ -29,7 +29,7 @@ def test_rows_are_written_and_a_missed_bar_fails(
             "unit": "",
             "bar": 0.9,
             "holds": True,
-            "peer": "somebody",
+            "peer": "someone",
             "peer_value": 0.91,
             "low": 0.93,
             "high": 0.97,

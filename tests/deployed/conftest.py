@@ -38,7 +38,7 @@ def stage(closed_network: None, package: Path) -> Iterator[Deployment]:
 
 
 @pytest.fixture
-def nobody(stage: Deployment) -> Iterator[StageClient]:
+def anonymous(stage: Deployment) -> Iterator[StageClient]:
     """A caller without a token."""
     with StageClient(stage.url) as made:
         yield made

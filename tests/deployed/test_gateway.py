@@ -33,10 +33,10 @@ def test_the_command_reports_what_it_proved(stage: Deployment):
     assert stage.url.endswith("/restapis/" + stage.url.split("/")[4] + "/api/_user_request_")
 
 
-def test_engines_come_from_the_bucket(nobody: StageClient):
+def test_engines_come_from_the_bucket(anonymous: StageClient):
     """No model is in the package, and yet every engine is ready whose files were uploaded."""
     has_accurate = all(is_installed(default_directory(), name) for name in ("mpnet", "e5"))
-    health = nobody.get("/v2/health").ok
+    health = anonymous.get("/v2/health").ok
 
     assert health["status"] == "ok"
     assert health["engines"] == {
@@ -47,9 +47,9 @@ def test_engines_come_from_the_bucket(nobody: StageClient):
     }
 
 
-def test_document_describes_every_route(stage: Deployment, nobody: StageClient):
+def test_document_describes_every_route(stage: Deployment, anonymous: StageClient):
     """The gateway knows exactly the routes that the service describes, and those of version 1."""
-    document = nobody.get("/v2/openapi.json").ok
+    document = anonymous.get("/v2/openapi.json").ok
     known = stage.template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
     routes = {"/" + path.strip("/"): methods for path, methods in known.items()}
     old = {path for path in routes if path.startswith(OLD_PATHS)}
@@ -71,31 +71,31 @@ def test_unknown_route(client: StageClient, method: str, path: str):
     assert found["message"]
 
 
-def test_preflight_is_answered(nobody: StageClient):
+def test_preflight_is_answered(anonymous: StageClient):
     """OPTIONS reaches the service on every path; without allowed origins it allows no page."""
     asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
-    answer = nobody.send("OPTIONS", "/v2/language/intent", None, asked)
+    answer = anonymous.send("OPTIONS", "/v2/language/intent", None, asked)
 
     assert (answer.status, answer.headers["allow"]) == (204, "POST, OPTIONS")
 
 
-def test_errors_of_the_function_pass_the_gateway(nobody: StageClient, client: StageClient):
+def test_errors_of_the_function_pass_the_gateway(anonymous: StageClient, client: StageClient):
     """No token, a bad body, a wrong type, a missing object: each with its status and code."""
     intent, kind = "/v2/language/intent", {"Content-Type": "application/json"}
 
-    refused(nobody.get("/v2/apiusage"), InvalidScheme)
+    refused(anonymous.get("/v2/apiusage"), InvalidScheme)
     refused(client.send("POST", intent, b'{"modelId": ', kind), BadRequest, "invalid_json")
     refused(client.send("POST", intent, b"x", {"Content-Type": "image/tiff"}), UnsupportedType)
     refused(client.predict("NOSUCHMODEL", "hello"), ModelNotFound)
     refused(client.get("/v2/language/datasets/999999999"), DatasetNotFound)
 
 
-def test_only_the_drawn_key_signs(nobody: StageClient, client: StageClient):
+def test_only_the_drawn_key_signs(anonymous: StageClient, client: StageClient):
     """The signing key is the one that Secrets Manager drew: a changed token does not pass."""
     assert client.get("/v2/apiusage").ok["object"] == "list"
-    nobody.token = f"{client.token}"[:-6] + "AAAAAA"
+    anonymous.token = f"{client.token}"[:-6] + "AAAAAA"
 
-    refused(nobody.get("/v2/apiusage"), InvalidToken)
+    refused(anonymous.get("/v2/apiusage"), InvalidToken)
 
 
 def test_answers_carry_their_headers(client: StageClient):

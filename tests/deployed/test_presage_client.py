@@ -73,10 +73,10 @@ def test_commands_do_the_same(command: Callable[..., str], tmp_path: Path):
     data = command("datasets", "upload", str(WEATHER), "--id")
     model = command("models", "train", data, "--name", "weather", "--id")
     before = command("usage")
-    told = command("predict", model, QUESTION)
+    output = command("predict", model, QUESTION)
     after = command("usage")
 
-    assert told.startswith("five-day-forecast ")
+    assert output.startswith("five-day-forecast ")
     assert int(after.split(" ")[0]) == int(before.split(" ")[0]) + 1
     lines = tmp_path / "lines.csv"
     lines.write_text(f"text\n{QUESTION}\n", "utf-8")

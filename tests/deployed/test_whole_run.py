@@ -84,7 +84,7 @@ def test_models_were_brought_from_the_bucket(stage: Deployment):
         brought.setdefault(function, set()).add(rest[0])
         assert file_sha256(path) == file_sha256(installed.joinpath(*rest))
 
-    # What each loads as it starts, and what its calls have asked for besides.
+    # What each loads as it starts, and what its calls have asked for since.
     assert {"ppocr", "slanet"} <= brought["APIHandler"]
     assert {"bge", "bge-sentiment"} <= brought["Texts"]
     assert {"lite2", "nanodet"} <= brought["Pictures"]

@@ -45,7 +45,7 @@ def test_the_same_again_changes_nothing(stage: Deployment, before: dict[int, lis
 
 
 def version(stage: Deployment) -> int:
-    """The version of a function that callers meet; there is no other besides."""
+    """Return the version that callers reach; check that it is the only one."""
     functions, name = stage.client("lambda"), f"{stage.name}-texts"
     found = functions.get_alias(FunctionName=name, Name=ALIAS)["FunctionVersion"]
     listed = functions.list_versions_by_function(FunctionName=name)["Versions"]
@@ -89,8 +89,8 @@ def test_pages_of_an_origin_may_call(stage: Deployment):
     asked = {"Origin": page, "Access-Control-Request-Method": "POST"}
 
     # The emulator recreates an API when its document changes.
-    with StageClient(done.stdout.strip()) as nobody:
-        answer = nobody.send("OPTIONS", "/v2/language/intent", None, asked)
+    with StageClient(done.stdout.strip()) as anonymous:
+        answer = anonymous.send("OPTIONS", "/v2/language/intent", None, asked)
     [_, rule] = stage.client("s3").get_bucket_cors(Bucket=stage.bucket)["CORSRules"]
 
     assert (answer.status, answer.headers["access-control-allow-origin"]) == (204, page)

@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     runs = commands.add_parser("run", help="run a command with LocalStack")
     runs.add_argument("--port", type=int, default=0, help="on 127.0.0.1; 0 takes a free one")
     runs.add_argument("command", nargs=argparse.REMAINDER, help="and its arguments")
-    locks = commands.add_parser("lock", help="make the locks of an emulator anew")
+    locks = commands.add_parser("lock", help="make the locks of an emulator again")
     locks.add_argument("name", choices=sorted(PYTHONS))
     return parser
 

@@ -186,18 +186,19 @@ def _remedy(name: str, said: str) -> str:
     if "DO NOT MATCH THE HASHES" in said:
         return (
             f"The index gives another package than the lock of {name} names: do not use it before "
-            "you know why; then make the lock anew: python -m tests.emulators lock. "
-            f"pip said: {_told(said, 'from ')}"
+            "you know why; then make the lock again: python -m tests.emulators lock. "
+            f"pip said: {_line_with(said, 'from ')}"
         )
     if "No space left on device" in said:
         return f"There is not enough room for the emulator {name}: free 2 GB and start again."
     return (
         f"pip could not install the emulator {name}: check that this machine has a network and "
-        f"that pip's index has its packages (pip config list). pip said: {_told(said, 'ERROR')}"
+        f"that pip's index has its packages (pip config list). pip said: "
+        + _line_with(said, "ERROR")
     )
 
 
-def _told(said: str, word: str) -> str:
+def _line_with(said: str, word: str) -> str:
     """Return the last line that holds a word; the last at all when none does."""
     return _last("\n".join(line for line in said.splitlines() if word in line) or said)
 

@@ -45,8 +45,8 @@ def version(java: Path) -> int:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    told = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
-    return int(told.group(1)) if told and said.returncode == 0 else 0
+    found = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    return int(found.group(1)) if found and said.returncode == 0 else 0
 
 
 def _install() -> Path:

@@ -39,7 +39,7 @@ def make_locks(name: str, folder: Path = _HERE) -> list[Path]:
     requirements = folder / f"{name}-requirements.txt"
     if name not in PYTHONS or not requirements.is_file():
         known = ", ".join(sorted(PYTHONS))
-        raise EmulatorError(f"There is no emulator {name!r} to make a lock for; there are {known}.")
+        raise EmulatorError(f"Unknown emulator {name!r}; locks can be made for {known}.")
     written = []
     for python in PYTHONS[name]:
         if name == "ministack":

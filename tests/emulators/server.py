@@ -148,10 +148,10 @@ class EmulatorServer(ABC):
         """
         found = open_to_others(self.addresses())
         if found:
-            told = ", ".join(f"{host}:{port}" for host, port in found)
+            addresses = ", ".join(f"{host}:{port}" for host, port in found)
             raise EmulatorError(
-                f"{self.name} listens beyond this machine, on {told}, and was stopped: see the "
-                "settings in tests/emulators/"
+                f"{self.name} listens beyond this machine, on {addresses}, and was stopped: "
+                "see the settings in tests/emulators/"
             )
 
     def stop(self) -> None:

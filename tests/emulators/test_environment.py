@@ -51,8 +51,8 @@ def make(tmp_path: Path, lock: Path):
 
     def prepared() -> tuple[Path, list[str]]:
         """Prepare it."""
-        told: list[str] = []
-        return prepare("tiny", PYTHON, lock, tmp_path / "envs", told.append), told
+        messages: list[str] = []
+        return prepare("tiny", PYTHON, lock, tmp_path / "envs", messages.append), messages
 
     return prepared
 
@@ -85,7 +85,7 @@ def test_second_preparation_starts_at_once(make, tmp_path: Path):
 
     Neither pip nor anything of our own environment can be imported.
     """
-    python, told = make()
+    python, messages = make()
 
     assert answer(python) == "42"
     look = (
@@ -95,7 +95,7 @@ def test_second_preparation_starts_at_once(make, tmp_path: Path):
     )
     done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True)
     assert done.stdout.strip() == "['tiny']"
-    assert told[0] == "tiny: installing 1 packages (some minutes at the first time)"
+    assert messages[0] == "tiny: installing 1 packages (some minutes at the first time)"
     assert make() == (python, [])
     assert sorted(path.name for path in (tmp_path / "envs").iterdir()) == ["tiny", "tiny.lock"]
 
@@ -130,9 +130,9 @@ def test_an_interrupted_installation_is_never_taken_for_whole(
         left.mkdir()
         (python.parents[1] / STAMP).unlink()
 
-    again, told = make()
+    again, messages = make()
 
-    assert (answer(again), told[-1]) == ("1", f"tiny: installed in {python.parents[1]}")
+    assert (answer(again), messages[-1]) == ("1", f"tiny: installed in {python.parents[1]}")
     assert not left.exists()
 
 

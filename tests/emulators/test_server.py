@@ -220,5 +220,5 @@ def test_a_lock_is_written_from_what_pip_says(tmp_path: Path):
         "zope-interface==1 \\",
         "    --hash=sha256:aa",
     ]
-    with pytest.raises(EmulatorError, match="no emulator 'other'"):
+    with pytest.raises(EmulatorError, match="Unknown emulator 'other'"):
         make_locks("other", tmp_path)

@@ -98,7 +98,7 @@ def test_late_message_of_an_earlier_run(world: World) -> None:
 
 
 def test_training_near_the_deadline_continues(world: World) -> None:
-    """A run whose function has no time left is taken up by the next one and finishes."""
+    """A run whose function has no time left is resumed by the next one and finishes."""
     view = world.dataset(ROWS)
     model_id = world.train(view).model.model_id
     [message] = world.messages()
@@ -279,7 +279,7 @@ def test_part_of_a_deleted_dataset_is_not_kept(
 def test_worker_out_of_time_in_a_call_leaves_the_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A synchronous upload that is too slow goes on in the queue, with all its attempts."""
+    """A synchronous upload that is too slow continues in the queue, with all its attempts."""
     monkeypatch.setattr(text_reader, "scan", _slow(world, text_reader.scan))
     view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(ROWS), FIELDS, 25)
 
@@ -290,8 +290,8 @@ def test_worker_out_of_time_in_a_call_leaves_the_job(
     assert int(row.attempts) == 1
 
 
-def test_message_that_is_no_job_is_dropped(world: World) -> None:
-    """A message of an unknown kind is no reason to stop the queue."""
+def test_message_that_is_not_a_job_is_dropped(world: World) -> None:
+    """A message of an unknown kind does not stop the queue."""
     context = SimpleNamespace(get_remaining_time_in_millis=lambda: 900_000)
     gone = {"account_id": "7", "model_id": "M", "run": 1, "deletion_id": "D"}
 

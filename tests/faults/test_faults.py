@@ -170,7 +170,7 @@ class Retrain(Scenario):
 
 
 class Predict(Scenario):
-    """A model answers: reserves, predicts, and gives back when it fails."""
+    """A model answers: reserves, predicts, and releases the reservation when it fails."""
 
     def prepare(self) -> None:
         self.model = self.world.model(self.world.dataset(ROWS))

@@ -56,7 +56,7 @@ class TrainPictures(VisionScenario):
         # What a failed clean-up has left lies where the model's deletion finds it.
         prefixes = (f"datasets/{model.dataset_id}/", f"models/{model.model_id}/")
         assert all(key.startswith(prefixes) for key in self.world.objects())
-        # The entry at the account is removed last: a left-over one counts for nobody.
+        # The entry at the account is removed last: a left-over one has no effect.
         guards = self.services.stores.accounts.training(self.account.account_id)
         assert self.world.get(self.view).dataset.training <= guards
         assert len(guards) <= 1

@@ -102,7 +102,7 @@ def test_closing_kills_every_token(world, stack, client, anonymous):
 def test_refusals_of_the_endpoint_look_alike(world, client, anonymous):
     """Unknown subject, wrong audience, expiry and a forged signature have one body."""
     bad = [
-        assertion("nobody@flows.example", world.private_pem),
+        assertion("unknown@flows.example", world.private_pem),
         assertion(client.email, world.private_pem, aud="https://elsewhere.example/v2/token"),
         assertion(client.email, world.private_pem, exp=time.time() - 3600),
         assertion(client.email, world.private_pem)[:-8] + "AAAAAAAA",

@@ -116,7 +116,7 @@ def test_feedback_of_texts_comes_back(world: World, tmp_path: Path, kind: str) -
     rows = some_rows(dict.fromkeys(labels, 3))
     view = world.dataset(rows, fields=UploadFields("texts", kind))
     for number, label in enumerate(labels):
-        text = f'=told, "afterwards"\r\n{number}'
+        text = f'=reported, "afterwards"\r\n{number}'
         world.container.feedback.add_text(world.account, a_model(view), text, label)
 
     check_feedback(world, view, tmp_path / "out")

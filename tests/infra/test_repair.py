@@ -203,7 +203,7 @@ def test_a_repair_throws_nothing_away(filled: World, settings: Settings, folder:
     flip(piece(folder, manifest.tables["models"][0]))
     stray = piece(folder, "ab" * 32)
     stray.parent.mkdir(exist_ok=True)
-    stray.write_bytes(b"nobody knows where from")
+    stray.write_bytes(b"of unknown origin")
     before = {
         path.relative_to(folder.path): path.read_bytes()
         for path in folder.path.rglob("*")

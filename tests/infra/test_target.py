@@ -17,7 +17,7 @@ from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra import accounts, backup
 from infra.resources import provision
-from tests.held import forget
+from tests.held import reset_aws
 
 REGION = "eu-central-1"
 BUCKET = "presage-prod-data-123456789012-eu-central-1"
@@ -27,7 +27,7 @@ OUTPUTS = {"BucketName": BUCKET, "EndpointURL": "https://a1b2.example.test/api/"
 @pytest.fixture
 def deploy(aws_in_memory: None) -> Any:
     """Make a stack that gives out what a test says, in an account with nothing else."""
-    forget()
+    reset_aws()
 
     def make(outputs: dict[str, str]) -> None:
         template = {
@@ -130,7 +130,7 @@ def test_a_stage_whose_service_is_removed(
     environment: dict[str, str], aws_in_memory: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Data without its service is named, with the ways to reach it."""
-    forget()
+    reset_aws()
     create = boto3.session.Session(region_name=REGION).client("cloudformation").create_stack
     queue = {"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}
     create(StackName="presage-prod-data", TemplateBody=json.dumps(queue))

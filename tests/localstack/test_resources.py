@@ -67,8 +67,8 @@ def test_the_bucket_reports_incoming_files_only(settings: Settings, clients: Cli
         answer = clients.sqs.receive_message(
             QueueUrl=url, WaitTimeSeconds=5, MaxNumberOfMessages=10
         )
-        told = [json.loads(message["Body"]) for message in answer.get("Messages", ())]
-        keys += [r["s3"]["object"]["key"] for body in told for r in body.get("Records", ())]
+        bodies = [json.loads(message["Body"]) for message in answer.get("Messages", ())]
+        keys += [r["s3"]["object"]["key"] for body in bodies for r in body.get("Records", ())]
 
     # S3 writes a space as +, LocalStack as %20; the service reads both.
     assert [unquote_plus(key) for key in keys] == ["incoming/a b/1"]

@@ -92,15 +92,15 @@ def test_the_bucket_notifies_its_queue(made: Made) -> None:
 
     s3.put_object(Bucket=bucket, Key="incoming/account/1", Body=b"x")
 
-    assert "incoming/account/1" in _told(sqs, url)
+    assert "incoming/account/1" in _arrived_keys(sqs, url)
     [statement] = json.loads(policy["Policy"])["Statement"]
     assert statement["Principal"] == {"Service": "s3.amazonaws.com"}
     assert statement["Condition"]["ArnEquals"]["aws:SourceArn"] == f"arn:aws:s3:::{bucket}"
     assert statement["Condition"]["StringEquals"]["aws:SourceAccount"] == made.target.account_id
 
 
-def _told(sqs: Any, url: str) -> list[str]:
-    """Wait for the keys of files that have arrived."""
+def _arrived_keys(sqs: Any, url: str) -> list[str]:
+    """Wait for messages and return the keys that they name."""
     keys: list[str] = []
     deadline = time.monotonic() + 30
     while not keys and time.monotonic() < deadline:

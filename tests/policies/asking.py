@@ -10,8 +10,8 @@ from tests.pictures import draw, label_folders, make_zip
 from tests.policies.deployed import Caller
 from tests.policies.flows import FILE, LANGUAGE, VISION, arrived, trained
 
-NOBODYS = "A" * 26
-"""Id of no model."""
+UNKNOWN_MODEL = "A" * 26
+"""Id that no model has."""
 Ask = Callable[[str], Answer]
 """Asks a model."""
 
@@ -44,9 +44,9 @@ def questions(caller: Caller) -> None:
 
 
 def hard(caller: Caller, family: str, dataset_id: int, ask: Ask) -> None:
-    """Ask nobody's model, one whose file is gone, and the last predictions of a month."""
+    """Ask an unknown model, one whose file is gone, and the last predictions of a month."""
     deployed = caller.deployed
-    assert ask(NOBODYS).status == 404
+    assert ask(UNKNOWN_MODEL).status == 404
     gone = trained(caller, family, dataset_id)
     deployed.lose_files(f"models/{gone}/")
     assert ask(gone).status == 503

@@ -25,10 +25,10 @@ from tests import tiny_vision
 from tests.builders import TinyEncoder
 from tests.conftest import MovableClock
 from tests.faults.conftest import learn_once
-from tests.held import forget
+from tests.held import reset_aws
 from tests.policies.asking import questions
 from tests.policies.deployed import Deployed
-from tests.policies.flows import NOBODY, live
+from tests.policies.flows import CLOSED_ADDRESS, live
 from tests.policies.recorder import Recorder
 
 SECRET = "signing-key"
@@ -46,13 +46,13 @@ MODEL_FILES = {
 @pytest.fixture(scope="session")
 def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
     """The functions after everything was asked of them."""
-    forget()
+    reset_aws()
     catalogue, files = _catalogue()
     settings = Settings(
         token_secret_name=SECRET,
         models_from_bucket=catalogue[0],
         log_level="CRITICAL",
-        download_allow=(NOBODY,),
+        download_allow=(CLOSED_ADDRESS,),
     )
     provision(settings)
     outside = Clients(settings)

@@ -1,4 +1,4 @@
-"""The functions as they are deployed: each in a process of its own, called by real events.
+"""The functions as they are deployed: each with separate clients, called by real events.
 
 Every function has its own container and clients, as on Lambda, so that what one has looked up
 helps no other. Queues and bucket bring the events.
@@ -73,7 +73,7 @@ class Deployed:
     ) -> None:
         self.settings, self.clock, self.recorder = settings, clock, recorder
         self._folder = folder
-        # What nobody deployed does is not recorded: the administrator, and who sends files.
+        # Calls of the administrator and of uploading clients are not recorded.
         self.outside = Clients(settings)
         self.queues = {
             source.queue.removeprefix("presage-"): source.name.rsplit(".")[-1]
@@ -211,7 +211,7 @@ class Deployed:
         tables.AccountRow(account_id).update([tables.AccountRow.stored_bytes.set(most)])
 
     def use(self, account: Account, percent: int) -> None:
-        """Let an account have used so many percent of a month's predictions, but the last one."""
+        """Let an account have used this percentage of a month's predictions, but the last one."""
         tables.bind(self.settings, self.outside.dynamodb, self.outside.dynamodb_once)
         used = max(0, math.ceil(account.predictions_per_month * percent / 100) - 1)
         row = tables.QuotaRow(account.account_id, f"predictions#{month_key(self.clock())}")
@@ -250,11 +250,11 @@ class Caller:
         self.account = deployed.new_account(email, plan)
         self.token = ""
         self.hook = ""
-        """Path of a webhook that is told of everything."""
+        """Path of a webhook that receives every event."""
         self._until = deployed.clock()
 
     def sign_in(self) -> str:
-        """Get tokens anew; return the refresh token."""
+        """Get new tokens; return the refresh token."""
         fields = {
             "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
             "assertion": self.deployed.assertion(self.email),
@@ -302,7 +302,7 @@ class Caller:
 
 
 def cut() -> None:
-    """Break a call off, so that nobody knows whether it was done."""
+    """Break a call off, so that the caller cannot know whether it was done."""
     raise ReadTimeoutError(endpoint_url="https://aws")
 
 

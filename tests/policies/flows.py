@@ -21,7 +21,7 @@ from tests.tiny_vision import TinyExtractor
 
 ROWS = [*some_rows({"book": 9, "cancel": 9}), ("cancel please number 3 now", "book")]
 OPINIONS = some_rows({"positive": 6, "negative": 6, "neutral": 6})
-HOOKS, NOBODY = "/v2/webhooks", "127.0.0.1:9"
+HOOKS, CLOSED_ADDRESS = "/v2/webhooks", "127.0.0.1:9"
 """Webhooks, and an address that refuses connections."""
 LANGUAGE, VISION = "/v2/language", "/v2/vision"
 PICTURE = draw()
@@ -70,8 +70,8 @@ def describe(caller: Caller) -> None:
 
 
 def hooked(caller: Caller) -> None:
-    """Have an address told of everything that happens from then on, though nobody is there."""
-    asked = {"url": f"http://{NOBODY}/", "events": [*EVENTS]}
+    """Register an address that refuses connections as a webhook for every event."""
+    asked = {"url": f"http://{CLOSED_ADDRESS}/", "events": [*EVENTS]}
     hook = caller.json("POST", HOOKS, **asked)["id"]
     one = f"{HOOKS}/{hook}"
     caller.get(HOOKS)
@@ -113,8 +113,8 @@ def texts(caller: Caller) -> None:
     count("dataset record", lambda: caller.get(dataset))
     count("list of examples", lambda: caller.get(f"{dataset}/examples"))
     exported(caller, dataset, "csv")
-    mended(caller, LANGUAGE, data["id"])
-    forgotten(caller, dataset)
+    edit_dataset(caller, LANGUAGE, data["id"])
+    expire_exports(caller, dataset)
     batched(caller, data["id"], model)
     caller.json("POST", f"{LANGUAGE}/feedback", **asked, expectedLabel="book")
     looked_at(caller, LANGUAGE, data["id"], model)
@@ -205,11 +205,11 @@ def boxes(caller: Caller) -> None:
     found = caller.get(f"{scenes}/browse?count=1")["data"][0]
     moved = [{**found["box"], "x": 5, "labelId": found["label"]["id"]}]
     caller.json("PUT", f"{scenes}/examples/{found['id']}", boxes=moved)
-    mended(caller, VISION, data["id"])
+    edit_dataset(caller, VISION, data["id"])
 
 
 def crowded(caller: Caller) -> None:
-    """A file that unpacks to more than there seems to be room for, until it is counted anew."""
+    """A file that seems to unpack to more than the quota, until storage is counted again."""
     deployed = caller.deployed
     pictures = {path: file + bytes(9_000) for path, file in label_folders({"bike": 5}).items()}
     archive = ("data", make_zip(pictures), "a.zip")
@@ -240,7 +240,7 @@ def arrived(caller: Caller, content: bytes) -> str:
 
 
 def trouble(caller: Caller) -> None:
-    """Files that cannot be read, models that nobody has, trainings that fail."""
+    """Files that cannot be read, models that do not exist, trainings that fail."""
     work = caller.deployed.work
     broken = ("data", b"PK\x03\x04" + bytes(64), "a.zip")
     data = caller.form("POST", f"{VISION}/datasets/upload", broken)
@@ -427,7 +427,7 @@ def close(deployed: Deployed, *callers: Caller) -> None:
 
 def trained(caller: Caller, family: str, dataset_id: int) -> str:
     """Train a model and read how it went."""
-    # Its attempts fail, so it rests; what is told of the training is to be sent at once.
+    # Its attempts fail, so it pauses; events of the training must be sent at once.
     caller.json("PUT", caller.hook, enabled=True)
     asked = {"name": "m", "datasetId": dataset_id, "epochs": 2}
     model = str(caller.json("POST", f"{family}/train", **asked)["modelId"])
@@ -462,14 +462,14 @@ def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
         caller.get(path)
 
 
-def mended(caller: Caller, family: str, dataset_id: int) -> None:
-    """Give a dataset, a label and examples what they should have; what is left is cleared away."""
+def edit_dataset(caller: Caller, family: str, dataset_id: int) -> None:
+    """Rename a dataset and a label, correct and delete examples; then delete a label."""
     dataset, deployed = f"{family}/datasets/{dataset_id}", caller.deployed
     found = caller.get(f"{dataset}/browse?count=4")["data"]
     last = caller.get(dataset)["labelSummary"]["labels"][-1]
     label = found[0]["label"]
-    caller.json("PUT", dataset, name="mended")
-    caller.json("PUT", f"{dataset}/labels/{label['id']}", name="mended")
+    caller.json("PUT", dataset, name="edited")
+    caller.json("PUT", f"{dataset}/labels/{label['id']}", name="edited")
     caller.json("PUT", f"{dataset}/labels/{label['id']}", name=label["name"])
     caller.json("PUT", f"{dataset}/examples/{found[0]['id']}", labelId=last["id"])
     caller.ok("DELETE", f"{dataset}/examples/{found[1]['id']}")
@@ -488,7 +488,7 @@ def exported(caller: Caller, dataset: str, kind: str) -> None:
     assert "url" in caller.get(f"{dataset}/exports/{made['id']}")
 
 
-def forgotten(caller: Caller, dataset: str) -> None:
+def expire_exports(caller: Caller, dataset: str) -> None:
     """An export whose message was lost is announced again; after a day all of them are gone."""
     deployed = caller.deployed
     made = caller.json("POST", f"{dataset}/exports", format="jsonl")

@@ -29,9 +29,9 @@ S3_ACTIONS = {
     "AbortMultipartUpload": "s3:AbortMultipartUpload",
     "CopyObject": "s3:PutObject",
 }
-"""Right that each call of S3 needs; some need others besides."""
+"""Right that each call of S3 needs; some need more than one."""
 MISSING = ("NoSuchKey", "404")
-"""Without the right to list the bucket S3 says 403 in place of these, which is no answer."""
+"""Without the right to list the bucket S3 answers 403 in place of these, which is ambiguous."""
 
 
 class Recorder:
@@ -41,7 +41,7 @@ class Recorder:
         self._settings = settings
         self.used: dict[str, set[Right]] = {}
         self.actions: list[str] = []
-        """Every action in order, until somebody clears them."""
+        """Every action in order, until a test clears them."""
         self._pending: dict[tuple[str, Right], Callable[[], None]] = {}
 
     def listen(self, function: str, clients: Clients) -> None:

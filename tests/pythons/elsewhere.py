@@ -22,7 +22,7 @@ def world() -> SimpleNamespace:
         stack=SimpleNamespace(url=_given["url"]),
         private_pem=_given["key"],
         caller=lambda *_, **__: SimpleNamespace(email=_given["email"]),
-        new_email=lambda: f"nobody{next(_numbers)}@flows.example",
+        new_email=lambda: f"unknown{next(_numbers)}@flows.example",
     )
 
 

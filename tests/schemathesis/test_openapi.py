@@ -68,7 +68,7 @@ class World:
     batches: dict[str, str] = field(default_factory=dict)
     """One of each family."""
     webhook_id: str = ""
-    mended: dict[str, dict[str, Any]] = field(default_factory=dict)
+    edited: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of each family a dataset whose examples are changed and deleted."""
     pick: random.Random = field(default_factory=lambda: random.Random(SEED))
 
@@ -95,22 +95,22 @@ class World:
 
     def examples(self, family: str) -> list[dict[str, Any]]:
         """List some examples that may be changed or deleted."""
-        path = f"/v2/{family}/datasets/{self.mended[family]['id']}/browse"
+        path = f"/v2/{family}/datasets/{self.edited[family]['id']}/browse"
         return list(self.caller.get(f"{path}?count=20").ok()["data"])
 
-    def mendable(self, family: str) -> int:
+    def editable(self, family: str) -> int:
         """Name a dataset of examples that may be changed; a new one once all are deleted."""
-        if family not in self.mended or not self.examples(family):
-            self.mended[family] = (
-                self.caller.upload(SHAPES, "image", "mended.zip", SYNC).ok()
+        if family not in self.edited or not self.examples(family):
+            self.edited[family] = (
+                self.caller.upload(SHAPES, "image", "edited.zip", SYNC).ok()
                 if family == "vision"
-                else self.caller.upload(SHOP, name="mended.csv").ok()
+                else self.caller.upload(SHOP, name="edited.csv").ok()
             )
-        return int(self.mended[family]["id"])
+        return int(self.edited[family]["id"])
 
     def example(self, family: str) -> str:
-        """Name an example of the dataset that `mendable` names."""
-        self.mendable(family)
+        """Name an example of the dataset that `editable` names."""
+        self.editable(family)
         return str(self.pick.choice(self.examples(family))["id"])
 
     def of(self, family: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class Tally:
 
 @pytest.fixture(scope="module")
 def world(live: Live) -> World:
-    """An account of its own with a dataset, a model, and deletions that are over."""
+    """A separate account with a dataset, a model, and deletions that are over."""
     caller = live.caller("fuzz")
     album = Album.of(live, caller)
     dataset = caller.upload(SHOP, name="fuzz.csv").ok()
@@ -209,7 +209,7 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
         return {"webhook_id": lambda: world.webhook_id}
     if "{example_id}" in path:
         return {
-            "dataset_id": lambda: world.mendable(family),
+            "dataset_id": lambda: world.editable(family),
             "example_id": lambda: world.example(family),
         }
     if method == "DELETE":
@@ -277,7 +277,7 @@ def make_real(world: World, case: Case) -> None:
 
 
 def renew_key(world: World, case: Case) -> None:
-    """Put a key of its own into most calls: generated ones came with other calls before."""
+    """Put a unique key into most calls: generated ones came with other calls before."""
     if KEY_HEADER in (case.headers or {}) and world.is_real():
         case.headers[KEY_HEADER] = f"{world.pick.getrandbits(64):x}"
 

@@ -272,16 +272,16 @@ def test_deletions(own, family):
 @pytest.mark.parametrize("kind", ["urlencoded", "multipart", "json"])
 def test_token(live, caller, path, kind):
     """POST token, by three paths in three content types: exactly the documented members."""
-    nobody = Caller(live.url, "")
+    anonymous = Caller(live.url, "")
     fields = {"grant_type": JWT_BEARER, "assertion": live.assertion(sub="owner@example.test")}
 
     def ask(**more: str) -> Any:
         """Ask for a token."""
         sent = {**fields, **more}
         if kind == "json":
-            return nobody.json("POST", path, sent).ok()
+            return anonymous.json("POST", path, sent).ok()
         return (
-            nobody.fields("POST", path, **sent) if kind == "multipart" else live.grant(**sent)
+            anonymous.fields("POST", path, **sent) if kind == "multipart" else live.grant(**sent)
         ).ok()
 
     same_shape(ask(), example("token_access"))
@@ -329,7 +329,7 @@ def test_deprecated_list_says_so(live, caller):
 
 
 def test_label_by_position(live, caller):
-    """A small number that is no label id is the label's position, from 0."""
+    """A small number that is not a label id is the label's position, from 0."""
     for position, label in enumerate(live.shop["labelSummary"]["labels"]):
         found = caller.get(f"/v2/language/examples/{live.shop['id']}/label/{position}").ok()["data"]
         assert {item["label"]["id"] for item in found} == {label["id"]}

@@ -135,8 +135,8 @@ def test_card(live, caller, model):
     assert set(expected) - set(card) <= optional
     assert card.get("algorithm") == ("object-detection" if is_of_boxes else None)
     assert set(card["trainedOn"]) >= set(expected["trainedOn"])
-    told = set(expected["dataReport"]) - ({"confusedLabels"} if is_of_boxes else set())
-    assert set(card["dataReport"]) >= told
+    documented = set(expected["dataReport"]) - ({"confusedLabels"} if is_of_boxes else set())
+    assert set(card["dataReport"]) >= documented
     assert len(card["artifactSha256"]) == 64
     assert isinstance(card["engine"]["seed"], int)
     for backbone in card["engine"]["backbones"]:
@@ -216,8 +216,8 @@ def test_train_and_feedback(live, own, own_dataset):
         record = own.fields("POST", f"{VISION}/train", **fields).ok()
     model_id = record["modelId"]
     assert own.trained(model_id)["status"] == "SUCCEEDED"
-    told = [("modelId", model_id.encode(), None), ("expectedLabel", b"circle", None)]
-    feedback = own.form("POST", f"{VISION}/feedback", *told, ("data", PICTURE, "odd.png")).ok()
+    scalars = [("modelId", model_id.encode(), None), ("expectedLabel", b"circle", None)]
+    feedback = own.form("POST", f"{VISION}/feedback", *scalars, ("data", PICTURE, "odd.png")).ok()
     with live.paused():
         again = own.fields("POST", f"{VISION}/retrain", modelId=model_id, epochs=1).ok()
     own.trained(model_id)
@@ -244,8 +244,8 @@ def test_detection_and_bulk_feedback(live, own):
     same_shape(queued, example("training_queued_detection"))
     assert (queued["algorithm"], queued["learningRate"]) == ("object-detection", 0)
     more = make_zip({"z.png": PICTURE, "annotations.csv": annotations([("z.png", [box])])})
-    told = ("modelId", queued["modelId"].encode(), None)
-    given = own.form("PUT", f"{VISION}/bulkfeedback", told, ("data", more, "f.zip")).ok()
+    model = ("modelId", queued["modelId"].encode(), None)
+    given = own.form("PUT", f"{VISION}/bulkfeedback", model, ("data", more, "f.zip")).ok()
     done = own.wait(f"{VISION}/datasets/{dataset}", "statusMsg", "UPLOADING")
 
     same_shape(given, example("dataset_succeeded_vision"))
@@ -277,9 +277,10 @@ def test_predict(live, caller, model, name):
 def test_detect(live, caller):
     """POST detect: labels, probabilities and boxes."""
     content = draw("circle", size=(96, 96), at=(4, 8, 30, 30))
-    told = ("modelId", live.studio.finder.encode(), None)
+    finder = ("modelId", live.studio.finder.encode(), None)
+    sample = ("sampleContent", content, "a.png")
 
-    record = caller.form("POST", f"{VISION}/detect", told, ("sampleContent", content, "a.png")).ok()
+    record = caller.form("POST", f"{VISION}/detect", finder, sample).ok()
 
     expected = example("detect")
     if not record["probabilities"]:

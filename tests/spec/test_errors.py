@@ -311,7 +311,7 @@ def test_sixth_open_training(live):
 
 
 def test_twenty_first_open_upload(live):
-    """429: twenty uploads are going on."""
+    """429: twenty uploads are running."""
     caller = live.caller("twenty")
     with live.paused():
         for _ in range(20):

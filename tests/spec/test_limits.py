@@ -30,7 +30,7 @@ def caller(live) -> Caller:
     ],
 )
 def test_plans(live, plan, source, most):
-    """Predictions of each plan, as the usage call tells."""
+    """Predictions of each plan, as the usage call reports."""
     email = f"{plan}-{source}@example.test".lower()
     live.administrate(lambda service: service.create(email, plan, source, live.public_pem))
 
@@ -77,7 +77,7 @@ def test_thirty_example_calls_over_all_endpoints(live):
 
 @pytest.mark.parametrize(("path", "most"), [("datasets", 25), ("examples", 100)])
 def test_pages(live, path, most):
-    """A page has at most so many records, more are a larger count's next pages."""
+    """A page has at most that many records, more are a larger count's next pages."""
     caller = live.caller(f"pages-{path}")
     if path == "datasets":
         target = "/v2/language/datasets"
@@ -258,7 +258,7 @@ def test_bytes_of_a_dataset(live, caller, size, status):
 
 @pytest.fixture(scope="module")
 def ranges(live) -> tuple[Caller, int]:
-    """An account of its own with a dataset, for four trainings that nobody waits for."""
+    """A separate account with a dataset, for four trainings that no test waits for."""
     caller = live.caller("ranges")
     return caller, caller.upload(SHOP).ok()["id"]
 

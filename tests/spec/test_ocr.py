@@ -168,7 +168,7 @@ def test_pages(live, task, pages, status):
     assert answer.status == status
     if status == 200:
         numbers = [item["attributes"]["pageNumber"] for item in answer.ok()["probabilities"]]
-        assert numbers == [*range(1, pages + 1)], "equal probabilities stand in reading order"
+        assert numbers == [*range(1, pages + 1)], "equal probabilities are in reading order"
     else:
         answer.refused(400, str(pages), str(pages - 1))
 

@@ -115,7 +115,7 @@ EXAMPLE = ExampleView(
 
 
 def test_examples():
-    """A text stands in name and location, alone and in a list."""
+    """A text is in name and location, alone and in a list."""
     same("example_language", describe.example(EXAMPLE))
     page = list_answer(ListPage((EXAMPLE,), 0, has_more=False), describe.example, Window(0, 100))
     same("example_list_language", page.record)

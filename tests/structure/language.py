@@ -33,10 +33,11 @@ NEVER = {
 }
 _WORD = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(NEVER)})(?![A-Za-z])", re.IGNORECASE)
 _READ = {".py", ".md", ".js", ".css", ".html", ".toml", ".yaml", ".yml", ".txt", ".in", ""}
-# Other people's texts, data, what is generated from checked files, and the list above.
+# Other people's texts, data, sentences that models are fitted on, generated files, and NEVER.
 _UNREAD = re.compile(
     r"(^|/)(_sync|background|data|corpus)/|\.module\.js$|\.esm\.js$|swagger-ui|LICENSE|NOTICE"
-    r"|everyday_intents\.txt$|requirements.*\.txt$|^tests/structure/(language|remaining_words)\."
+    r"|(everyday_intents|own_sentences)\.txt$|requirements.*\.txt$"
+    r"|^tests/structure/(language|remaining_words)\."
 )
 
 

@@ -22,7 +22,7 @@ def run(folder: Path, message: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "message", [f"Rename mending to corrections{BODY}", "Merge branch 'main' into topic"]
+    "message", [f"Rename edits to corrections{BODY}", "Merge branch 'main' into topic"]
 )
 def test_plain_messages_pass(tmp_path: Path, message: str) -> None:
     """An imperative subject with a body passes, and so do subjects that git writes."""
@@ -33,12 +33,12 @@ def test_plain_messages_pass(tmp_path: Path, message: str) -> None:
     ("message", "fault"),
     [
         (f"Let a page that merely mentions a key not count{BODY}", "begins with 'Let'"),
-        (f"Renamed mending{BODY}", "begins with 'Renamed'"),
-        (f"rename mending{BODY}", "begins with 'rename'"),
+        (f"Renamed edits{BODY}", "begins with 'Renamed'"),
+        (f"rename edits{BODY}", "begins with 'rename'"),
         (f"Rename {'a' * 70}{BODY}", "77 characters"),
-        (f"Rename mending.{BODY}", "full stop"),
-        ("Rename mending\nto corrections\n\nbody\n", "second line"),
-        ("Rename mending\n\n# a comment of git\n", "no body"),
+        (f"Rename edits.{BODY}", "full stop"),
+        ("Rename edits\nto corrections\n\nbody\n", "second line"),
+        ("Rename edits\n\n# a comment of git\n", "no body"),
         ("", "no body"),
     ],
 )

@@ -1,7 +1,7 @@
 """Cuts an installed encoder after some of its layers: what a text's tokens are half-way.
 
-The last layers of an encoder turn to what a text is about; how it is said stands in the middle
-ones. The graph that comes out is small: its matrices stay where they lie, in the encoder's file.
+The last layers of an encoder turn to what a text is about; how it is said is in the middle ones.
+The graph that comes out is small: its matrices stay in the encoder's file.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from infra.model_files.errors import BrokenFile
 WEIGHTS_FILE = "weights.onnx"
 """The encoder's own file, the very one where the disk allows."""
 _STATES = "layer{}_normal"
+# Larger constants, in bytes, stay in the encoder's file, so that the new graph is small.
 _LARGE = 20_000
-"""Constants of so many bytes stay in that file; smaller ones come along."""
 
 
 def write_early_states(base: Path, layers: Sequence[int], result: Path) -> None:
-    """Write `model.onnx` and the file that its matrices lie in.
+    """Write `model.onnx` and the file that contains its matrices.
 
     Input is `ids` as the encoder takes it. Output is `vector`, float32 (1, layers x width), of
     length 1: for each layer the mean of its tokens' states, all of the same length, side by side.

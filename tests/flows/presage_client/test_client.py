@@ -100,7 +100,7 @@ def test_refusals_are_errors_of_their_status(presage, weather_model_id):
 
 def test_wrong_keys_and_wrong_clocks_are_reported(world, account, monkeypatch):
     """A key that is not the account's is a 401; a clock that is wrong is named."""
-    with Presage(world.stack.url, "nobody@flows.example", account[1]) as client:
+    with Presage(world.stack.url, "unknown@flows.example", account[1]) as client:
         with pytest.raises(AuthenticationError):
             client.usage()
         real = time.time

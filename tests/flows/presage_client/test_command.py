@@ -275,7 +275,7 @@ def test_wrong_addresses_are_reported(presage, monkeypatch, network, tmp_path):
 def test_wrong_keys_and_unwritable_places_are_reported(presage, monkeypatch, world, tmp_path):
     """Each is one line: a key of another account, a login file that cannot be written."""
     login = ("login", "--key-file", tmp_path / "key.pem", "--url", world.stack.url, "--email")
-    status, _, error = presage(*login, "nobody@flows.example")
+    status, _, error = presage(*login, "unknown@flows.example")
     assert (status, error.count("\n")) == (1, 1)
     monkeypatch.setenv("PRESAGE_LOGIN_FILE", "/proc/none/login.json")
     status, _, error = presage(*login, str(world.new_email()))

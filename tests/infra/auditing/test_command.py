@@ -186,18 +186,18 @@ def test_log_that_begins_late(audit, accounts, tmp_path):
         (("--month", "0000-01"), "takes a month such as"),
         (("--month", "9999-01"), "has not begun"),
         (("--month", "2001-01"), "are kept 400 days"),
-        (("nobody@example.com",), "no account"),
+        (("unknown@example.com",), "does not exist"),
         (("--log", "missing.jsonl"), "cannot be read"),
         ((), "no log group"),
     ],
 )
 def test_refusals_are_one_line(audit, accounts, arguments, text):
     """What cannot be compared says so in one line and exits 1."""
-    code, rows, told = audit(*arguments)
+    code, rows, error = audit(*arguments)
 
     assert (code, rows) == (1, {})
-    assert text in told
-    assert told.count("\n") == 1
+    assert text in error
+    assert error.count("\n") == 1
 
 
 def test_empty_folder_is_refused(audit, accounts, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from infra.deploying import preflight
 from infra.deploying.account import Target
 from infra.deploying.preflight import AccountLimits
-from tests.held import forget
+from tests.held import reset_aws
 
 DATA_TEMPLATE: dict[str, Any] = {
     "AWSTemplateFormatVersion": "2010-09-09",
@@ -50,7 +50,7 @@ TEMPLATE: dict[str, Any] = {
 @pytest.fixture
 def target(aws_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> Target:
     """An empty account with full limits: the emulator reports neither limits nor rights."""
-    forget()
+    reset_aws()
     monkeypatch.setattr(preflight, "read_limits", lambda _: AccountLimits(1_000, 1_000))
     monkeypatch.setattr(preflight, "denied_actions", lambda _: [])
     monkeypatch.setattr(preflight, "QUEUE_SECONDS", 0)

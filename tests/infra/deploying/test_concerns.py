@@ -16,7 +16,7 @@ from tests.infra.deploying.conftest import TEMPLATE, write_package
 
 ROLE_TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
 KNOWN = {"SetGatewayLogRole", "AlarmEmail", "AlarmTopicArn"}
-TOLD = {"AlarmEmail": "ops@shop.example"}
+WITH_EMAIL = {"AlarmEmail": "ops@shop.example"}
 
 
 class Gateway:
@@ -70,11 +70,11 @@ def test_role_of_the_account_stays(target: Target, use_role: Any) -> None:
     arn = make_role(target)
     use_role(arn)
 
-    [said], added = concerns(target, KNOWN, TOLD, None)
+    [said], added = concerns(target, KNOWN, WITH_EMAIL, None)
 
     assert added == {"SetGatewayLogRole": "false"}
     assert said == Concern(f"API Gateway logs by {arn} in this account already; that stays")
-    assert concerns(target, KNOWN, TOLD | {"SetGatewayLogRole": "false"}, None) == ([], {})
+    assert concerns(target, KNOWN, WITH_EMAIL | {"SetGatewayLogRole": "false"}, None) == ([], {})
 
 
 @pytest.mark.parametrize("before", [None, {"SetGatewayLogRole": "false"}])
@@ -83,7 +83,7 @@ def test_role_is_replaced_when_asked_for(target: Target, use_role: Any, before: 
     arn = make_role(target)
     use_role(arn)
 
-    [said], added = concerns(target, KNOWN, TOLD | {"SetGatewayLogRole": "true"}, before)
+    [said], added = concerns(target, KNOWN, WITH_EMAIL | {"SetGatewayLogRole": "true"}, before)
 
     assert added == {}
     assert said.text.startswith("REPLACES")
@@ -95,7 +95,7 @@ def test_account_without_a_role(target: Target, use_role: Any, role: str) -> Non
     """Where no role is set, or one that is gone, the stack makes its own."""
     use_role(role)
 
-    assert concerns(target, KNOWN, TOLD, None) == ([], {})
+    assert concerns(target, KNOWN, WITH_EMAIL, None) == ([], {})
 
 
 def test_own_role_is_not_asked_about_again(target: Target, use_role: Any) -> None:
@@ -103,8 +103,8 @@ def test_own_role_is_not_asked_about_again(target: Target, use_role: Any) -> Non
     use_role(make_role(target))
     before = {"SetGatewayLogRole": "true"}
 
-    assert concerns(target, KNOWN, TOLD, before) == ([], {})
-    assert concerns(target, KNOWN, TOLD | before, before) == ([], {})
+    assert concerns(target, KNOWN, WITH_EMAIL, before) == ([], {})
+    assert concerns(target, KNOWN, WITH_EMAIL | before, before) == ([], {})
 
 
 class Topic:
@@ -160,7 +160,9 @@ def test_yes_never_asks(
 
 
 @pytest.mark.usefixtures("aws_in_memory")
-def test_nobody_to_ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_terminal_to_ask(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where a question cannot be answered the command says how to agree beforehand."""
 
     def ends(*_: Any) -> None:

@@ -52,7 +52,7 @@ def make_source(wheel, content=b"weights", name="tiny_model"):
             "weights.bin": PackageFile(f"{name}/weights.bin", hashlib.sha256(content).hexdigest())
         },
         licence="MIT",
-        credit="nobody",
+        credit="no one",
         upstream="the makers' page",
     )
 

@@ -45,7 +45,7 @@ def test_where_a_text_comes_from_says_nothing_of_its_label():
     assert along < 0.25 * np.abs(head.weights[:3]).max()
 
 
-def test_doubt_is_taught():
+def test_uncertainty_is_trained():
     """Texts of which people are half sure get half of the probability."""
     shares = np.tile([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], (50, 1))
     vectors = np.tile([[1.0, 0.0], [0.0, 1.0]], (50, 1))

@@ -18,7 +18,7 @@ from infra.template.names import BUCKET, KEEP, SECRET, SECRET_ARN, table_id
 from infra.template.parameters import data_parameters, parameters
 from infra.template.queues import queues
 from infra.template.storage import data_template, storage
-from tests.held import forget
+from tests.held import reset_aws
 
 NAME = "shop"
 SETTINGS = Settings(name=NAME, bucket="shop-data-123456789012-us-east-1")
@@ -29,12 +29,17 @@ def made_by(aws_in_memory: None) -> Any:
     """What there is after the template, or `provision`, made it."""
 
     def describe(way: str) -> dict[str, Any]:
-        forget()
+        reset_aws()
         if way == "template":
             _create_stack()
         else:
             provision(SETTINGS)
-        return {"tables": _tables(), "queues": _queues(), "told": _told(), "ttl": _ttl()}
+        return {
+            "tables": _tables(),
+            "queues": _queues(),
+            "notifications": _notifications(),
+            "ttl": _ttl(),
+        }
 
     return describe
 
@@ -96,7 +101,7 @@ def _queues() -> dict[str, Any]:
     return found
 
 
-def _told() -> Any:
+def _notifications() -> Any:
     """Describe the notifications of the bucket."""
     client = boto3.session.Session(region_name="us-east-1").client("s3")
     answer = client.get_bucket_notification_configuration(Bucket=SETTINGS.bucket)
@@ -131,12 +136,12 @@ def test_both_ways_make_the_same(made_by: Any) -> None:
         if (ttl := table.get("TimeToLiveSpecification"))
     }
     assert len(local["ttl"]) == 3
-    [(arn, events, filter_)] = local["told"]
-    [told] = storage()[BUCKET]["Properties"]["NotificationConfiguration"]["QueueConfigurations"]
+    [(arn, events, filter_)] = local["notifications"]
+    [notified] = storage()[BUCKET]["Properties"]["NotificationConfiguration"]["QueueConfigurations"]
     assert arn.endswith(":shop-incoming")
-    assert told["Queue"] == {"Fn::GetAtt": ["IncomingQueue", "Arn"]}
-    assert [told["Event"]] == events
-    assert told["Filter"]["S3Key"]["Rules"] == filter_["Key"]["FilterRules"]
+    assert notified["Queue"] == {"Fn::GetAtt": ["IncomingQueue", "Arn"]}
+    assert [notified["Event"]] == events
+    assert notified["Filter"]["S3Key"]["Rules"] == filter_["Key"]["FilterRules"]
 
 
 def test_tables_are_kept_and_restorable() -> None:

@@ -180,16 +180,16 @@ def test_everything_logged_has_an_end(template: dict[str, Any]) -> None:
 def test_budget_notifies_the_receivers_of_alarms(template: dict[str, Any]) -> None:
     """Receivers of alarms get a notice before and when costs pass the budget."""
     budget = template["Resources"]["Budget"]
-    told = budget["Properties"]["NotificationsWithSubscribers"]
+    notices = budget["Properties"]["NotificationsWithSubscribers"]
 
     assert budget["Condition"] == "HasBudget"
     assert [
-        (n["Notification"]["NotificationType"], n["Notification"]["Threshold"]) for n in told
+        (n["Notification"]["NotificationType"], n["Notification"]["Threshold"]) for n in notices
     ] == [
         ("ACTUAL", 80),
         ("FORECASTED", 100),
     ]
-    for notice in told:
+    for notice in notices:
         assert [s["Fn::If"][0] for s in notice["Subscribers"]] == ["HasAlarmEmail", "HasAlarmTopic"]
 
 

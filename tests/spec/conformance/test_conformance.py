@@ -137,6 +137,6 @@ def name_what_is_known(case: schemathesis.Case, world: Prepared) -> None:
     suppress_health_check=list(HealthCheck),
 )
 def test_answers_are_declared(case, world):
-    """Status, type, headers and record of each answer stand in the document."""
+    """Status, type, headers and record of each answer are in the document."""
     name_what_is_known(case, world)
     case.call_and_validate(headers={"Authorization": f"Bearer {world.token}"}, checks=CHECKS)

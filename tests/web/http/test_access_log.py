@@ -16,7 +16,7 @@ EVENT = {
 
 
 def test_ids_are_those_of_gateway_and_function():
-    """Both ids are taken, cut when they are no ids at all, and left out when they are missing."""
+    """Both ids are logged, cut when they are too long, and left out when they are missing."""
     assert call_ids(EVENT, SimpleNamespace(aws_request_id="i-1")) == {
         "request_id": "r-1",
         "invocation_id": "i-1",

@@ -29,7 +29,7 @@ def test_window_is_whole_or_refused(offset, count):
 
 
 def test_page_over_5_mb_is_cut():
-    """A page that would exceed 5 MB holds fewer records, and the link goes on exactly there."""
+    """A page that would exceed 5 MB holds fewer records, and the link continues exactly there."""
     items = ("x" * 1_000_000,) * 8
 
     answer = list_answer(ListPage(items, 16, has_more=False), lambda text: text, ASKED)
@@ -62,7 +62,7 @@ def test_page_of_quotes_ends_where_a_function_could_not_return_it():
 
 
 def test_one_record_is_always_sent():
-    """A single record over the cap is a page of its own."""
+    """A single record over the cap is a separate page."""
     items = ("x" * (MAX_PAGE_BYTES + 1), "y")
 
     answer = list_answer(ListPage(items, 0, has_more=False), lambda text: text, ASKED)

@@ -131,7 +131,7 @@ def test_control_characters(name, accepted):
 
 @pytest.mark.parametrize("name", ["", "other", "data", "x" * 500])
 def test_unknown_parts_are_ignored(name):
-    """Whatever a field holds that nobody asked for, it does no harm."""
+    """An unknown field is ignored, whatever it contains."""
     assert read_fields(form(name, b"\xff\x00"), KNOWN) == BodyFields()
 
 

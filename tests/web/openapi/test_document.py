@@ -25,7 +25,7 @@ def undocumented(schema: dict) -> dict:
 
 
 def test_every_route_is_described():
-    """Each path and method of the application stands in the document, and nothing else."""
+    """Each path and method of the application is in the document, and nothing else."""
     import app
 
     routes = {
@@ -81,7 +81,7 @@ def test_predictions_promise_their_headers():
 
 
 def test_files_are_parts_only():
-    """The file of an upload stands in the form, not in the JSON body."""
+    """The file of an upload is in the form, not in the JSON body."""
     content = DOCUMENT["paths"]["/v2/language/datasets/upload"]["post"]["requestBody"]["content"]
 
     form = content["multipart/form-data"]["schema"]["properties"]
@@ -130,7 +130,7 @@ def test_documents_are_described():
 def undescribed(place: str, schema: dict) -> list[str]:
     """Name the members of a schema, and of those within it, that have no description.
 
-    A rule that says what a member must be describes nothing anew.
+    A rule that says what a member must be needs no description.
     """
     found = []
     for name, member in schema.get("properties", {}).items():
@@ -168,7 +168,7 @@ def test_no_word_stands_in_vain():
 
 
 def test_operations_are_grouped_in_the_order_of_their_use():
-    """Each operation stands in one group, and each group says what it holds."""
+    """Each operation is in one group, and each group says what it holds."""
     groups = [tag["name"] for tag in DOCUMENT["tags"]]
     assert groups[0] == "accounts"
     assert {tag for _, _, call in CALLS for tag in call["tags"]} == set(groups)

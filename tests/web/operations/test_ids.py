@@ -61,7 +61,7 @@ def test_locating_and_validation_agree_on_what_is_no_id(sent):
 
 @given(st.text(max_size=150))
 def test_any_segment_is_an_id_or_not_found(segment):
-    """Whatever stands in a path, the answer is an id or a 404 that repeats at most 100 of it."""
+    """Whatever a path contains, the answer is an id or a 404 that repeats at most 100 of it."""
     for read, unknown in (
         (locate.number_id, DatasetNotFound),
         (locate.text_id, ModelNotFound),

@@ -266,12 +266,12 @@ def test_shapes_noted_inside_of_loops_are_removed(tmp_path):
 
     convert_slanet.convert(tmp_path, target)
 
-    mended = onnx.load(str(target / "model.onnx"))
-    for attribute in mended.graph.node[0].attribute:
+    converted = onnx.load(str(target / "model.onnx"))
+    for attribute in converted.graph.node[0].attribute:
         assert not attribute.g.output[0].type.tensor_type.HasField("shape")
         assert not attribute.g.value_info
-    assert not mended.graph.value_info
-    assert list(mended.graph.input) == inputs
+    assert not converted.graph.value_info
+    assert list(converted.graph.input) == inputs
     assert json.loads((target / "tokens.json").read_text()) == ["sos", *listed, "<td></td>", "eos"]
 
 
