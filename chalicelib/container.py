@@ -37,10 +37,10 @@ from chalicelib.services.batches.runs import BatchRunService, BatchRunServiceSto
 from chalicelib.services.batches.texts import TextWork
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
+from chalicelib.services.datasets.corrections import CorrectionService, CorrectionServiceStores
 from chalicelib.services.datasets.datasets import DatasetService
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
-from chalicelib.services.datasets.mending import CorrectionServiceStores, MendService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.datasets.thumbnails import ThumbnailService
 from chalicelib.services.exports.requests import ExportService
@@ -259,7 +259,7 @@ class Container:
     def receipts(self) -> ReceiptService:
         """Return the service that lists receipts."""
         s = self.stores
-        return ReceiptService(s.receipts, s.mend_receipts)
+        return ReceiptService(s.receipts, s.correction_receipts)
 
     @cached_property
     def examples(self) -> ExampleService:
@@ -284,15 +284,15 @@ class Container:
         return ThumbnailService(s.pictures, s.thumbnails)
 
     @cached_property
-    def mending(self) -> MendService:
-        """Mends datasets."""
-        return MendService(pick(CorrectionServiceStores, self.stores))
+    def corrections(self) -> CorrectionService:
+        """Return the service that corrects datasets."""
+        return CorrectionService(pick(CorrectionServiceStores, self.stores))
 
     @cached_property
     def boxes(self) -> BoxService:
         """Return the service that replaces the boxes of images."""
         s = self.stores
-        return BoxService(s.examples, s.ids, s.mends, s.pictures, self.clock)
+        return BoxService(s.examples, s.ids, s.corrections, s.pictures, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackService:
@@ -442,7 +442,7 @@ class Container:
 
     @cached_property
     def traces(self) -> TraceService:
-        """Clears away what mendings left."""
+        """Return the service that deletes what corrections replaced."""
         return TraceService(pick(TraceServiceStores, self.stores), self.clock)
 
     @cached_property

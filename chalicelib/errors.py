@@ -31,7 +31,7 @@ class ServiceError(Exception):
 
 
 class BadRequest(ServiceError):
-    """The request is wrong; the text says how to mend it."""
+    """The request is wrong; the text says how to fix it."""
 
     status = 400
     code = "bad_request"

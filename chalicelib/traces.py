@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from types import TracebackType
 
 MAX_LINKS = 4
-"""Exceptions of one chain that are told."""
+"""Described exceptions of one chain."""
 MAX_PLACES = 12
-"""Places of one exception that are told, the innermost ones."""
-_TOLD = "_is_told"
-"""Attribute of an exception that was described, so that its places are written once."""
+"""Described places of one exception, the innermost ones."""
+# Marks an exception that was described, so that its places are logged once.
+_DESCRIBED = "_is_described"
 _PARTS = 3
 """Last parts of a file's path that are shown."""
 
@@ -27,9 +27,9 @@ def describe(exception: BaseException) -> dict[str, object]:
         `exception`, its kind and code, and `trace`: a text for each exception of the chain, the
         first time that an exception is described.
     """
-    if exception.__dict__.get(_TOLD):
+    if exception.__dict__.get(_DESCRIBED):
         return {"exception": _title(exception)}
-    exception.__dict__[_TOLD] = True
+    exception.__dict__[_DESCRIBED] = True
     chain = list(_chain(exception))
     return {
         "exception": _title(exception),

@@ -22,12 +22,12 @@ from chalicelib.stores.aws.objects import ArtifactStore
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.contents import DatasetContents
+from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
+from chalicelib.stores.datasets.corrections import CorrectionStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import DatasetLeases
-from chalicelib.stores.datasets.mend_receipts import MendReceipts
-from chalicelib.stores.datasets.mends import MendStore
 from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.datasets.receipts import ReceiptStore
 from chalicelib.stores.datasets.traces import TraceStore
@@ -115,8 +115,8 @@ class Stores:
         self.capacity = CapacityStore(self.clients, self.datasets, clock, settings)
         self.appends = AppendStore(self, clock)
         self.traces = TraceStore(self.clients, clock)
-        self.mend_receipts = MendReceipts(self.clients, clock)
-        self.mends = MendStore(self, settings.lease_seconds)
+        self.correction_receipts = CorrectionReceipts(self.clients, clock)
+        self.corrections = CorrectionStore(self, settings.lease_seconds)
 
     def _add_queues(self, settings: Settings, clock: Clock) -> None:
         """Build what lets accounts take turns."""

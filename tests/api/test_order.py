@@ -72,8 +72,8 @@ def test_state_comes_before_allowance(call, world):
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 429
 
 
-def test_unsaved_data_comes_after_what_the_caller_can_mend(call, world, monkeypatch):
-    """While nothing can be saved, new data is 503 behind 401, 404 and 400, and all else goes on."""
+def test_unsaved_data_is_reported_after_errors_of_the_caller(call, world, monkeypatch):
+    """While nothing can be saved, new data is 503 behind 401, 404 and 400, and other calls work."""
     found = Unsaved(datetime(2026, 11, 21, 9, 30, tzinfo=UTC), 2, 1)
     monkeypatch.setattr(world.container, "unsaved", lambda: found)
     add = f"/v2/language/datasets/{DATASET_ID}/examples"

@@ -64,7 +64,7 @@ def test_the_first_answer_is_repeated(call):
     assert listed(call) == [*before, first.json["id"]]
 
 
-def test_keys_are_told_apart(call):
+def test_each_key_stands_for_one_request(call):
     """Another key creates another dataset; the same one with another request is a 422."""
     first = keyed(call, "POST", DATASETS, type="text-intent", name="new").json["id"]
 
@@ -248,8 +248,8 @@ def test_a_call_that_died_is_answered_by_the_next(call, world, monkeypatch, chan
     assert all(len(found[name]) - len(before[name]) <= 1 for name in found)
 
 
-def test_corrections_that_died_are_told(call, world, monkeypatch):
-    """The answer of a mending whose process died tells what it did, and nothing is done twice."""
+def test_a_repeat_returns_corrections_of_a_dead_process(call, world, monkeypatch):
+    """A repeat of corrections whose process died returns their result and changes nothing twice."""
     one = call("GET", f"{DATASETS}/{DATASET_ID}/browse?count=1").json["data"][0]
     fields = {"corrections": [{"exampleId": one["id"], "remove": True}]}
     die_while_keeping(monkeypatch, is_done=True)
@@ -263,8 +263,8 @@ def test_corrections_that_died_are_told(call, world, monkeypatch):
     assert len(call("GET", CORRECTIONS).json["data"]) == 1
 
 
-def test_a_merge_that_died_is_told(call, world, monkeypatch):
-    """Though the label of its path is gone, as the merge has left it."""
+def test_a_repeat_returns_the_merge_of_a_dead_process(call, world, monkeypatch):
+    """A repeat of a merge is answered although it removed the label of the path."""
     labels = call("GET", f"{DATASETS}/{DATASET_ID}").json["labelSummary"]["labels"]
     url = f"{DATASETS}/{DATASET_ID}/labels/{labels[0]['id']}"
     die_while_keeping(monkeypatch, is_done=True)

@@ -147,8 +147,8 @@ def test_two_secrets_sign_for_a_day(call, world, receiver):
         with_time(standardwebhooks.Webhook(made["secret"]), world, receiver.received[-1])
 
 
-def test_all_that_happens_is_told(call, world, receiver):
-    """Uploads, trainings, exports, batches and deletions, those that fail too."""
+def test_every_kind_of_event_is_sent(call, world, receiver):
+    """Uploads, trainings, exports, batches and deletions send events, failed ones too."""
     hook(call, receiver)
     good, empty = upload(call), upload(call, MANY_LABELS)
     call.json("POST", "/v2/language/train", name="m", datasetId=DATASET_ID)
@@ -158,16 +158,16 @@ def test_all_that_happens_is_told(call, world, receiver):
     call("DELETE", f"{DATASETS}/{good}")
     world.work()
 
-    told = {body["type"]: body["data"] for body in bodies(receiver)}
-    assert set(told) >= {
+    sent = {body["type"]: body["data"] for body in bodies(receiver)}
+    assert set(sent) >= {
         "dataset.ready", "dataset.failed", "training.succeeded", "export.ready", "batch.done",
         "deletion.done",
     }  # fmt: skip
-    assert told["dataset.failed"]["id"] == empty
-    assert told["deletion.done"]["deletedObjectId"] == str(good)
+    assert sent["dataset.failed"]["id"] == empty
+    assert sent["deletion.done"]["deletedObjectId"] == str(good)
 
 
-def test_only_what_was_asked_for_is_told(call, world, receiver):
+def test_only_subscribed_events_are_sent(call, world, receiver):
     """Other events, and disabled webhooks, send nothing."""
     hook(call, receiver, "training.failed")
     disabled = hook(call, receiver)
@@ -178,8 +178,8 @@ def test_only_what_was_asked_for_is_told(call, world, receiver):
     assert receiver.received == []
 
 
-def test_used_predictions_are_told_at_80_and_100_percent(call, world, receiver):
-    """By the one prediction that reaches the mark; no other makes a call for it."""
+def test_quota_events_are_sent_at_80_and_100_percent(call, world, receiver):
+    """Only the prediction that reaches the mark sends the event."""
     hook(call, receiver, "quota.80", "quota.100")
     limit = world.account.predictions_per_month
     asked = {"modelId": MODEL_ID, "document": "where is it"}
@@ -189,9 +189,9 @@ def test_used_predictions_are_told_at_80_and_100_percent(call, world, receiver):
             call.json("POST", "/v2/language/intent", **asked)
     world.work()
 
-    told = [(body["type"], body["data"]) for body in bodies(receiver)]
+    sent = [(body["type"], body["data"]) for body in bodies(receiver)]
     month = {"month": "2026-11", "limit": limit}
-    assert told == [("quota.80", month), ("quota.100", month)]
+    assert sent == [("quota.80", month), ("quota.100", month)]
 
 
 @pytest.mark.parametrize("status", [500, 302, 404])

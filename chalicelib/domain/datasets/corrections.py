@@ -1,4 +1,4 @@
-"""What a mending changes, and what became of it."""
+"""Corrections of a dataset: requested changes of examples, and their results."""
 
 from __future__ import annotations
 
@@ -26,66 +26,66 @@ class ExampleNotFound(NotFound):
 
 @dataclass(frozen=True)
 class Correction:
-    """What shall become of an example, as it was sent."""
+    """A requested correction of one example."""
 
     example_id: int
     label_id: int | None = None
-    """Label that it moves to."""
+    """Id of the new label."""
     label: str | None = None
-    """Its name."""
+    """Name of the new label, instead of its id."""
     is_removed: bool = False
-    """Whether it goes."""
+    """Whether to remove the example."""
 
 
 @dataclass(frozen=True)
 class ExampleChange:
-    """What shall become of one example."""
+    """A validated change of one example."""
 
     example_id: int
     label_id: int = 0
-    """Label that it moves to; 0 for the one that it has."""
+    """Id of the new label; 0 keeps the current one."""
     document: str | None = None
-    """Text in place of its own; None leaves that."""
+    """New text; None keeps the current one."""
     is_removed: bool = False
-    """Whether it goes."""
+    """Whether to remove the example."""
 
 
 @dataclass(frozen=True)
 class CorrectionResult:
-    """What a mending has done."""
+    """Counts and examples that a correction changed."""
 
     moved: int = 0
-    """Examples that have another label."""
+    """Examples with a new label."""
     changed: int = 0
-    """Examples that have another text."""
+    """Examples with a new text."""
     removed: int = 0
-    """Examples that were taken out."""
+    """Removed examples."""
     added: int = 0
-    """Examples that are new: boxes of a picture."""
+    """New examples: boxes of an image."""
     duplicates: int = 0
-    """Examples that are gone because their label has an equal one now."""
+    """Examples removed because their label already has an equal one."""
     skipped: int = 0
-    """Suspects that were left alone because they were mended since the training."""
+    """Flagged examples skipped because they were corrected after the training."""
     correction_id: int = 0
-    """Fence of its owner, unique in the dataset; 0 where nothing was changed."""
+    """Fence of the lease it was made under, unique in the dataset; 0 if nothing changed."""
     created_at: datetime | None = None
-    """When it was done; None where nothing was changed."""
+    """Time of the correction; None if nothing changed."""
     mark: str | None = None
-    """Tells the call that did it from others; None for one without a key."""
+    """Mark of the call, from its idempotency key; None without a key."""
     examples: tuple[Example, ...] = ()
-    """The changed examples as they are now; of equal ones the one that stays."""
+    """The changed examples as they are now; of equal ones, the one that remains."""
 
 
 @dataclass
 class Traces:
-    """What a mending leaves to be cleared away once nobody reads it any more."""
+    """Data that a correction replaced, deleted once no reader can use it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Sequence and number of chunks and layouts that others have taken the place of."""
+    """Sequence and number of the replaced chunks and layouts."""
     gone: list[int] = field(default_factory=list)
-    """Ids of examples that are not there any more."""
+    """Ids of removed examples."""
     replaced: list[int] = field(default_factory=list)
-    """Ids of examples that have another text."""
+    """Ids of examples with a new text."""
 
 
 def target_label(view: DatasetView, change: Correction, at: str = "") -> int:

@@ -56,16 +56,16 @@ class LabelCounts:
     named: int = 0
     """Fence under which the label got its present name, 0 for the name that it was made with."""
     upload_layout: int = 0
-    """Fence of the mending that laid its uploads out anew, 0 where nothing was mended."""
+    """Fence of the correction that last rewrote its uploads; 0 if nothing was corrected."""
     feedback_layout: int = 0
     """The same of its feedback."""
 
     @property
     def packed(self) -> list[int]:
         """The members in their order, as they are stored; zeros at the end are left out."""
-        mended = [self.named, self.upload_layout, self.feedback_layout]
+        corrected = [self.named, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
-        return members + mended if any(mended) else members
+        return members + corrected if any(corrected) else members
 
     @property
     def total(self) -> int:
@@ -81,7 +81,7 @@ class LabelCounts:
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
-        """Count what a mending left of one source."""
+        """Return the counts after a correction of the examples of one source."""
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
         return replace(self, feedback=count, feedback_layout=layout)
@@ -155,7 +155,7 @@ class Dataset:
     fence: int = 0
     """Grows with every owner of the row; a write with an older one is refused."""
     last_correction: int = 0
-    """Fence of the last mending that was committed, 0 for none."""
+    """Fence of the last committed correction; 0 for none."""
     is_placed: bool = True
     """Whether the labels of all its examples are noted by id."""
 

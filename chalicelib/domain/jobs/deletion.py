@@ -12,7 +12,7 @@ SUCCEEDED = "SUCCEEDED"
 WAITING = "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
 DATASET = "DATASET"
 MODEL = "MODEL"
-# What mendings of a dataset left; of the service's own making, and shown to nobody.
+# Data that corrections of a dataset replaced. Internal: the API never lists these deletions.
 TRACES = "TRACES"
 
 

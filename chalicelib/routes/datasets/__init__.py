@@ -2,11 +2,11 @@
 
 from chalicelib.routes.datasets import (
     browsing,
+    corrections,
     datasets,
     examples,
     exports,
     feedback,
-    mending,
     receipts,
     upload_forms,
     uploads,
@@ -18,7 +18,7 @@ OPERATIONS = (
     *upload_forms.OPERATIONS,
     *examples.OPERATIONS,
     *browsing.OPERATIONS,
-    *mending.OPERATIONS,
+    *corrections.OPERATIONS,
     *exports.OPERATIONS,
     *feedback.OPERATIONS,
     *receipts.OPERATIONS,

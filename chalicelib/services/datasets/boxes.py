@@ -22,11 +22,11 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidParameter, TooLarge
 from chalicelib.formats.archives.box_cells import CellFault, checked_sides, clip_box
 from chalicelib.formats.pictures.reading import picture_facts
-from chalicelib.stores.datasets.mends import MendPlan
+from chalicelib.stores.datasets.corrections import CorrectionPlan
 
 if TYPE_CHECKING:
     from chalicelib.stores.aws.counters import IdStore
-    from chalicelib.stores.datasets.mends import MendStore
+    from chalicelib.stores.datasets.corrections import CorrectionStore
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
 
@@ -53,13 +53,13 @@ class BoxService:
         self,
         examples: ExampleStore,
         ids: IdStore,
-        mends: MendStore,
+        corrections: CorrectionStore,
         pictures: PictureStore,
         clock: Clock,
     ) -> None:
         self._examples = examples
         self._ids = ids
-        self._mends = mends
+        self._corrections = corrections
         self._pictures = pictures
         self._clock = clock
 
@@ -90,18 +90,20 @@ class BoxService:
                 "boxes", f"dataset {row.dataset_id} is of type {row.type}; {DETECTION} has boxes."
             )
         check_changeable(row)
-        _, example = self._mends.find(row, [example_id]).get(example_id, (None, None))
+        _, example = self._corrections.find(row, [example_id]).get(example_id, (None, None))
         digest = "" if example is None else example.picture
         content = self._pictures.get(row.dataset_id, digest)
         if content is None:
             raise ExampleNotFound(example_id)
         facts = picture_facts(content, MAX_DETECTION_IMAGE_BYTES)
         wanted = _checked(view, sent, facts.width, facts.height)
-        return self._mends.mend(row, lambda dataset: self._plan(dataset, example_id, wanted))
+        return self._corrections.correct(
+            row, lambda dataset: self._plan(dataset, example_id, wanted)
+        )
 
     def _plan(
         self, dataset: Dataset, example_id: int, wanted: Sequence[tuple[int, Box]]
-    ) -> MendPlan:
+    ) -> CorrectionPlan:
         """Compare the boxes that are there with those that are wanted."""
         source, example, there = self._there(dataset, example_id)
         picture = bytes.fromhex(example.picture)
@@ -122,7 +124,7 @@ class BoxService:
                 "examples. Send fewer boxes."
             )
         added = self._new(example, [(label_id, box) for (label_id, _), box in new.items()])
-        return MendPlan(changes, added=[(source, one) for one in added], shown=kept)
+        return CorrectionPlan(changes, added=[(source, one) for one in added], shown=kept)
 
     def _there(self, dataset: Dataset, example_id: int) -> tuple[str, Example, list[Example]]:
         """Find an example with its source, and all boxes of its picture.
@@ -130,7 +132,7 @@ class BoxService:
         Raises:
             ExampleNotFound: it is not there.
         """
-        found = self._mends.find(dataset, [example_id]).get(example_id)
+        found = self._corrections.find(dataset, [example_id]).get(example_id)
         if found is None:
             raise ExampleNotFound(example_id)
         sequence, example = found

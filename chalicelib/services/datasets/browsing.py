@@ -169,7 +169,7 @@ class BrowseService:
     def _suspects(
         self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
-        """Look through what a report names; what was mended since is left out."""
+        """Page through the examples that a report flags, without those corrected since."""
         listed = self._listed(view, model)
         if wanted.label is not None:
             listed = [one for one in listed if one.label_id == wanted.label.label_id]

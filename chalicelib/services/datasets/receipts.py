@@ -1,4 +1,4 @@
-"""Lists the receipts of a dataset, of uploads and of mendings. Contract section 5, receipts."""
+"""Lists the receipts of uploads and corrections. Contract section 5, receipts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.receipt import Receipt
-from chalicelib.stores.datasets.mend_receipts import MendReceipts
+from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
 from chalicelib.stores.datasets.receipts import ReceiptStore
 
 
 class ReceiptService:
-    """What happened to the rows of uploads, and what mendings did."""
+    """Lists what uploads and corrections did to a dataset."""
 
-    def __init__(self, receipts: ReceiptStore, mendings: MendReceipts) -> None:
+    def __init__(self, receipts: ReceiptStore, corrections: CorrectionReceipts) -> None:
         self._receipts = receipts
-        self._mendings = mendings
+        self._corrections = corrections
 
     def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Receipt]:
-        """List a dataset's receipts, the newest first."""
+        """List the upload receipts of a dataset, newest first."""
         found = self._receipts.newest(view.dataset.dataset_id, offset + count + 1)
         return ListPage(tuple(found[offset : offset + count]), offset, len(found) > offset + count)
 
-    def mendings(self, view: DatasetView, offset: int, count: int) -> ListPage[CorrectionResult]:
-        """List what changes of a dataset's examples did, the newest first."""
-        found = self._mendings.newest(view.dataset, offset + count + 1)
+    def corrections(self, view: DatasetView, offset: int, count: int) -> ListPage[CorrectionResult]:
+        """List the corrections of a dataset's examples, newest first."""
+        found = self._corrections.newest(view.dataset, offset + count + 1)
         return ListPage(tuple(found[offset : offset + count]), offset, len(found) > offset + count)

@@ -61,8 +61,8 @@ class DeletionRunService:
         Args:
             stores: what is deleted.
             clock: returns the current time.
-            clear_traces: clears away what mendings of a dataset left; returns in how many
-                seconds to come again, 0 when all is gone.
+            clear_traces: deletes what corrections of a dataset replaced; returns the seconds
+                until the next attempt, 0 if all is gone.
         """
         self._stores = stores
         self._clock = clock

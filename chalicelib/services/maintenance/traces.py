@@ -1,9 +1,7 @@
-"""Clears away what mendings left.
+"""Deletes the chunks that corrections replaced, and every trace of removed examples.
 
-That is chunks that nobody reads any more, and every trace of examples that are gone.
-
-Every step may be repeated. It waits for readers that have begun and for trainings that were
-asked for before; what is younger waits for the next time.
+A trace is deleted once no reader or training that started before the correction can use it.
+Every step may be repeated.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, SOURCES, Datase
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.models.redaction import without_some
 from chalicelib.stores.aws.objects import dataset_prefix
-from chalicelib.stores.datasets.mends import CLEARED_AFTER_SECONDS
+from chalicelib.stores.datasets.corrections import CLEARED_AFTER_SECONDS
 from chalicelib.stores.datasets.traces import LeftTraces, committed
 from chalicelib.stores.examples.examples import ExampleSequence
 
@@ -62,7 +60,7 @@ class TraceServiceStores:
 
 
 class TraceService:
-    """Clears away what mendings of a dataset left."""
+    """Deletes what corrections of a dataset replaced."""
 
     def __init__(self, stores: TraceServiceStores, clock: Clock) -> None:
         self._stores = stores
@@ -102,7 +100,7 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Forget mendings that came to nothing; return those whose owner may be at it still."""
+        """Delete traces of uncommitted corrections; return those whose owner may still run."""
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -115,7 +113,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Clear away what some mendings left; False when the dataset is busy."""
+        """Delete what some corrections replaced; return False if the dataset is busy."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}

@@ -153,7 +153,8 @@ class DatasetRow(TableRow):
     upload = JSONAttribute(null=True)
     is_uploaded = BooleanAttribute(default=False)
     label_blocks = UnicodeSetAttribute(null=True)
-    mended = NumberAttribute(null=True)
+    # The stored name is older than the word correction; rows must stay readable.
+    last_correction = NumberAttribute(null=True, attr_name="mended")
     is_placed = BooleanAttribute(null=True)
     reserved_bytes = NumberAttribute(default=0)
     attempts = NumberAttribute(default=0)
@@ -188,9 +189,9 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source; the body lies in S3 when it is too long.
 
-    Below 0 stand the layouts of sequences that were mended, by the fence of the mending. At
-    `7#places`: labels by example id; at `7#mended`: what each mending left to be cleared away;
-    at `7#corrections`: what it did.
+    Numbers below 0 are layouts of corrected sequences: minus the fence of the correction.
+    Partition `7#places` holds labels by example id, `7#mended` the data that each correction
+    replaced, `7#corrections` its receipt.
     """
 
     Meta = _meta(table_name="examples")

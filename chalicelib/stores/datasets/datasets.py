@@ -381,6 +381,6 @@ def load_dataset(row: DatasetRow) -> Dataset:
         upload_id=row.upload_id or "",
         reserved_bytes=int(row.reserved_bytes),
         fence=int(row.fence),
-        last_correction=int(row.mended or 0),
+        last_correction=int(row.last_correction or 0),
         is_placed=bool(row.is_placed),
     )

@@ -141,13 +141,13 @@ class DatasetLeases:
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
         self._write(dataset, lease, actions)
 
-    def commit_mending(
+    def commit_correction(
         self, dataset: Dataset, lease: Lease, addition: Addition, dropped: int = 0
     ) -> None:
-        """End a mending with its new totals and layouts.
+        """Commit a correction with its new totals and layouts, and end the lease.
 
         Args:
-            dataset: what was mended.
+            dataset: the corrected dataset.
             lease: of its owner.
             addition: totals with the fence of the lease in its layouts.
             dropped: id of a label that is not counted any more, for the deletion to find.
@@ -157,7 +157,7 @@ class DatasetLeases:
         """
         actions = [
             *self._totals(addition),
-            DatasetRow.mended.set(lease.fence),
+            DatasetRow.last_correction.set(lease.fence),
             DatasetRow.lease_until.set(0),
         ]
         if dropped:

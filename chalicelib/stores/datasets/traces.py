@@ -1,7 +1,7 @@
-"""What mendings left to be cleared away, a row for each, in the order of their fences.
+"""Data that corrections replaced and that is to be deleted: one row each, ordered by fence.
 
-A row is written before its mending is committed and names the mending before it. So those that were
-committed are a chain that begins at the dataset's row, and the others came to nothing.
+A row is written before its correction is committed, and names the previous correction. So the
+committed ones form a chain that starts at the dataset's row; the others never took effect.
 """
 
 from __future__ import annotations
@@ -16,58 +16,58 @@ from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
-from chalicelib.stores.examples.examples import mended_key
+from chalicelib.stores.examples.examples import traces_key
 
 
 @dataclass(frozen=True)
 class LeftTraces:
-    """What one mending left."""
+    """Data that one correction replaced."""
 
     fence: int
-    """Of its owner."""
+    """Fence of the correction."""
     at: int
-    """When it was written, shortly before its commit, in milliseconds since 1970."""
+    """Time of writing, shortly before the commit, in milliseconds since 1970."""
     previous: int
-    """Fence of the mending before it, 0 for none."""
+    """Fence of the previous correction; 0 for none."""
     traces: Traces
-    """What is to be cleared away."""
+    """The data to delete."""
 
 
 @translate_errors
 class TraceStore:
-    """Reads and writes what mendings left."""
+    """Reads and writes the data that corrections replaced."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def put(self, dataset: Dataset, fence: int, traces: Traces) -> None:
-        """Note what a mending will have left once it is committed."""
+        """Save what a correction replaces before its commit."""
         members = {
             "at": to_milliseconds(self._clock()),
             "previous": dataset.last_correction,
             **asdict(traces),
         }
-        row = ExampleChunkRow(mended_key(dataset.dataset_id), fence, size=0, fence=fence)
+        row = ExampleChunkRow(traces_key(dataset.dataset_id), fence, size=0, fence=fence)
         row.body = zlib.compress(json.dumps(members, separators=(",", ":")).encode())
         row.save()
 
     def all(self, dataset_id: int) -> list[LeftTraces]:
-        """Return what is noted, whether it was committed or not, the oldest first."""
-        rows = ExampleChunkRow.query(mended_key(dataset_id), consistent_read=True)
+        """Return all rows, committed or not, oldest first."""
+        rows = ExampleChunkRow.query(traces_key(dataset_id), consistent_read=True)
         return [_load(row) for row in rows]
 
     def delete(self, dataset_id: int, fence: int) -> None:
-        """Forget what was cleared away, or came to nothing."""
-        ExampleChunkRow(mended_key(dataset_id), fence).delete()
+        """Delete the row of deleted data, or of a correction that was never committed."""
+        ExampleChunkRow(traces_key(dataset_id), fence).delete()
 
 
 def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
-    """Return what committed mendings left, the oldest first.
+    """Return the rows of committed corrections, oldest first.
 
     Args:
-        found: all that is noted of a dataset.
-        last: fence of the last mending that its row knows.
+        found: all rows of a dataset.
+        last: fence of the last correction in the dataset's row.
     """
     by_fence = {one.fence: one for one in found}
     chain: list[LeftTraces] = []

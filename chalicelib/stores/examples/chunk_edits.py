@@ -112,7 +112,7 @@ class ChunkEditor:
 
         # Two pools: an edit waits for its chunks.
         with (
-            ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="mending") as editors,
+            ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="correction") as editors,
             ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="chunks") as writers,
         ):
 

@@ -6,7 +6,7 @@ or take a few hundred entries, and one short range of the object holds it. An id
 example is moved within its label; whoever follows an entry looks whether the example is there.
 
 The head tells for which layout of the label's chunks the index knows the first examples, and how
-many. A mending notes in its layout what the index does not know.
+many. A correction lists in its layout what the index does not know.
 """
 
 from __future__ import annotations
@@ -78,23 +78,23 @@ class DigestIndex:
         for digest in digests:
             ids += self._ids(sequence, known.entries, digest)
         sought = [SoughtExample(sequence, count, number) for number in dict.fromkeys(ids)]
-        # The entry holds a part of the digest only; and an example may have been mended.
+        # The entry holds a part of the digest only; and an example may have been corrected.
         found = (example for _, example in self._search.find(sought).values())
         return {example.digest: example for example in found if example.digest in digests}
 
     def known(self, sequence: ExampleSequence) -> Known:
         """Tell what the index knows of a sequence."""
         head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
-        entries, layout, end = (
+        entries, indexed_layout, end = (
             int.from_bytes(head[at : at + 8], "big") for at in range(0, _HEAD_BYTES, 8)
         )
-        if layout == sequence.layout:
+        if indexed_layout == sequence.layout:
             return Known(entries, end)
-        mended = self._examples.layout(sequence)
-        if not mended.is_indexed:
-            # Made before a mending: its positions mean nothing in this layout.
+        layout = self._examples.layout(sequence)
+        if not layout.is_indexed:
+            # Built before a correction: its positions mean nothing in this layout.
             return Known(0, 0)
-        return Known(entries, mended.covered, mended.unindexed)
+        return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
         """Add examples that are committed where the index ends; elsewhere a later call does.

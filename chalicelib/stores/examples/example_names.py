@@ -1,7 +1,7 @@
 """Tells whether a dataset has an example of some name, without reading all of them each time.
 
 The digests of names are collected once, kept in memory and, when they are many, beside the dataset;
-afterwards only what was added is read, until the dataset is mended.
+afterwards only what was added is read, until the dataset is corrected.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ DIGEST_BYTES = 8
 """Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""
 KEPT_DATASETS = 8
 """Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have."""
-_MENDED = "mended"
+# Member of the stored header; existing files have this name.
+_LAST_CORRECTION = "mended"
 SAVE_NAMES = 5_000
 """So many names that only memory knows are written beside the dataset."""
 
@@ -43,8 +44,8 @@ class _Index:
     """Digests of their names, one after the other, in no order."""
     saved: int = 0
     """How many of them the bucket has."""
-    mended: int = 0
-    """Fence of the last mending that they know of."""
+    last_correction: int = 0
+    """Fence of the last correction that they include."""
 
     @property
     def size(self) -> int:
@@ -85,8 +86,8 @@ class ExampleNames:
     def _current(self, dataset: Dataset) -> _Index:
         """Bring the index up to the committed counts."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
-        if index.mended != dataset.last_correction:
-            index = _Index(mended=dataset.last_correction)
+        if index.last_correction != dataset.last_correction:
+            index = _Index(last_correction=dataset.last_correction)
         for stretches in batches(_missing(dataset, index)):
             counts, digests = dict(index.counts), [index.digests]
             for stretch, found in zip(stretches, self._examples.read_many(stretches), strict=True):
@@ -103,8 +104,8 @@ class ExampleNames:
             return _Index()
         header, _, digests = content.partition(b"\n")
         counts = json.loads(header)
-        mended = counts.pop(_MENDED, 0)
-        return _Index(counts, digests, len(digests) // DIGEST_BYTES, mended)
+        last_correction = counts.pop(_LAST_CORRECTION, 0)
+        return _Index(counts, digests, len(digests) // DIGEST_BYTES, last_correction)
 
     def _keep(self, dataset_id: int, index: _Index) -> None:
         with self._lock:
@@ -139,5 +140,7 @@ def _key(dataset_id: int) -> str:
 
 
 def _dump(index: _Index) -> bytes:
-    header = dict(index.counts) | ({_MENDED: index.mended} if index.mended else {})
+    header = dict(index.counts) | (
+        {_LAST_CORRECTION: index.last_correction} if index.last_correction else {}
+    )
     return json.dumps(header).encode() + b"\n" + index.digests

@@ -47,7 +47,7 @@ class ExampleSequence:
     label_id: int
     """Label of the examples."""
     layout: int = 0
-    """Fence of the mending that laid them out; 0 where position // 100 is the chunk."""
+    """Fence of the correction that laid them out; 0 if position // 100 is the chunk."""
 
     @property
     def key(self) -> str:
@@ -216,7 +216,7 @@ class ExampleStore:
 
     def delete_notes(self, dataset_id: int) -> None:
         """Delete what is noted of a dataset's examples beside their chunks."""
-        _delete_rows(key(dataset_id) for key in (places_key, mended_key, corrections_key))
+        _delete_rows(key(dataset_id) for key in (places_key, traces_key, corrections_key))
 
     def _all_blocks(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
@@ -274,13 +274,14 @@ def places_key(dataset_id: int) -> str:
     return f"{dataset_id}#places"
 
 
-def mended_key(dataset_id: int) -> str:
-    """Partition key of the rows that tell what mendings left."""
+def traces_key(dataset_id: int) -> str:
+    """Return the partition key of the data that corrections replaced."""
+    # The stored key is older than the word correction.
     return f"{dataset_id}#mended"
 
 
 def corrections_key(dataset_id: int) -> str:
-    """Partition key of the rows that tell what mendings did."""
+    """Return the partition key of the receipts of corrections."""
     return f"{dataset_id}#corrections"
 
 

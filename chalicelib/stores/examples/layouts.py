@@ -1,9 +1,9 @@
-"""Where the examples of a sequence lie: in chunks of 100 one after the other, until it is mended.
+"""Layout of a sequence of examples: consecutive chunks of 100 until its first correction.
 
-A mending writes changed chunks anew under the next free numbers, and a layout that lists the chunks
-in order with their sizes. What is added afterwards stands behind them in chunks of 100 again, so
-position // 100 is the chunk wherever nothing was mended, and counted from the end of the layout
-where something was. Old chunks and layouts stay until nobody reads them any more.
+A correction writes changed chunks under the next free numbers, and a layout that lists all chunks
+in order with their sizes. Later examples follow in chunks of 100. So the chunk is position // 100
+without a correction, and otherwise counted from the end of the layout. Old chunks and layouts stay
+until no reader can use them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ChunkPart:
 
 @dataclass(frozen=True)
 class ChunkLayout:
-    """The chunks of a sequence as a mending left them; without any, nothing was mended."""
+    """The chunks of a sequence after its last correction; empty without a correction."""
 
     chunks: tuple[tuple[int, int], ...] = ()
     """Number and size of each chunk, in order."""
@@ -97,8 +97,8 @@ class ChunkLayout:
         return zlib.compress(json.dumps(members, separators=(",", ":")).encode())
 
 
+# The layout of a sequence that was never corrected.
 PLAIN = ChunkLayout()
-"""Of a sequence that was never mended."""
 
 
 def load_layout(packed: bytes) -> ChunkLayout:

@@ -93,13 +93,13 @@ def created_dataset(call: Call) -> DatasetView | None:
     return None
 
 
-def mended_before(
+def find_earlier_correction(
     call: Call, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
     """Find what an earlier attempt under the call's key did to the dataset of the path."""
     view = readable_dataset(call)
     mark = call.keyed.object_id if call.keyed else ""
-    done = call.container.mending.find_done(view, mark, example_id)
+    done = call.container.corrections.find_done(view, mark, example_id)
     return None if done is None else (view, done)
 
 

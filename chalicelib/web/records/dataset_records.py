@@ -109,15 +109,15 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
 
 
 class CorrectedExampleRecord(ExampleRecord, rename="camel"):
-    """An example after a mending; a box with its place."""
+    """An example after a correction; a box also has its place."""
 
     box: BoxRecord | UnsetType = UNSET
 
 
 class CorrectionRecord(msgspec.Struct, rename="camel"):
-    """What a mending has done.
+    """The result of a correction.
 
-    `examples` where one example was named: as it is now, or all boxes of its picture.
+    `examples` is present if one example was named: as it is now, or all boxes of its image.
     """
 
     dataset_id: int

@@ -141,7 +141,7 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
 def correction(
     dataset_id: int, done: CorrectionResult, shown: Iterable[ExampleView]
 ) -> CorrectionRecord:
-    """Describe what a mending has done, with the examples that are shown."""
+    """Describe the result of a correction, with the examples to show."""
     return CorrectionRecord(
         dataset_id=dataset_id,
         moved=done.moved,
@@ -157,7 +157,7 @@ def correction(
 
 
 def corrected(view: ExampleView) -> CorrectedExampleRecord:
-    """Describe an example after a mending."""
+    """Describe an example after a correction."""
     row = view.example
     return CorrectedExampleRecord(
         row.example_id,

@@ -83,7 +83,7 @@ class BrowsedExample(Record, kw_only=True):
 
 
 class CorrectedExample(Record, kw_only=True):
-    """An example after a mending; a box with its place."""
+    """An example after a correction; a box also has its place."""
 
     id: int
     name: str
@@ -95,9 +95,9 @@ class CorrectedExample(Record, kw_only=True):
 
 
 class Correction(Record, kw_only=True):
-    """What a mending has done.
+    """The result of a correction.
 
-    `examples` where one example was named: as it is now, or all boxes of its picture.
+    `examples` is present if one example was named: as it is now, or all boxes of its image.
     """
 
     dataset_id: int

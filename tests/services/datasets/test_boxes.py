@@ -97,7 +97,7 @@ def test_a_box_under_another_label_moves(world: World, view: DatasetView) -> Non
         (circle.example_id, "circle", CIRCLE),
         (square.example_id, "circle", SQUARE),
     ]
-    world.container.mending.remove_example(world.get(view), square.example_id)
+    world.container.corrections.remove_example(world.get(view), square.example_id)
     assert counts(world, view) == {"circle": 3, "square": 2}
 
 
@@ -137,7 +137,7 @@ def test_no_boxes_remove_all_and_then_the_picture(world: World, view: DatasetVie
         replace(world, view, circle.example_id)
 
 
-def test_new_boxes_are_mended_as_others(world: World, view: DatasetView) -> None:
+def test_new_boxes_are_corrected_like_others(world: World, view: DatasetView) -> None:
     """They are found by their ids, moved and removed, and sent again they stay."""
     circle, _ = boxes_of(world, view)
     replace(world, view, circle.example_id, SentBox(Box(1, 1, 9, 9), label="square"))
@@ -146,7 +146,7 @@ def test_new_boxes_are_mended_as_others(world: World, view: DatasetView) -> None
     again = replace(world, view, number, SentBox(Box(1, 1, 9, 9), label="square"))
     assert (again.added, again.removed, again.examples[0].example_id) == (0, 0, number)
     assert box == Box(1, 1, 9, 9)
-    world.container.mending.remove_example(world.get(view), number)
+    world.container.corrections.remove_example(world.get(view), number)
     assert boxes_of(world, view) == []
 
 
@@ -204,7 +204,7 @@ def test_what_cannot_have_boxes(world: World, view: DatasetView) -> None:
         replace(world, texts, circle.example_id)
     with pytest.raises(ExampleNotFound):
         replace(world, view, 1)
-    world.container.mending.remove_label(world.get(view), view.labels[1])
+    world.container.corrections.remove_label(world.get(view), view.labels[1])
     with pytest.raises(InvalidParameter, match="'square' is no label"):
         replace(world, view, circle.example_id, SentBox(SQUARE, label="square"))
     reading = world.upload_pictures(detection_files(1, salt=1), "image-detection")

@@ -144,7 +144,7 @@ def test_they_go_with_their_picture(world: World, tiny: TinyVision) -> None:
     world.work()
     gone = browse(world, view)[0].example
 
-    world.container.mending.remove_example(view, gone.example_id)
+    world.container.corrections.remove_example(view, gone.example_id)
     world.settle()
 
     assert gone.picture not in kept(world, view)

@@ -44,7 +44,7 @@ def install(model_dir: Path, name: str, file: str, content: object) -> Path:
     return path
 
 
-def test_every_state_is_told(tmp_path):
+def test_every_state_is_reported(tmp_path):
     """Loaded, installed, in the bucket or missing; digests of what is here."""
     for name, file in zip(("cold", "warm", "new"), FACTS_FILES, strict=True):
         install(tmp_path, name, file, {"title": name.upper(), "sha256": DIGEST})

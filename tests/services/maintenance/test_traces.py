@@ -1,4 +1,4 @@
-"""What mendings leave is cleared away once nobody reads it any more."""
+"""What corrections replace is deleted once no reader can use it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_removed_text_leaves_no_trace(world: World) -> None:
     assert any("embeddings" in name for name in holders(world, digest))
     kept = len(contents(world))
 
-    world.container.mending.remove_example(view, number)
+    world.container.corrections.remove_example(view, number)
     world.settle()
 
     assert [n for n, body in contents(world).items() if re.search(rb"\b%d\b" % number, body)] == []
@@ -71,8 +71,8 @@ def test_a_training_that_began_before_reads_what_was_there(world: World) -> None
     begun = world.container.models.get(world.account.account_id, model_id)
     number, text = first_text(world, view)
 
-    world.container.mending.remove_example(view, number)
-    world.container.mending.rename_label(world.get(view), view.labels[0], "renamed")
+    world.container.corrections.remove_example(view, number)
+    world.container.corrections.rename_label(world.get(view), view.labels[0], "renamed")
     world.clock.advance(minutes=16)
     world.container.sweeping.run()
     old = holders(world, json.dumps(text).encode())
@@ -91,7 +91,7 @@ def test_moved_examples_keep_their_vectors(world: World) -> None:
     number, text = first_text(world, view)
     before = holders(world, text_digest(text))
 
-    world.container.mending.change_example(view, Correction(number, label="b"))
+    world.container.corrections.change_example(view, Correction(number, label="b"))
     world.settle()
 
     vectors = [name for name in before if "embeddings" in name]
@@ -114,10 +114,10 @@ def test_pictures_that_no_example_names_are_deleted(world: World, tiny: Any) -> 
     ]
     key = f"datasets/{view.dataset.dataset_id}/images/{first.picture}"
 
-    world.container.mending.remove_example(view, first.example_id)
+    world.container.corrections.remove_example(view, first.example_id)
     world.settle()
     assert key in world.objects()
-    world.container.mending.remove_example(world.get(view), second.example_id)
+    world.container.corrections.remove_example(world.get(view), second.example_id)
     world.settle()
 
     assert key not in world.objects()

@@ -91,7 +91,7 @@ def test_the_card_reports_on_the_data_until_it_is_deleted(world: World) -> None:
 
 
 def test_suspects_are_kept_with_the_version_until_the_data_is_deleted(world: World) -> None:
-    """What the card lists stands whole beside it, with ids to mend by; it goes with the data."""
+    """The full list is stored next to the card, with ids, and deleted with the data."""
     words = {"book": "reserve room night stay arrive", "cancel": "annul refund call off undo"}
     rows = [
         (" ".join(three), label)

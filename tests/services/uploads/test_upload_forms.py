@@ -51,7 +51,7 @@ def test_a_file_becomes_a_dataset_once(world: World) -> None:
 
 
 def test_a_file_of_the_wrong_kind_is_not_used_up(world: World) -> None:
-    """A refusal leaves the file, so that the call can be mended."""
+    """A refused call leaves the file, so that the caller can fix and repeat the call."""
     path = sent(world, make_zip({"a/1.png": draw(), "b/2.png": draw(salt=1)}), "shapes.zip")
 
     with pytest.raises(DownloadFailed, match="zip archive"):

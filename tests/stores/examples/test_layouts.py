@@ -1,4 +1,4 @@
-"""Which chunk a position lies in, before and after a mending."""
+"""Which chunk a position lies in, before and after a correction."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 
 from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, ChunkPart, load_layout
 
-MENDED = ChunkLayout(((0, 100), (7, 60), (8, 41), (2, 30)), 9, True, ((b"d" * 16, 12),))
+CORRECTED = ChunkLayout(((0, 100), (7, 60), (8, 41), (2, 30)), 9, True, ((b"d" * 16, 12),))
 
 
 @pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 250])
-def test_position_is_chunk_where_nothing_was_mended(count: int) -> None:
+def test_position_is_chunk_without_a_correction(count: int) -> None:
     """Without a layout, position // 100 is the chunk."""
     places = [(block.number, block.skip + n) for block in PLAIN.blocks(0, count) for n in
               range(block.size)]  # fmt: skip
@@ -19,8 +19,8 @@ def test_position_is_chunk_where_nothing_was_mended(count: int) -> None:
 
 
 def test_positions_follow_the_layout_and_then_chunks_of_a_hundred() -> None:
-    """What was added after the mending stands behind it, in chunks of 100 from its end on."""
-    assert list(MENDED.blocks(95, 340)) == [
+    """Examples added after a correction follow in chunks of 100 from its end on."""
+    assert list(CORRECTED.blocks(95, 340)) == [
         ChunkPart(0, 95, 5),
         ChunkPart(7, 0, 60),
         ChunkPart(8, 0, 41),
@@ -28,8 +28,8 @@ def test_positions_follow_the_layout_and_then_chunks_of_a_hundred() -> None:
         ChunkPart(9, 0, 100),
         ChunkPart(10, 0, 9),
     ]
-    assert list(MENDED.blocks(170, 171)) == [ChunkPart(8, 10, 1)]
-    assert (MENDED.tail(231), MENDED.tail(330), MENDED.tail(331)) == (
+    assert list(CORRECTED.blocks(170, 171)) == [ChunkPart(8, 10, 1)]
+    assert (CORRECTED.tail(231), CORRECTED.tail(330), CORRECTED.tail(331)) == (
         (231, 9),
         (231, 9),
         (331, 10),
@@ -38,4 +38,4 @@ def test_positions_follow_the_layout_and_then_chunks_of_a_hundred() -> None:
 
 def test_layouts_are_read_as_they_were_written() -> None:
     """Nothing of a layout is lost in its row."""
-    assert load_layout(MENDED.dump()) == MENDED
+    assert load_layout(CORRECTED.dump()) == CORRECTED

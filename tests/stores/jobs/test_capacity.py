@@ -95,7 +95,7 @@ def test_picture_that_is_there_already_takes_no_room(world: World, meanwhile: st
         examples.add_picture(account, view, other, None, "cat")
     else:
         page = examples.list_dataset(account, view, "upload", 0, 9).items
-        world.container.mending.remove_example(view, page[1].example.example_id)
+        world.container.corrections.remove_example(view, page[1].example.example_id)
         equal = other
     examples.add_picture(account, view, equal, None, "cat")
     world.work()

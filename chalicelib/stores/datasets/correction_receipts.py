@@ -1,7 +1,7 @@
-"""Receipts of mendings: what each of them did, kept as long as the dataset.
+"""Receipts of corrections, stored as long as the dataset.
 
-A row is written before its mending is committed and names the mending before it. So those that were
-committed are a chain that begins at the dataset's row, and the others came to nothing.
+A row is written before its correction is committed, and names the previous correction. So the
+committed ones form a chain that starts at the dataset's row; the others never took effect.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _COUNTS = ("moved", "changed", "removed", "added", "duplicates", "skipped")
 
 
 @translate_errors
-class MendReceipts:
-    """Reads and writes receipts of mendings."""
+class CorrectionReceipts:
+    """Reads and writes receipts of corrections."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def put(self, dataset: Dataset, fence: int, done: CorrectionResult) -> datetime:
-        """Note what a mending will have done once it is committed; return when that was."""
+        """Save the receipt of a correction before its commit; return its time."""
         now = self._clock()
         members = {
             "at": to_milliseconds(now),
@@ -48,16 +48,16 @@ class MendReceipts:
         return from_milliseconds(members["at"])
 
     def newest(self, dataset: Dataset, limit: int) -> list[CorrectionResult]:
-        """Return what the newest mendings of a dataset did, the last one first."""
+        """Return the newest corrections of a dataset, latest first."""
         return list(islice(self._committed(dataset), limit))
 
     def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
-        """Find what a mending of the newest thousand did, by the mark of its call."""
+        """Find a correction among the newest thousand by the mark of its call."""
         found = islice(self._committed(dataset), _LOOKED_THROUGH)
         return next((done for done in found if done.mark == wanted), None)
 
     def _committed(self, dataset: Dataset) -> Iterator[CorrectionResult]:
-        """Follow the chain."""
+        """Yield the committed corrections, latest first."""
         expected = dataset.last_correction
         rows = ExampleChunkRow.query(
             corrections_key(dataset.dataset_id), scan_index_forward=False, consistent_read=True

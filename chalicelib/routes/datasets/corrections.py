@@ -1,4 +1,4 @@
-"""Mending: names, labels, texts, and what does not belong into a dataset."""
+"""Operations that correct a dataset: names, labels, examples, corrections in bulk."""
 
 from __future__ import annotations
 
@@ -186,35 +186,37 @@ def label_in_path(call: Call) -> tuple[DatasetView, Label]:
 
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Rename a dataset."""
-    return describe.dataset(call.container.mending.rename_dataset(call.located, call.form.name))
+    return describe.dataset(call.container.corrections.rename_dataset(call.located, call.form.name))
 
 
 def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
     """Load dataset and label of the path, and the label of the body that takes it over."""
     view, label = label_in_path(call)
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
-    heir = None if into is None else view.label(into)
-    if into is not None and heir is None:
+    merge_target = None if into is None else view.label(into)
+    if into is not None and merge_target is None:
         raise LabelNotFound(into)
-    return view, label, heir
+    return view, label, merge_target
 
 
 def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     """Give a label another name, or put its examples under another label."""
-    (view, label, heir), mending = call.located, call.container.mending
-    if heir is None:
+    (view, label, merge_target), corrections = call.located, call.container.corrections
+    if merge_target is None:
         return describe.changed_label(
-            mending.rename_label(view, label, call.form.name), CorrectionResult()
+            corrections.rename_label(view, label, call.form.name), CorrectionResult()
         )
-    done = mending.remove_label(view, label, heir)
-    left = call.container.datasets.get(call.account.account_id, call.family, heir.dataset_id)
-    return describe.changed_label(left.label(heir.label_id) or heir, done)
+    done = corrections.remove_label(view, label, merge_target)
+    left = call.container.datasets.get(
+        call.account.account_id, call.family, merge_target.dataset_id
+    )
+    return describe.changed_label(left.label(merge_target.label_id) or merge_target, done)
 
 
 def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
     """Show the label that took another over, if an earlier attempt did that."""
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
-    found = None if into is None else locate.mended_before(call)
+    found = None if into is None else locate.find_earlier_correction(call)
     label = found[0].label(into) if found and into is not None else None
     return describe.changed_label(label, found[1]) if found and label else None
 
@@ -222,14 +224,14 @@ def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
 def remove_label(call: Call) -> dataset_records.CorrectionRecord:
     """Remove a label with its examples."""
     view, label = call.located
-    return _described(call, view, call.container.mending.remove_label(view, label))
+    return _described(call, view, call.container.corrections.remove_label(view, label))
 
 
 def example_in_path(call: Call) -> tuple[DatasetView, int]:
     """Load dataset and example of the path, and look for the label of the body."""
     view = locate.readable_dataset(call)
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
-    call.container.mending.find_example(view, example_id)
+    call.container.corrections.find_example(view, example_id)
     return view, example_id
 
 
@@ -240,20 +242,20 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
         boxes = [_sent_box(one) for one in _box_items(form.boxes)]
         return _described(call, view, call.container.boxes.replace(view, example_id, boxes))
     change = Correction(example_id, form.label_id, form.label)
-    done = call.container.mending.change_example(view, change, form.document)
+    done = call.container.corrections.change_example(view, change, form.document)
     return _described(call, view, done)
 
 
 def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
     """Tell what an earlier attempt did to the example of the path."""
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
-    found = locate.mended_before(call, example_id)
+    found = locate.find_earlier_correction(call, example_id)
     return None if found is None else _described(call, *found)
 
 
 def recover_corrections(call: Call) -> dataset_records.CorrectionRecord | None:
     """Tell what an earlier attempt did to the dataset of the path."""
-    found = locate.mended_before(call)
+    found = locate.find_earlier_correction(call)
     return None if found is None else _described(call, *found)
 
 
@@ -278,7 +280,7 @@ def _sent_box(item: BoxItem) -> SentBox:
 def remove_example(call: Call) -> dataset_records.CorrectionRecord:
     """Remove an example from a dataset."""
     view, example_id = call.located
-    return _described(call, view, call.container.mending.remove_example(view, example_id))
+    return _described(call, view, call.container.corrections.remove_example(view, example_id))
 
 
 def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
@@ -293,23 +295,23 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
 
 def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
     """Move or remove many examples, all or none."""
-    (view, model), mending = call.located, call.container.mending
+    (view, model), corrections = call.located, call.container.corrections
     form: CorrectionsForm = call.form
     if model is not None:
-        done = mending.correct_from_report(view, model, form.minimum_confidence)
+        done = corrections.correct_from_report(view, model, form.minimum_confidence)
     else:
         sent = [
             Correction(one.example_id, one.label_id, one.label, one.remove)
             for one in form.corrections or ()
         ]
-        done = mending.correct(view, sent)
+        done = corrections.correct(view, sent)
     return _described(call, view, replace(done, examples=()))
 
 
 def list_corrections(call: Call) -> ListAnswer:
     """List what changes of examples did, the newest first."""
     view, asked = call.located, call.window
-    page = call.container.receipts.mendings(view, asked.offset, asked.count)
+    page = call.container.receipts.corrections(view, asked.offset, asked.count)
     dataset_id = view.dataset.dataset_id
     return list_answer(page, lambda done: describe.correction(dataset_id, done, ()), asked)
 
@@ -317,8 +319,8 @@ def list_corrections(call: Call) -> ListAnswer:
 def _described(
     call: Call, view: DatasetView, done: CorrectionResult
 ) -> dataset_records.CorrectionRecord:
-    """Describe a mending with the example that it changed."""
-    shown = call.container.mending.show(view, done)
+    """Describe a correction with the examples that it changed."""
+    shown = call.container.corrections.show(view, done)
     return describe.correction(view.dataset.dataset_id, done, shown)
 
 

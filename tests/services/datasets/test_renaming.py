@@ -1,4 +1,4 @@
-"""Mending a dataset: names."""
+"""Renaming datasets and labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def view(world: World) -> DatasetView:
 
 def test_a_dataset_gets_another_name(world: World, view: DatasetView) -> None:
     """The new name is there for every reader; nothing else of the dataset changes."""
-    renamed = world.container.mending.rename_dataset(view, " Tickets ")
+    renamed = world.container.corrections.rename_dataset(view, " Tickets ")
 
     found = world.get(view)
     assert (renamed.dataset.name, found.dataset.name) == ("Tickets", "Tickets")
@@ -29,7 +29,7 @@ def test_a_dataset_being_deleted_keeps_its_name(world: World, view: DatasetView)
     world.container.deletions.delete_dataset(world.account, "language", view.dataset.dataset_id)
 
     with pytest.raises(DatasetBeingDeleted):
-        world.container.mending.rename_dataset(view, "late")
+        world.container.corrections.rename_dataset(view, "late")
 
 
 def test_a_new_name_shows_in_other_processes_at_once(world: World, view: DatasetView) -> None:
@@ -37,7 +37,7 @@ def test_a_new_name_shows_in_other_processes_at_once(world: World, view: Dataset
     warm = world.another()
     warm.container.datasets.get(world.account.account_id, "language", view.dataset.dataset_id)
 
-    renamed = world.container.mending.rename_label(view, view.labels[0], "money back")
+    renamed = world.container.corrections.rename_label(view, view.labels[0], "money back")
 
     shown = warm.container.datasets.get(
         world.account.account_id, "language", view.dataset.dataset_id
@@ -52,7 +52,7 @@ def test_a_new_name_shows_in_other_processes_at_once(world: World, view: Dataset
 
 def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) -> None:
     """Examples and uploads that bring the old name go to the label, and are no duplicates twice."""
-    world.container.mending.rename_label(view, view.labels[0], "money back")
+    world.container.corrections.rename_label(view, view.labels[0], "money back")
 
     added = world.container.examples.add_text(
         world.account, world.get(view), "pay me", None, "refund"
@@ -73,9 +73,9 @@ def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) ->
 def test_a_label_that_bears_an_old_name_now_is_meant_by_it(world: World, view: DatasetView) -> None:
     """The old name of one label, given to another, means the other one."""
     refund, delivery = view.labels
-    world.container.mending.rename_label(view, refund, "money back")
+    world.container.corrections.rename_label(view, refund, "money back")
 
-    world.container.mending.rename_label(world.get(view), delivery, "refund")
+    world.container.corrections.rename_label(world.get(view), delivery, "refund")
 
     found = world.get(view)
     assert found.label_named("refund") == found.label(delivery.label_id)
@@ -86,8 +86,10 @@ def test_a_label_that_bears_an_old_name_now_is_meant_by_it(world: World, view: D
 def test_no_two_labels_have_one_name(world: World, view: DatasetView) -> None:
     """A name that another label bears is refused with the way to put both together."""
     with pytest.raises(Conflict, match="mergeInto"):
-        world.container.mending.rename_label(view, view.labels[0], " delivery ")
+        world.container.corrections.rename_label(view, view.labels[0], " delivery ")
     with pytest.raises(InvalidParameter, match="blank"):
-        world.container.mending.rename_label(view, view.labels[0], " ")
+        world.container.corrections.rename_label(view, view.labels[0], " ")
 
-    assert world.container.mending.rename_label(view, view.labels[0], "refund") == view.labels[0]
+    assert (
+        world.container.corrections.rename_label(view, view.labels[0], "refund") == view.labels[0]
+    )

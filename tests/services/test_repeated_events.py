@@ -1,4 +1,4 @@
-"""Events whose worker dies between the end of the work and the note of the event."""
+"""Events of jobs whose worker dies between the end of the work and the event."""
 
 from __future__ import annotations
 
@@ -69,21 +69,21 @@ def _batch(world: World) -> None:
         (_batch, "batch.done"),
     ],
 )
-def test_a_death_before_the_note_loses_no_event(
+def test_a_death_before_the_event_loses_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, ask: Callable[[World], None], event: str
 ) -> None:
-    """The message that comes again, or the sweep, tells what the dead worker did not."""
+    """The repeated message, or the sweep, sends the event that the dead worker did not."""
     ask(world)
-    told: list[tuple[str, Any]] = []
+    sent: list[tuple[str, Any]] = []
     deaths = 0
 
     def emit(account_id: str, what: str, **data: object) -> None:
-        """Die at the first event of this kind, and note the others."""
+        """Die at the first event of this kind, and record the others."""
         nonlocal deaths
         if what == event and not deaths:
             deaths += 1
             raise Died
-        told.append((what, account_id))
+        sent.append((what, account_id))
 
     monkeypatch.setattr(world.stores.events, "emit", emit)
     waiting = world.messages()
@@ -97,19 +97,19 @@ def test_a_death_before_the_note_loses_no_event(
     world.settle(3)
 
     assert deaths == 1
-    assert told == [(event, world.account.account_id)]
+    assert sent == [(event, world.account.account_id)]
 
 
-def test_what_was_told_is_not_told_to_every_message(
+def test_a_repeated_message_sends_no_second_event(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A message too many, of a job that is over, says nothing."""
+    """A repeated message of a finished job sends no event."""
     world.upload(ROWS)
-    told: list[str] = []
-    monkeypatch.setattr(world.stores.events, "emit", lambda _, what, **data: told.append(what))
+    sent: list[str] = []
+    monkeypatch.setattr(world.stores.events, "emit", lambda _, what, **data: sent.append(what))
     [message] = world.messages()
 
     world.deliver(message)
     world.deliver(message)
 
-    assert told == ["dataset.ready"]
+    assert sent == ["dataset.ready"]

@@ -85,22 +85,22 @@ def modelled(world: World, view: DatasetView) -> Model:
 
 def step(world: World, view: DatasetView, model: Model, dice: random.Random) -> None:
     """Do one thing to both."""
-    mending, now = world.container.mending, world.get(view)
+    corrections, now = world.container.corrections, world.get(view)
     number = dice.choice(sorted(model.examples))
     source, label, text = model.examples[number]
     target = dice.choice(model.labels)
     kind = dice.choice(["move", "move", "text", "remove", "add", "feedback", "many"])
     if kind == "move":
-        mending.change_example(now, Correction(number, label_id=target))
+        corrections.change_example(now, Correction(number, label_id=target))
         model.put(number, source, target, text)
     elif kind == "text":
         other = dice.choice(
             [f"another {number}", model.examples[dice.choice([*model.examples])][2]]
         )
-        mending.change_example(now, Correction(number), other)
+        corrections.change_example(now, Correction(number), other)
         model.put(number, source, label, other)
     elif kind == "remove":
-        mending.remove_example(now, number)
+        corrections.remove_example(now, number)
         del model.examples[number]
     elif kind == "add":
         added = world.container.examples.add_text(world.account, now, f"new {number}", target, None)
@@ -110,14 +110,14 @@ def step(world: World, view: DatasetView, model: Model, dice: random.Random) -> 
         added = world.container.feedback.add_text(world.account, a_model(view), text, name)
         model.examples[added.example.example_id] = "feedback", target, text
     else:
-        many(mending, now, model, dice)
+        many(corrections, now, model, dice)
 
 
-def many(mending: Any, now: DatasetView, model: Model, dice: random.Random) -> None:
+def many(corrections: Any, now: DatasetView, model: Model, dice: random.Random) -> None:
     """Correct some examples at once, each to a text that no other one has."""
     numbers = dice.sample(sorted(model.examples), 20)
     target = dice.choice(model.labels)
-    mending.correct(
+    corrections.correct(
         now,
         [
             Correction(i, label_id=target) if place % 3 else Correction(i, is_removed=True)
@@ -133,9 +133,7 @@ def many(mending: Any, now: DatasetView, model: Model, dice: random.Random) -> N
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_random_mendings_leave_what_the_model_says(
-    world: World, view: DatasetView, seed: int
-) -> None:
+def test_random_corrections_match_the_model(world: World, view: DatasetView, seed: int) -> None:
     """After any history, lists, pages, counts, words and bytes are those of the model."""
     dice = random.Random(seed)
     model = modelled(world, view)
@@ -167,7 +165,7 @@ def test_ids_sources_and_order_stay(world: World, view: DatasetView) -> None:
     first, second, _ = view.labels
     before = listed(world, view, "upload")
 
-    done = world.container.mending.change_example(view, Correction(before[4][0], label="b"))
+    done = world.container.corrections.change_example(view, Correction(before[4][0], label="b"))
 
     assert (done.moved, [e.example_id for e in done.examples]) == (1, [before[4][0]])
     after = listed(world, view, "upload")
@@ -181,7 +179,7 @@ def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
     first, second, third = view.labels
     model = modelled(world, view)
 
-    done = world.container.mending.remove_label(view, second, first)
+    done = world.container.corrections.remove_label(view, second, first)
     for number in [i for i, one in model.examples.items() if one[1] == second.label_id]:
         source, _, text = model.examples[number]
         model.put(number, source, first.label_id, text)
@@ -191,7 +189,7 @@ def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
     agree(world, view, model)
     now = world.get(view)
     assert now.label_named("b") == now.label(first.label_id)
-    world.container.mending.remove_label(now, third)
+    world.container.corrections.remove_label(now, third)
     assert [label.name for label in world.get(view).labels] == ["a"]
     assert world.get(view).dataset.total == 334
     world.settle()
@@ -205,7 +203,7 @@ def test_corrections_are_all_or_none(world: World, view: DatasetView) -> None:
     """One wrong item, and nothing has changed."""
     numbers = [i for i, _, _ in listed(world, view, "upload")[:3]]
     before = listed(world, view, "upload")
-    correct, fine = world.container.mending.correct, Correction(numbers[0], label="b")
+    correct, fine = world.container.corrections.correct, Correction(numbers[0], label="b")
 
     with pytest.raises(ExampleNotFound):
         correct(view, [fine, Correction(1, label="b")])
@@ -218,7 +216,7 @@ def test_corrections_are_all_or_none(world: World, view: DatasetView) -> None:
     with pytest.raises(InvalidParameter, match="one of them"):
         correct(view, [fine, Correction(numbers[1])])
     with pytest.raises(InvalidParameter, match="itself"):
-        world.container.mending.remove_label(view, view.labels[0], view.labels[0])
+        world.container.corrections.remove_label(view, view.labels[0], view.labels[0])
 
     assert listed(world, view, "upload") == before
     assert world.get(view).dataset.last_correction == 0
@@ -251,7 +249,7 @@ def test_one_correction_among_many_costs_little(world: World) -> None:
     for client in (clients.dynamodb, clients.s3):
         client.meta.events.register("before-call", sent)
         client.meta.events.register("after-call", received)
-    fresh.container.mending.change_example(fresh.get(view), Correction(number, label="b"))
+    fresh.container.corrections.change_example(fresh.get(view), Correction(number, label="b"))
     for client in (clients.dynamodb, clients.s3):
         client.meta.events.unregister("before-call", sent)
         client.meta.events.unregister("after-call", received)
@@ -260,29 +258,29 @@ def test_one_correction_among_many_costs_little(world: World) -> None:
     assert [label.examples for label in world.get(view).labels] == [MANY - 1, MANY + 1]
 
 
-def test_receipts_tell_what_was_committed(world: World, view: DatasetView) -> None:
-    """A mending that died before its commit is no receipt, though a later one is committed."""
+def test_receipts_list_only_committed_corrections(world: World, view: DatasetView) -> None:
+    """A correction that died before its commit has no receipt, even after a later commit."""
     first, second, third = (i for i, _, _ in listed(world, view, "upload")[:3])
-    world.container.mending.remove_example(view, first)
+    world.container.corrections.remove_example(view, first)
     leases = world.stores.dataset_leases
-    commit = leases.commit_mending
+    commit = leases.commit_correction
 
     def die(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    leases.commit_mending = die  # type: ignore[method-assign]
+    leases.commit_correction = die  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
-        world.container.mending.remove_example(world.get(view), second)
-    leases.commit_mending = commit  # type: ignore[method-assign]
+        world.container.corrections.remove_example(world.get(view), second)
+    leases.commit_correction = commit  # type: ignore[method-assign]
     world.clock.advance(minutes=5)
-    done = world.container.mending.change_example(world.get(view), Correction(third, label="c"))
+    done = world.container.corrections.change_example(world.get(view), Correction(third, label="c"))
 
-    page = world.another().container.receipts.mendings(world.get(view), 0, 25)
+    page = world.another().container.receipts.corrections(world.get(view), 0, 25)
     assert [(one.removed, one.moved) for one in page.items] == [(0, 1), (1, 0)]
     assert page.items[0].correction_id == done.correction_id
     assert page.items[0].created_at == world.clock()
     world.settle()
-    assert len(world.container.receipts.mendings(world.get(view), 0, 25).items) == 2
+    assert len(world.container.receipts.corrections(world.get(view), 0, 25).items) == 2
 
 
 def test_chunks_of_one_label_are_written_side_by_side(world: World) -> None:
@@ -300,7 +298,7 @@ def test_chunks_of_one_label_are_written_side_by_side(world: World) -> None:
 
     events = world.stores.clients.dynamodb.meta.events
     events.register_first("before-send", begin)
-    world.container.mending.correct(view, [Correction(i, is_removed=True) for i in numbers])
+    world.container.corrections.correct(view, [Correction(i, is_removed=True) for i in numbers])
     events.unregister("before-send", begin)
 
     assert most[0] >= 4

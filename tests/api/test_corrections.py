@@ -1,4 +1,4 @@
-"""Mending through the gateway: its records and refusals."""
+"""Corrections through the gateway: records and refusals."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Changes examples of a dataset: own the row, write new chunks, commit counts and layouts at once.
+"""Corrects examples of a dataset: lease the row, write new chunks, then commit everything at once.
 
-What others have taken the place of is noted before the commit and cleared away later, since lists,
-exports and trainings may still read it.
+The commit holds counts and layouts. Replaced chunks are noted before it and deleted later, since
+lists, exports and trainings may still read them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import delete_job
 from chalicelib.errors import LabelNotFound, StorageUnavailable
 from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
-from chalicelib.stores.datasets.mend_receipts import MendReceipts
 from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.datasets.traces import TraceStore
 from chalicelib.stores.examples.chunk_edits import ChunkEditor, SequenceEdit
@@ -43,8 +43,8 @@ CLEARED_AFTER_SECONDS = 60
 Found = Mapping[int, tuple[ExampleSequence, Example]]
 
 
-class MendStores(Protocol):
-    """What mendings are written with: the container's stores."""
+class CorrectionStores(Protocol):
+    """The stores that `CorrectionStore` uses."""
 
     dataset_leases: DatasetLeases
     ownership: DatasetOwnership
@@ -53,45 +53,47 @@ class MendStores(Protocol):
     digests: DigestIndex
     labels: LabelStore
     traces: TraceStore
-    mend_receipts: MendReceipts
+    correction_receipts: CorrectionReceipts
     deletions: DeletionStore
     queues: Queues
 
 
 @dataclass(frozen=True)
-class MendPlan:
-    """What a mending shall do."""
+class CorrectionPlan:
+    """The changes of one correction."""
 
     changes: Sequence[ExampleChange] = ()
     """Examples that change, each named once."""
     dropped: LabelCounts | None = None
-    """Label that goes with all examples that do not move."""
-    heir: LabelCounts | None = None
-    """Label that the examples and names of the dropped one go to; None removes them."""
+    """Label to remove, with all of its examples that do not move."""
+    merge_target: LabelCounts | None = None
+    """Label that gets the examples and names of the dropped one; None removes them."""
     skipped: int = 0
-    """Suspects that are left alone."""
+    """Number of flagged examples that are not changed."""
     added: Sequence[tuple[str, Example]] = ()
-    """New examples with their sources, each unlike those that stay."""
+    """New examples with their sources, none equal to a remaining one."""
     shown: Sequence[Example] = ()
-    """Examples that the answer shows as they are, beside what changes and what is new."""
+    """Unchanged examples that the answer also shows."""
 
 
 @translate_errors
-class MendStore:
-    """Mends datasets, one mending after the other."""
+class CorrectionStore:
+    """Corrects datasets, one correction of a dataset at a time."""
 
-    def __init__(self, stores: MendStores, lease_seconds: float) -> None:
+    def __init__(self, stores: CorrectionStores, lease_seconds: float) -> None:
         self._stores = stores
         self._lease_seconds = lease_seconds
         self._editor = ChunkEditor(stores.examples, stores.digests)
         self._search = ExampleSearch(stores.examples)
 
-    def mend(self, dataset: Dataset, plan: Callable[[Dataset], MendPlan]) -> CorrectionResult:
-        """Mend a dataset once nobody else changes it.
+    def correct(
+        self, dataset: Dataset, plan: Callable[[Dataset], CorrectionPlan]
+    ) -> CorrectionResult:
+        """Correct a dataset as soon as its lease is free.
 
         Args:
-            dataset: what is mended.
-            plan: says what to do, of the dataset as its owner finds it.
+            dataset: the dataset.
+            plan: returns the changes for the dataset as read under the lease.
 
         Raises:
             ExampleNotFound: an example is not there.
@@ -100,7 +102,7 @@ class MendStore:
             DatasetBeingDeleted: it is being deleted.
         """
         done = self._stores.ownership.while_owned(
-            dataset, lambda owned: self._mend(owned, plan(owned.dataset))
+            dataset, lambda owned: self._correct(owned, plan(owned.dataset))
         )
         if done.moved or done.changed or done.removed or done.duplicates or done.added:
             self._announce(dataset)
@@ -119,8 +121,8 @@ class MendStore:
             ]
         )
 
-    def _mend(self, owned: OwnedDataset, plan: MendPlan) -> CorrectionResult:
-        """Mend under the lease."""
+    def _correct(self, owned: OwnedDataset, plan: CorrectionPlan) -> CorrectionResult:
+        """Correct a dataset under its lease."""
         leases, dataset = self._stores.dataset_leases, owned.dataset
         with Heartbeat(lambda: leases.keep(dataset, owned.lease), self._lease_seconds) as beat:
             work = _Work(self._stores, dataset)
@@ -132,19 +134,19 @@ class MendStore:
             fence = owned.lease.fence
             self._stores.example_places.note(dataset.dataset_id, work.moved)
             self._editor.write(work.edits, fence, beat.check)
-            self._name_heir(plan, fence)
+            self._name_merge_target(plan, fence)
             addition = work.addition(plan, fence)
             # Noted before the commit, or chunks that nobody names would stay after a death in
             # between.
             self._stores.traces.put(dataset, fence, work.traces())
-            created_at = self._stores.mend_receipts.put(dataset, fence, done)
+            created_at = self._stores.correction_receipts.put(dataset, fence, done)
             self._stores.deletions.reopen(traces_of(dataset))
             beat.check()
             gone = plan.dropped.label_id if plan.dropped else 0
-            leases.commit_mending(dataset, owned.lease, addition, gone)
+            leases.commit_correction(dataset, owned.lease, addition, gone)
         return replace(done, correction_id=fence, created_at=created_at)
 
-    def _found(self, dataset: Dataset, plan: MendPlan) -> Found:
+    def _found(self, dataset: Dataset, plan: CorrectionPlan) -> Found:
         """Find every example that the plan names, and those of a label that goes."""
         found = dict(self.find(dataset, [change.example_id for change in plan.changes]))
         for change in plan.changes:
@@ -166,21 +168,21 @@ class MendStore:
         except StorageUnavailable:
             log.warning("enqueue_failed", job="traces", dataset=dataset.dataset_id)
 
-    def _name_heir(self, plan: MendPlan, fence: int) -> None:
-        if plan.heir is not None and plan.dropped is not None:
-            [name] = self._stores.labels.names([plan.heir]).values()
-            self._stores.labels.rename(plan.heir, name, fence, [plan.dropped])
+    def _name_merge_target(self, plan: CorrectionPlan, fence: int) -> None:
+        if plan.merge_target is not None and plan.dropped is not None:
+            [name] = self._stores.labels.names([plan.merge_target]).values()
+            self._stores.labels.rename(plan.merge_target, name, fence, [plan.dropped])
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Name the job that clears away what mendings of a dataset left."""
+    """Return the job that deletes what corrections of a dataset replaced."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 
 class _Work:
     """Turns changes of examples into edits of sequences, and sums up what they do."""
 
-    def __init__(self, stores: MendStores, dataset: Dataset) -> None:
+    def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores
         self._dataset = dataset
         self._counts = {c.label_id: c for c in dataset.counts}
@@ -202,7 +204,7 @@ class _Work:
         """What is to be written; a label that goes needs no new chunks."""
         return list(self._edits.values())
 
-    def apply(self, found: Found, plan: MendPlan) -> CorrectionResult:
+    def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
         """Collect the edits of a plan."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
@@ -228,15 +230,15 @@ class _Work:
             examples=tuple(self._shown) if is_shown else (),
         )
 
-    def addition(self, plan: MendPlan, fence: int) -> Addition:
+    def addition(self, plan: CorrectionPlan, fence: int) -> Addition:
         """Return the totals to commit."""
         counts = dict(self._counts)
         for (source, label_id), edit in self._edits.items():
             counts[label_id] = counts[label_id].with_layout(source, edit.left, fence)
         if plan.dropped is not None:
             del counts[plan.dropped.label_id]
-        if plan.heir is not None:
-            label_id = plan.heir.label_id
+        if plan.merge_target is not None:
+            label_id = plan.merge_target.label_id
             counts[label_id] = replace(counts[label_id], named=fence)
         return Addition(
             counts=tuple(counts.values()),
@@ -347,13 +349,13 @@ def _candidates(
     return there if there or dataset.is_placed else counts.values()
 
 
-def _of_label(found: Found, plan: MendPlan) -> list[ExampleChange]:
+def _of_label(found: Found, plan: CorrectionPlan) -> list[ExampleChange]:
     """List the changes of the examples of a label that goes."""
     if plan.dropped is None:
         return []
-    heir = plan.heir.label_id if plan.heir else 0
+    merge_target = plan.merge_target.label_id if plan.merge_target else 0
     return [
-        ExampleChange(number, label_id=heir, is_removed=not heir)
+        ExampleChange(number, label_id=merge_target, is_removed=not merge_target)
         for number, (sequence, _) in found.items()
         if sequence.label_id == plan.dropped.label_id
     ]

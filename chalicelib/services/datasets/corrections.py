@@ -1,4 +1,4 @@
-"""Mends datasets: names, labels of examples, texts, and what does not belong there."""
+"""Corrects datasets: names, labels, texts and boxes of examples, and removals."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from chalicelib.errors import (
     LabelNotFound,
     SuspectsNotKept,
 )
+from chalicelib.stores.datasets.corrections import CorrectionPlan
 from chalicelib.stores.datasets.leases import OwnedDataset
-from chalicelib.stores.datasets.mends import MendPlan
 
 if TYPE_CHECKING:
+    from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
+    from chalicelib.stores.datasets.corrections import CorrectionStore
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.datasets.example_views import ExampleViews
     from chalicelib.stores.datasets.labels import LabelStore
     from chalicelib.stores.datasets.leases import DatasetLeases
-    from chalicelib.stores.datasets.mend_receipts import MendReceipts
-    from chalicelib.stores.datasets.mends import MendStore
     from chalicelib.stores.datasets.ownership import DatasetOwnership
     from chalicelib.stores.models.versions import ModelVersions
 
@@ -51,13 +51,13 @@ class CorrectionServiceStores:
     datasets: DatasetStore
     example_views: ExampleViews
     labels: LabelStore
-    mend_receipts: MendReceipts
-    mends: MendStore
+    correction_receipts: CorrectionReceipts
+    corrections: CorrectionStore
     model_files: ModelVersions
     ownership: DatasetOwnership
 
 
-class MendService:
+class CorrectionService:
     """Changes what a dataset holds; every change is one write of the dataset's row."""
 
     def __init__(self, stores: CorrectionServiceStores) -> None:
@@ -126,7 +126,7 @@ class MendService:
         Raises:
             ExampleNotFound: it has not.
         """
-        if example_id not in self._stores.mends.find(view.dataset, [example_id]):
+        if example_id not in self._stores.corrections.find(view.dataset, [example_id]):
             raise ExampleNotFound(example_id)
 
     def change_example(
@@ -150,7 +150,7 @@ class MendService:
                 "Send 'labelId' or 'label', the 'document' of a text, or the 'boxes' of a picture."
             )
         text = None if document is None else checked_text(document)
-        return self._mend(view, [ExampleChange(change.example_id, label_id, text)])
+        return self._apply(view, [ExampleChange(change.example_id, label_id, text)])
 
     def find_done(
         self, view: DatasetView, wanted: str, example_id: int | None = None
@@ -162,14 +162,14 @@ class MendService:
             wanted: mark of the call.
             example_id: the example that it changed, if it is one and is shown.
         """
-        done = self._stores.mend_receipts.marked(view.dataset, wanted)
+        done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:
             return done
-        found = self._stores.mends.find(view.dataset, [example_id]).get(example_id)
+        found = self._stores.corrections.find(view.dataset, [example_id]).get(example_id)
         return replace(done, examples=(found[1],)) if found else done
 
     def show(self, view: DatasetView, done: CorrectionResult) -> tuple[ExampleView, ...]:
-        """Show the example that a mending changed, with its label as it is now.
+        """Return the examples that a correction changed, with their current labels.
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
@@ -190,10 +190,10 @@ class MendService:
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: it is being deleted.
         """
-        return self._mend(view, [ExampleChange(example_id, is_removed=True)])
+        return self._apply(view, [ExampleChange(example_id, is_removed=True)])
 
     def remove_label(
-        self, view: DatasetView, label: Label, heir: Label | None = None
+        self, view: DatasetView, label: Label, merge_target: Label | None = None
     ) -> CorrectionResult:
         """Remove a label with its examples, or put them and its names under another label.
 
@@ -203,19 +203,19 @@ class MendService:
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: it is being deleted.
         """
-        if heir is not None and heir.label_id == label.label_id:
+        if merge_target is not None and merge_target.label_id == label.label_id:
             raise InvalidParameter("mergeInto", "it is the label itself; send another label's id.")
         check_changeable(view.dataset)
 
-        def plan(dataset: Dataset) -> MendPlan:
+        def plan(dataset: Dataset) -> CorrectionPlan:
             counts = {c.label_id: c for c in dataset.counts}
-            for one in (label, heir):
+            for one in (label, merge_target):
                 if one is not None and one.label_id not in counts:
                     raise LabelNotFound(one.label_id)
-            into = counts[heir.label_id] if heir else None
-            return MendPlan(dropped=counts[label.label_id], heir=into)
+            into = counts[merge_target.label_id] if merge_target else None
+            return CorrectionPlan(dropped=counts[label.label_id], merge_target=into)
 
-        return self._stores.mends.mend(view.dataset, plan)
+        return self._stores.corrections.correct(view.dataset, plan)
 
     def correct(self, view: DatasetView, corrections: Sequence[Correction]) -> CorrectionResult:
         """Move or remove many examples, all or none.
@@ -243,12 +243,12 @@ class MendService:
                     at, "send 'labelId', 'label' or 'remove': true, one of them."
                 )
             changes.append(ExampleChange(one.example_id, label_id, is_removed=one.is_removed))
-        return self._mend(view, changes)
+        return self._apply(view, changes)
 
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Do what the report of a model suggests; what was mended since is left alone.
+        """Apply the suggestions of a model's report, except for examples corrected since.
 
         Args:
             view: the dataset that the model was trained from.
@@ -271,15 +271,15 @@ class MendService:
         if suspects is None:
             raise SuspectsNotKept(model.model_id)
         check_changeable(view.dataset)
-        sure = [one for one in suspects if one.confidence >= confidence and _can_mend(one)]
-        return self._stores.mends.mend(
+        sure = [one for one in suspects if one.confidence >= confidence and _is_correctable(one)]
+        return self._stores.corrections.correct(
             view.dataset, lambda dataset: self._report_plan(dataset, sure)
         )
 
-    def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> MendPlan:
+    def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> CorrectionPlan:
         """Turn suspects into changes of those that are still what the training saw."""
         view = self._stores.labels.view(dataset)
-        found = self._stores.mends.find(dataset, [one.example_id for one in suspects])
+        found = self._stores.corrections.find(dataset, [one.example_id for one in suspects])
         changes: dict[int, ExampleChange] = {}
         skipped = 0
         for one in suspects:
@@ -297,13 +297,13 @@ class MendService:
                 continue
             label_id = 0 if removes or target is None else target.label_id
             changes[one.example_id] = ExampleChange(one.example_id, label_id, is_removed=removes)
-        return MendPlan(tuple(changes.values()), skipped=skipped)
+        return CorrectionPlan(tuple(changes.values()), skipped=skipped)
 
-    def _mend(self, view: DatasetView, changes: Sequence[ExampleChange]) -> CorrectionResult:
+    def _apply(self, view: DatasetView, changes: Sequence[ExampleChange]) -> CorrectionResult:
         check_changeable(view.dataset)
-        return self._stores.mends.mend(view.dataset, lambda _: MendPlan(changes))
+        return self._stores.corrections.correct(view.dataset, lambda _: CorrectionPlan(changes))
 
 
-def _can_mend(suspect: SuspectExample) -> bool:
-    """Tell whether a correction mends it: a label that is missing must be uploaded."""
+def _is_correctable(suspect: SuspectExample) -> bool:
+    """Return whether a correction can fix it; a missing label needs an upload."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)
