@@ -18,6 +18,7 @@ from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
 from chalicelib.formats.pdf.document import PdfDocument
 from chalicelib.formats.pdf.geometry import MAX_RASTER_PIXELS
 from chalicelib.formats.pictures.content_type import HEAD_BYTES, explain_foreign, sniff
+from chalicelib.formats.pictures.png_exif import standardize_orientation
 from chalicelib.formats.pictures.reading import picture_facts, read_picture
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class PictureDocument:
         Raises:
             BadRequest: it is broken, truncated, over 50,000,000 pixels or too narrow.
         """
-        self._page: Page | None = _read(data)
+        self._page: Page | None = _read(standardize_orientation(data))
 
     def __enter__(self) -> Self:
         return self

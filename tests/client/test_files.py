@@ -5,12 +5,17 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 from presage import FileError, _folders
 from presage._files import open_source
-from presage._pictures import convert, scale_boxes
+from presage._pictures import MAX_PAGES, convert, scale_boxes
+
+from tests.conversions import INSIDE, OUTSIDE, Conversion, transparent_images
 
 PHONE = Path(__file__).parents[1] / "data" / "phone.heic"
 
@@ -94,6 +99,87 @@ def test_heic_images_become_jpeg():
     source = convert(open_source(PHONE))
     assert source.name == "phone.jpg"
     assert Image.open(source.stream).size == (64, 48)
+
+
+def tiff(*pages: Image.Image, **options: Any) -> bytes:
+    """Return the pages as one TIFF."""
+    stream = io.BytesIO()
+    pages[0].save(stream, "TIFF", save_all=True, append_images=pages[1:], **options)
+    return stream.getvalue()
+
+
+def sent(content: bytes, **options: Any) -> Image.Image:
+    """Return an image as it would be sent."""
+    return Image.open(convert(open_source(content), **options).stream)
+
+
+@pytest.mark.parametrize("case", transparent_images(), ids=lambda case: case.name)
+def test_transparent_images_get_a_background_that_contrasts(case: Conversion):
+    """Dark content comes on white, light content on black; colours below alpha do not show."""
+    image = sent(case.content)
+    assert (image.getpixel(INSIDE), image.getpixel(OUTSIDE)) == (case.inside, case.outside)
+
+
+@pytest.mark.parametrize("most", [4095, 65535])
+@pytest.mark.parametrize("kind", ["<u2", "<i4", "<f4", ">u2"])
+def test_deep_tiff_is_scaled_by_its_real_range(kind, most):
+    """A scan of 12 or 16 bits becomes neither black nor white."""
+    ramp = np.linspace(0, most, 64 * 64).reshape(64, 64).astype(kind)
+    found = np.asarray(sent(tiff(Image.fromarray(ramp))).convert("L"), float)
+    assert np.abs(found - np.linspace(0, 255, 64 * 64).reshape(64, 64)).mean() < 2
+
+
+def test_values_of_a_deep_tiff_may_be_inverted():
+    """A 16-bit TIFF in which white is zero is inverted, and one of one value is not stretched."""
+    ramp = np.linspace(0, 65535, 64 * 64).reshape(64, 64).astype("<u2")
+    inverted = sent(tiff(Image.fromarray(ramp), tiffinfo={262: 0})).convert("L")
+    assert inverted.getpixel((0, 0)) > 250 > 5 > inverted.getpixel((63, 63))
+    flat = Image.fromarray(np.full((9, 9), 65535, "<u2"))
+    assert sent(tiff(flat)).convert("L").getextrema() == (255, 255)
+
+
+def test_all_pages_of_a_tiff_are_read():
+    """For `ocr` the pages become a PDF whose boxes are in pixels of the pages."""
+    pages = [Image.new("1", (1000, 400 + 10 * number), 1) for number in range(3)]
+    source = convert(open_source(tiff(*pages)), takes_pdf=True)
+    assert source.name == "data.pdf"
+    assert source.scale == 1.0
+    with pdfium.PdfDocument(source.part()[1].read()) as document:
+        sizes = [document[number].get_size() for number in range(len(document))]
+    pixels = [tuple(round(side * 200 / 72) for side in size) for size in sizes]
+    assert pixels == [page.size for page in pages]
+
+
+def test_a_large_tiff_becomes_a_pdf_within_the_limit():
+    """Pages are scaled down until the PDF fits; the pages keep their size."""
+    pages = [Image.effect_noise((1500, 1200), 100) for _ in range(2)]
+    source = convert(open_source(tiff(*pages)), most_bytes=1_200_000, takes_pdf=True)
+    assert source.size <= 1_200_000
+    with pdfium.PdfDocument(source.part()[1].read()) as document:
+        assert round(document[0].get_width() * 200 / 72) == pytest.approx(1500, abs=2)
+
+
+def test_pages_are_never_dropped_without_an_error(tmp_path):
+    """Several pages are refused where one image is needed, and more than the service reads."""
+    path = tmp_path / "fax.tif"
+    path.write_bytes(tiff(*[Image.new("1", (40, 30))] * 2))
+    with pytest.raises(FileError, match="has 2 pages, and one image is needed"):
+        convert(open_source(path))
+    path.write_bytes(tiff(*[Image.new("1", (40, 30))] * (MAX_PAGES + 1)))
+    with pytest.raises(FileError, match="has 9 pages, and at most 8 are read"):
+        convert(open_source(path), takes_pdf=True)
+
+
+def test_a_reduced_copy_in_a_tiff_is_not_a_page():
+    """A thumbnail that a camera stores in the file counts as no page."""
+    small = Image.new("RGB", (8, 6))
+    small.encoderinfo = {"tiffinfo": {254: 1}}
+    assert sent(tiff(Image.new("RGB", (80, 60)), small)).size == (80, 60)
+
+
+def test_oblong_pixels_of_a_fax_become_square():
+    """A fax of 204 by 98 dots per inch is as high as the sheet was."""
+    assert sent(tiff(Image.new("1", (204, 98), 1), dpi=(204, 98))).size == (204, 204)
 
 
 def test_images_of_folders_are_converted(tmp_path):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from typing import Any
+
+from PIL import Image
 
 from chalicelib.domain.datasets.dataset import DETECTION
 from chalicelib.domain.datasets.upload_format import ReadingOptions
@@ -20,6 +23,7 @@ from tests.boxes import (
 )
 from tests.corpus.case import UploadCase
 from tests.formats.archives.raw_archives import Raw, raw_zip
+from tests.formats.drawn import turned
 from tests.formats.pictures.test_shrinking import noise
 from tests.pictures import a_box, annotations, draw, label_folders, make_zip
 
@@ -71,6 +75,12 @@ def _corners() -> dict[str, bytes]:
     return _changed(**document)
 
 
+def _rotated(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return images of an archive with an EXIF tag that rotates them by 180 degrees."""
+    opened = {name: Image.open(io.BytesIO(content)) for name, content in files.items()}
+    return {name: turned(image, "JPEG", 3) for name, image in opened.items()}
+
+
 COCO_FILES = [
     _ok("COCO", {**_IMAGES, "annotations/instances_train.json": coco_file()}, "coco"),
     _ok("COCO of any name", {**_IMAGES, "result.json": coco_file(folder="images/")}, "coco"),
@@ -99,6 +109,12 @@ COCO_FILES = [
         "coco",
         labels={"circle": 6, "square": 6},
         warnings=frozenset({"boxesCut"}),
+    ),
+    _ok(
+        "COCO of images that EXIF rotates",
+        {**_rotated(_IMAGES), "instances.json": coco_file()},
+        "coco",
+        warnings=frozenset({"rotatedImages"}),
     ),
     _ok("COCO whose ids are texts", _texts_of_ids(), "coco"),
     _ok(
@@ -171,6 +187,12 @@ COCO_FILES = [
 ]
 YOLO_FILES = [
     _ok("YOLO", {**_IMAGES, **_YAML, **yolo_texts()}, "yolo"),
+    _ok(
+        "YOLO of images that EXIF rotates",
+        {**_rotated(_IMAGES), **_YAML, **yolo_texts()},
+        "yolo",
+        warnings=frozenset({"rotatedImages"}),
+    ),
     _ok(
         "YOLO with classes.txt beside the pictures",
         {**pictures(), "classes.txt": b"circle\r\nsquare\r\n", **yolo_texts("")},
@@ -342,6 +364,7 @@ _SHARES = [
 ]
 BOX_FILES = [
     _ok("annotations.csv", {**pictures(), **_TABLE}, "annotations"),
+    _ok("annotations.csv, images rotated", {**_rotated(pictures()), **_TABLE}, "annotations"),
     _ok(
         "annotations.csv with semicolons",
         {**pictures(), "annotations.csv": re.sub(b',("{|box)', rb";\1", _TABLE["annotations.csv"])},

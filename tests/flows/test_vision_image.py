@@ -8,8 +8,17 @@ import time
 import pytest
 
 from infra import provision
+from tests.conversions import with_raw_exif
 from tests.flows.client import OPEN, VISION, Client
-from tests.flows.pictures import LABELS, folders_zip, fruit_scenes, scenes_zip, shape, turned
+from tests.flows.pictures import (
+    LABELS,
+    folders_zip,
+    fruit_scenes,
+    lossless,
+    scenes_zip,
+    shape,
+    turned,
+)
 from tests.pictures import draw
 
 MANY_EPOCHS = 300
@@ -136,11 +145,13 @@ def test_every_way_to_ask(gallery, shapes_model, files):
 
 @pytest.mark.parametrize("orientation", [2, 3, 6, 8])
 def test_turned_picture_is_read_as_displayed(gallery, shapes_model, orientation):
-    """An image that EXIF rotates is answered exactly like the upright one."""
+    """An image that EXIF rotates, in a chunk or as text, is answered like the upright one."""
     upright = draw("triangle", "red", (96, 48), at=(4, 6, 30, 36))
     content = turned(upright, orientation)
+    raw = with_raw_exif(lossless(content), orientation)
 
-    assert gallery.picture(shapes_model, content).ok == gallery.picture(shapes_model, upright).ok
+    answers = [gallery.picture(shapes_model, image).ok for image in (upright, content, raw)]
+    assert answers == [answers[0]] * 3
 
 
 def test_feedback_corrects_a_model(client, stack):

@@ -5,8 +5,17 @@ from __future__ import annotations
 import pytest
 
 from infra.drawing.archives import sign_files
+from tests.conversions import with_raw_exif
 from tests.flows.client import VISION, Client
-from tests.flows.pictures import folders, folders_zip, fruit_scenes, scenes_zip, shape, turned
+from tests.flows.pictures import (
+    folders,
+    folders_zip,
+    fruit_scenes,
+    lossless,
+    scenes_zip,
+    shape,
+    turned,
+)
 from tests.flows.test_picture_examples import fetch
 from tests.pictures import a_box, draw, make_zip
 
@@ -187,10 +196,13 @@ def test_boxes_are_examples(client):
     assert fetched(items[0]["location"])[2] in {content for _, content, _ in scenes}
 
 
-def test_boxes_lie_in_the_displayed_picture(client):
+@pytest.mark.parametrize("is_raw", [False, True])
+def test_boxes_lie_in_the_displayed_picture(client, is_raw):
     """A box is judged in the frame that a viewer shows, after the picture's EXIF turn."""
     name, upright, _ = fruit_scenes(1)[0]
     content = turned(upright, 6, "JPEG")
+    if is_raw:
+        content = with_raw_exif(lossless(content), 6)
     right, low = a_box("apple", 220, 20, 30, 30), a_box("apple", 20, 220, 30, 30)
     done = client.dataset(
         scenes_zip([(name, content, [right, low])]), file_name="t.zip", type="image-detection"

@@ -12,6 +12,9 @@ const MAX_ZIP32_FILES = 0xffff;
 const MAX_IMAGE_BYTES = 1_000_000;
 const SIDE = 1600,
   MIN_SIDE = 200;
+// Opacity of pixels that count as content, and its luminance above which the background is black.
+const VISIBLE = 128,
+  LIGHT = 191;
 // Applied to the sides of an image that is still too large: fine textures compress badly.
 const SHRINK_FACTOR = 0.8;
 const ANNOTATION_NAME = /\.(png|jpe?g|csv|json|txt|xml|ya?ml|names)$/i;
@@ -42,12 +45,33 @@ export async function shrinkImage(file, most = MAX_IMAGE_BYTES) {
   for (let side = Math.min(SIDE, longest); ; side *= SHRINK_FACTOR) {
     const scale = side / longest;
     const canvas = new OffscreenCanvas(Math.round(image.width * scale), Math.round(image.height * scale));
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    fillBackground(context);
     const made = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.9 });
     if (made.size > most && side > MIN_SIDE) continue;
     image.close();
     return new File([made], file.name.replace(/\.\w+$/, ".jpg"));
   }
+}
+
+/** Put an image on white, or on black if its visible content is light; JPEG has no transparency. */
+function fillBackground(context) {
+  const { width, height } = context.canvas;
+  const { data } = context.getImageData(0, 0, width, height);
+  let sum = 0,
+    count = 0,
+    isOpaque = true;
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] < 255) isOpaque = false;
+    if (data[at + 3] < VISIBLE) continue;
+    sum += 0.299 * data[at] + 0.587 * data[at + 1] + 0.114 * data[at + 2];
+    count++;
+  }
+  if (isOpaque) return;
+  context.globalCompositeOperation = "destination-over";
+  context.fillStyle = sum > LIGHT * count ? "black" : "white";
+  context.fillRect(0, 0, width, height);
 }
 
 /** List dropped files, including those in folders, with their paths. */

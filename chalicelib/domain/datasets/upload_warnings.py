@@ -18,6 +18,7 @@ from chalicelib.domain.datasets.upload_format import (
     LABELS_ALMOST_EQUAL,
     MANY_DUPLICATES,
     MAX_PLACES,
+    ROTATED_IMAGES,
     TINY_BOXES,
     UploadWarning,
 )
@@ -146,6 +147,16 @@ def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
         "that all are pixels of the picture as displayed."
     )
     return _warning_of_boxes(BOXES_CUT, message, boxes)
+
+
+def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:
+    """Return a warning if images with boxes of another tool are rotated by their EXIF tag."""
+    message = (
+        f"{images.count:,} images are rotated by their EXIF orientation. Check their boxes on the "
+        "page of the dataset: boxes refer to the image as displayed, and some tools draw them on "
+        "the image as stored. If they are wrong, save the images without EXIF and upload again."
+    )
+    return _warning_of_boxes(ROTATED_IMAGES, message, images)
 
 
 def _warning_of_boxes(code: str, message: str, boxes: OddBoxes) -> list[UploadWarning]:

@@ -8,6 +8,7 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import ServiceError
 from chalicelib.formats.archives.box_cells import clip_box
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
+from chalicelib.formats.pictures.png_exif import standardize_orientation
 from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.formats.pictures.rules import PictureFacts
 from chalicelib.formats.pictures.shrinking import MAX_SHRUNK_BYTES, shrink_picture
@@ -64,8 +65,9 @@ class MemberPictures:
         """
         if not self._shrinks:
             remedy = "make it smaller, or send shrink=true."
-            return MemberPicture(self._archive.read(member, self._max_bytes, remedy), None)
-        content = self._archive.read(member, MAX_SHRUNK_BYTES)
+            content = self._archive.read(member, self._max_bytes, remedy)
+            return MemberPicture(standardize_orientation(content), None)
+        content = standardize_orientation(self._archive.read(member, MAX_SHRUNK_BYTES))
         try:
             return MemberPicture(*shrink_picture(content, self._max_bytes))
         except ServiceError as problem:

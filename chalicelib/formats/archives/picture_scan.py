@@ -37,6 +37,7 @@ from chalicelib.domain.datasets.upload_warnings import (
     warn_of_counts,
     warn_of_cut_boxes,
     warn_of_labels,
+    warn_of_rotated_images,
     warn_of_tiny_boxes,
 )
 from chalicelib.domain.documents.picture import Box
@@ -64,6 +65,7 @@ from chalicelib.formats.archives.zip_archive import (
     open_archive,
 )
 from chalicelib.formats.archives.zip_directory import show_path
+from chalicelib.formats.pictures.orientation import UPRIGHT
 from chalicelib.formats.pictures.rules import PictureFacts
 
 
@@ -167,7 +169,7 @@ class _Scan:
         self._pictures = MemberPictures(
             archive, rules.max_image_bytes, shrinks=rules.options.shrink
         )
-        self._tiny, self._cut = OddBoxes(), OddBoxes()
+        self._tiny, self._cut, self._rotated = OddBoxes(), OddBoxes(), OddBoxes()
         self.result = PictureScan(format=FileFormat(kind))
         sink.begin(self.result)
 
@@ -213,6 +215,9 @@ class _Scan:
                 continue
             self._read_boxed(member)
         self.result.warnings += [*warn_of_tiny_boxes(self._tiny), *warn_of_cut_boxes(self._cut)]
+        # Rows of annotations.csv are pixels of the displayed image by the contract.
+        if kind != ANNOTATIONS:
+            self.result.warnings += warn_of_rotated_images(self._rotated)
 
     def _read_boxed(self, member: ZipMember) -> None:
         """-"""
@@ -236,6 +241,8 @@ class _Scan:
         """-"""
         name = picture_digest(picture.content)
         is_kept = False
+        if (picture.sent or facts).orientation != UPRIGHT:
+            self._rotated.add(show_path(member.path))
         for row in boxes:
             label = self._rules.present(row.label)
             try:

@@ -29,8 +29,7 @@ def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
         UnsupportedType: neither PNG nor JPEG, by its content.
         BadRequest: empty, broken, over 50,000,000 pixels or 100 times as long as wide.
     """
-    file = _open(data, max_bytes)
-    return PictureFacts("png" if isinstance(file, PngFile) else "jpeg", *_displayed_size(file))
+    return _facts(_open(data, max_bytes))
 
 
 def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
@@ -46,11 +45,11 @@ def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
         from chalicelib.formats.pictures.png_pixels import verify_png
 
         verify_png(file)
-        return PictureFacts("png", *_displayed_size(file))
+        return _facts(file)
     from chalicelib.formats.pictures.jpeg_pixels import verify_jpeg
 
     verify_jpeg(file)
-    return PictureFacts("jpeg", *_displayed_size(file))
+    return _facts(file)
 
 
 def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> Picture:
@@ -83,8 +82,7 @@ def _decode(file: PngFile | JpegFile, least_side: int | None) -> Picture:
 
 def measure_large_picture(data: bytes, max_bytes: int) -> PictureFacts:
     """Return type and displayed size like `picture_facts`, for up to 200,000,000 pixels."""
-    file = _open(data, max_bytes, MAX_LARGE_PIXELS)
-    return PictureFacts("png" if isinstance(file, PngFile) else "jpeg", *_displayed_size(file))
+    return _facts(_open(data, max_bytes, MAX_LARGE_PIXELS))
 
 
 def read_large_picture(data: bytes, max_bytes: int, least_side: int) -> Picture:
@@ -95,6 +93,11 @@ def read_large_picture(data: bytes, max_bytes: int, least_side: int) -> Picture:
 def _open(data: bytes, max_bytes: int, max_pixels: int = MAX_PIXELS) -> PngFile | JpegFile:
     read = read_png if require_kind(data, max_bytes) == "png" else read_jpeg
     return read(data, max_pixels)
+
+
+def _facts(file: PngFile | JpegFile) -> PictureFacts:
+    kind = "png" if isinstance(file, PngFile) else "jpeg"
+    return PictureFacts(kind, *_displayed_size(file), file.orientation)
 
 
 def _displayed_size(file: PngFile | JpegFile) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
 from chalicelib.formats.pictures.content_type import HEAD_BYTES, explain_foreign, sniff
+from chalicelib.formats.pictures.orientation import UPRIGHT
 
 # Limit of width times height; decoding must fit into the memory of the function.
 MAX_PIXELS = 50_000_000
@@ -25,6 +26,8 @@ class PictureFacts:
     """Pixels from left to right as displayed, after the rotation by EXIF."""
     height: int
     """Pixels from top to bottom as displayed."""
+    orientation: int = UPRIGHT
+    """Value of the EXIF tag, 1 to 8: how the stored image is rotated for display."""
 
 
 def require_kind(data: bytes, max_bytes: int) -> str:

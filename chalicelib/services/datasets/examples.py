@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
@@ -34,6 +35,7 @@ from chalicelib.errors import (
     MissingParameter,
 )
 from chalicelib.formats.pictures.content_type import content_type
+from chalicelib.formats.pictures.png_exif import standardize_orientation
 from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.datasets import DatasetStore
@@ -170,6 +172,7 @@ class ExampleService:
         target = _target(view, label_id, label)
         _check_takes_pictures(view.dataset)
         name = target.name if target else checked_label(label or "", view.dataset.type)
+        file = replace(file, content=standardize_orientation(file.content))
         check_picture(file.content, MAX_IMAGE_BYTES)
         check_can_grow(view.dataset, has_new_label=target is None)
         kind = content_type(file.content)

@@ -34,6 +34,7 @@ from chalicelib.errors import (
     InvalidParameter,
 )
 from chalicelib.formats.pictures.content_type import content_type
+from chalicelib.formats.pictures.png_exif import standardize_orientation
 from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.datasets import DatasetStore
@@ -101,6 +102,7 @@ class FeedbackService:
             TooManyOpen: the account stores as much as is allowed.
         """
         _check_takes_pictures(model)
+        file = replace(file, content=standardize_orientation(file.content))
         check_picture(file.content, MAX_IMAGE_BYTES)
         view = self._view(model)
         label = view.label_named(expected_label.strip())

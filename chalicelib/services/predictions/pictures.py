@@ -155,10 +155,13 @@ class PicturePredictionService:
         A picture that is of no use is refused before a model that is not ready, and both before
         anything is counted.
         """
+        from chalicelib.formats.pictures.png_exif import standardize_orientation
         from chalicelib.formats.pictures.reading import read_picture
 
         model.require_type(types)
-        content = self._samples.content(sample, MAX_PREDICTED_IMAGE_BYTES, _WHAT)
+        content = standardize_orientation(
+            self._samples.content(sample, MAX_PREDICTED_IMAGE_BYTES, _WHAT)
+        )
         key = (model.model_id, model.version)
         trained = self._warm.get(key, lambda: self._read(model)) if model.version else None
         least_side = trained.least_side if trained else 1

@@ -1,4 +1,4 @@
-"""Converts images that the service does not accept to JPEG before they are sent.
+"""Converts images that the service does not accept to JPEG or PDF before they are sent.
 
 This needs the extra `pictures`. Without it images are sent unchanged, and the service's error names
 the accepted formats.
@@ -12,7 +12,9 @@ import io
 import re
 from typing import Any
 
+from presage._pixels import flatten, read_pages
 from presage._sources import CONVERTIBLE, PICTURES, Source
+from presage.errors import FileError
 
 # The service's limits: bytes of an image to predict, bytes of an example, and pixels.
 MAX_BYTES = 5_000_000
@@ -20,6 +22,11 @@ MAX_EXAMPLE_BYTES = 1_000_000
 MAX_PIXELS = 50_000_000
 # Longest sides in pixels, tried in this order until an image is within its limit.
 SIDES = (3000, 2000, 1400, 1000)
+# The service returns boxes on a PDF page in pixels at this resolution. Pages are written so that
+# one of these is one pixel of the image.
+PDF_DPI = 200
+# The service reads at most this many pages of a PDF.
+MAX_PAGES = 8
 
 # First bytes of each format, for images without a file name.
 _SIGNATURES = {
@@ -33,8 +40,17 @@ _SIGNATURES = {
 }
 
 
-def convert(source: Source, most_bytes: int = MAX_BYTES) -> Source:
-    """Return an image that the service accepts: the same one, or a JPEG."""
+def convert(source: Source, most_bytes: int = MAX_BYTES, takes_pdf: bool = False) -> Source:
+    """Return an image that the service accepts: the same one, a JPEG or a PDF.
+
+    Args:
+        source: the image.
+        most_bytes: size limit of the result.
+        takes_pdf: whether an image of several pages may become a PDF, as for `ocr`.
+
+    Raises:
+        FileError: the image has more pages than can be sent.
+    """
     ending = _ending(source)
     is_fine = ending not in CONVERTIBLE and source.size <= most_bytes
     if is_fine or (ending not in CONVERTIBLE and ending not in PICTURES):
@@ -42,7 +58,7 @@ def convert(source: Source, most_bytes: int = MAX_BYTES) -> Source:
     pillow = _pillow()
     if pillow is None:
         return source
-    return _as_jpeg(pillow, source, most_bytes)
+    return _converted(pillow, source, most_bytes, takes_pdf)
 
 
 def _ending(source: Source) -> str:
@@ -72,19 +88,36 @@ def _pillow() -> Any:
     return image
 
 
-def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
-    """Write an image as an upright JPEG, as large as the limits allow."""
-    transpose = importlib.import_module("PIL.ImageOps").exif_transpose
+def _converted(pillow: Any, source: Source, most_bytes: int, takes_pdf: bool) -> Source:
     source.stream.seek(0)
     try:
-        with pillow.open(source.stream) as picture:
-            upright = transpose(picture).convert("RGB")
-    except (
-        OSError,
-        ValueError,
-        pillow.DecompressionBombError,
-    ):  # the service reports what is wrong
+        with pillow.open(source.stream) as opened:
+            pages = read_pages(opened)
+            if len(pages) == 1:
+                upright = flatten(opened)
+            elif takes_pdf and len(pages) <= MAX_PAGES:
+                return _as_pdf(source, [flatten(opened, page) for page in pages], most_bytes)
+    except (OSError, ValueError, pillow.DecompressionBombError):  # the service reports the fault
         return source
+    if len(pages) > 1:
+        source.close()
+        raise _too_many_pages(source.name, len(pages), takes_pdf)
+    return _as_jpeg(source, upright, most_bytes)
+
+
+def _too_many_pages(name: str, pages: int, takes_pdf: bool) -> FileError:
+    if takes_pdf:
+        return FileError(
+            f"{name} has {pages} pages, and at most {MAX_PAGES} are read. Split the file."
+        )
+    return FileError(
+        f"{name} has {pages} pages, and one image is needed. Save each page as a file. To read "
+        "text, use `ocr`: it takes all pages."
+    )
+
+
+def _as_jpeg(source: Source, upright: Any, most_bytes: int) -> Source:
+    """Write an image as JPEG, as large as the limits allow."""
     width = upright.width
     if source.size > most_bytes or upright.width * upright.height > MAX_PIXELS:
         upright.thumbnail((SIDES[0], SIDES[0]))
@@ -94,9 +127,30 @@ def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
             break
         upright.thumbnail((side, side))
         stream = _jpeg(upright)
+    return _replaced(source, stream, ".jpg", width / upright.width)
+
+
+def _as_pdf(source: Source, pages: list[Any], most_bytes: int) -> Source:
+    """Write the pages as PDF, as large as the limit allows; boxes are in pixels of the pages."""
+    longest = max(max(page.size) for page in pages)
+    stream = _pdf(pages, PDF_DPI)
+    for side in SIDES:
+        if stream.tell() <= most_bytes:
+            break
+        share = min(1.0, side / longest)
+        stream = _pdf([_resized(page, share) for page in pages], PDF_DPI * share)
+    return _replaced(source, stream, ".pdf")
+
+
+def _resized(page: Any, share: float) -> Any:
+    return page.resize([max(1, round(side * share)) for side in page.size])
+
+
+def _replaced(source: Source, stream: io.BytesIO, ending: str, scale: float = 1.0) -> Source:
+    """Return the converted file, and close the original one."""
     source.close()
-    name = f"{source.name.rpartition('.')[0] or source.name}.jpg"
-    return Source(stream, name, stream.tell(), width / upright.width)
+    name = f"{source.name.rpartition('.')[0] or source.name}{ending}"
+    return Source(stream, name, stream.tell(), scale)
 
 
 def scale_boxes(answer: Any, scale: float) -> Any:
@@ -120,4 +174,10 @@ def _scale_box(box: dict[str, int], scale: float) -> dict[str, int]:
 def _jpeg(picture: Any) -> io.BytesIO:
     stream = io.BytesIO()
     picture.save(stream, "JPEG", quality=92)
+    return stream
+
+
+def _pdf(pages: list[Any], dpi: float) -> io.BytesIO:
+    stream = io.BytesIO()
+    pages[0].save(stream, "PDF", save_all=True, append_images=pages[1:], resolution=dpi, quality=92)
     return stream

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from playwright.sync_api import expect
 
 from infra.drawing.archives import ASSETS
+from tests.conversions import INSIDE, OUTSIDE, Conversion, transparent_images
 
 FRUITS = ASSETS / "global" / "image-detection.zip"
+COLOURS = """async ({ name, content, places }) => {
+  const { shrinkImage } = await import("/console/folder.js");
+  const bytes = Uint8Array.from(atob(content), (one) => one.charCodeAt(0));
+  const image = await createImageBitmap(await shrinkImage(new File([bytes], name)));
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  return places.map(([x, y]) => [...context.getImageData(x, y, 1, 1).data]);
+}"""
 
 
 @pytest.fixture
@@ -77,3 +88,14 @@ def test_matrix_cell_links_to_its_examples(console, owner):
     console.page.locator(".matrix td a").first.click()
     expect(console.page.locator(".suggestion").first).to_be_visible()
     expect(console.page.get_by_text("not trained on them predicts")).to_be_visible()
+
+
+@pytest.mark.parametrize("case", transparent_images(), ids=lambda case: case.name)
+def test_transparent_images_get_a_background_that_contrasts(console, owner, case: Conversion):
+    """The page converts an image with the colours that the client gives it."""
+    console.enter(owner)
+    sent = {"name": case.name, "content": base64.b64encode(case.content).decode()}
+    found = console.page.evaluate(COLOURS, {**sent, "places": [INSIDE, OUTSIDE]})
+    expected = [(*case.inside, 255), (*case.outside, 255)]
+    for colour, wanted in zip(found, expected, strict=True):
+        assert colour == pytest.approx(wanted, abs=8)

@@ -334,7 +334,7 @@ def test_read_when_bytes_are_wrong(
 def test_facts_when_turned(kind: str) -> None:
     """The displayed size comes from the header; no pixel is decoded."""
     data = turned(scene(64, 48), kind, 6)
-    assert picture_facts(data, ENOUGH) == PictureFacts(kind.lower(), 48, 64)
+    assert picture_facts(data, ENOUGH) == PictureFacts(kind.lower(), 48, 64, 6)
     with pytest.raises(UnsupportedType):
         picture_facts(b"GIF89a" + bytes(20), ENOUGH)
 

@@ -52,7 +52,7 @@ def test_picture_is_stored_as_displayed() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     small, sent = shrink_picture(noise(600, 300, "JPEG", quality=100, exif=exif), LIMIT)
-    assert sent == PictureFacts("jpeg", 300, 600)
+    assert sent == PictureFacts("jpeg", 300, 600, 6)
     with Image.open(io.BytesIO(small)) as turned:
         assert turned.size[1] == pytest.approx(2 * turned.size[0], abs=2)
         assert not turned.getexif()

@@ -248,7 +248,7 @@ class AsyncVision(AsyncFamily):
             sent = {**fields, "sampleLocation": file}
             request = Request("POST", path, fields=sent, is_counted_once=True)
             return await self.transport.record(request, kind)
-        source: Source = convert(open_source(file))
+        source: Source = convert(open_source(file), takes_pdf=call == "ocr")
         async with self.uploads.attached(source.stream, "sampleContent", "sampleLocation") as part:
             for item in part.files.values():
                 item.name = source.name

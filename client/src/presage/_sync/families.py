@@ -249,7 +249,7 @@ class Vision(Family):
             sent = {**fields, "sampleLocation": file}
             request = Request("POST", path, fields=sent, is_counted_once=True)
             return self.transport.record(request, kind)
-        source: Source = convert(open_source(file))
+        source: Source = convert(open_source(file), takes_pdf=call == "ocr")
         with self.uploads.attached(source.stream, "sampleContent", "sampleLocation") as part:
             for item in part.files.values():
                 item.name = source.name

@@ -1,0 +1,73 @@
+"""Moves an EXIF orientation from a text chunk of a PNG to the chunk that PNG has for it.
+
+Before 2017 PNG had no chunk for EXIF, and editors such as ImageMagick wrote it as hexadecimal text.
+Viewers rotate such images, so new files do so here. Stored examples are read by the standard chunk
+alone: their boxes were drawn on the image as it was shown then.
+"""
+
+from __future__ import annotations
+
+import binascii
+import struct
+import zlib
+
+from chalicelib.formats.pictures.content_type import sniff
+from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
+
+_KEYWORDS = (b"Raw profile type exif\0", b"Raw profile type APP1\0")
+_MARK = b"Raw profile type "
+# Bytes of the text that are read: a profile of 64 KB, the largest in a JPEG, has 130 KB of digits.
+_MAX_TEXT = 200_000
+# TIFF header and one entry: orientation, a short.
+_EXIF = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0%c\0\0\0\0\0\0"
+
+
+def standardize_orientation(data: bytes) -> bytes:
+    """Return an image file whose orientation is where readers of PNG look for it.
+
+    Other files, and PNG with the standard chunk, are returned unchanged. Malformed chunks are left
+    to the decoder.
+    """
+    if _MARK not in data or sniff(data) != "png":
+        return data
+    orientation, start, end = _find_raw(data)
+    if orientation == UPRIGHT:
+        return data
+    body = _EXIF % orientation
+    checksum = zlib.crc32(b"eXIf" + body)
+    chunk = struct.pack(">I4s", len(body), b"eXIf") + body + struct.pack(">I", checksum)
+    # The text is replaced, so that the file does not grow beyond its size limit.
+    return data[:start] + chunk + data[end:]
+
+
+def _find_raw(data: bytes) -> tuple[int, int, int]:
+    """Return the orientation in a text chunk, and where that chunk begins and ends.
+
+    The orientation is 1 without such a chunk, and if there is a standard one.
+    """
+    found, position = (UPRIGHT, 0, 0), 8
+    while position + 12 <= len(data):
+        length, name = struct.unpack_from(">I4s", data, position)
+        end = position + 12 + length
+        if name == b"eXIf":
+            return UPRIGHT, 0, 0
+        body = data[position + 8 : end - 4] if name in (b"tEXt", b"zTXt") else b""
+        if body.startswith(_KEYWORDS):
+            exif = _read_profile(name, body.partition(b"\0")[2])
+            found = (read_orientation(exif), position, end)
+        position = end
+    return found
+
+
+def _read_profile(name: bytes, text: bytes) -> bytes:
+    """Return the EXIF block of a text: a line of its kind, one of its length, and digits."""
+    if name == b"zTXt":
+        try:
+            text = zlib.decompressobj().decompress(text[1:], _MAX_TEXT)
+        except zlib.error:
+            return b""
+    digits = b"".join(text[:_MAX_TEXT].split()[2:])
+    try:
+        return binascii.unhexlify(digits[: len(digits) // 2 * 2]).removeprefix(b"Exif\0\0")
+    except binascii.Error:
+        return b""
