@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# No job is owned for longer without a heartbeat, because Lambda ends a run after 900 seconds.
+# A lease that ends later was taken before the machine's clock was set back.
+LONGEST_LEASE_MILLISECONDS = 900_000
+
 
 @dataclass(frozen=True)
 class Lease:
@@ -15,3 +19,13 @@ class Lease:
     """How often the job was taken, this time included."""
     last_error: str = ""
     """What broke the attempt before."""
+
+
+def longest_lease(milliseconds: int) -> int:
+    """Return the longest possible lease where workers take leases of some milliseconds."""
+    return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
+
+
+def is_owned(until: int, now: int) -> bool:
+    """Return whether a lease that ends at `until` is valid, both in milliseconds since 1970."""
+    return now <= until <= now + LONGEST_LEASE_MILLISECONDS

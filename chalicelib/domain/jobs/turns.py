@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from chalicelib.domain.jobs.lease import is_owned
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -50,7 +52,7 @@ def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
         jobs: of one kind.
         now: milliseconds since 1970.
     """
-    return Counter(job.account_id for job in jobs if job.lease_until >= now)
+    return Counter(job.account_id for job in jobs if is_owned(job.lease_until, now))
 
 
 def in_turn(
@@ -65,5 +67,5 @@ def in_turn(
         now: milliseconds since 1970.
     """
     for job in sorted(jobs, key=lambda job: job.turn):
-        if job.lease_until < now and running[job.account_id] < limit:
+        if not is_owned(job.lease_until, now) and running[job.account_id] < limit:
             yield job

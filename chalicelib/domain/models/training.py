@@ -225,7 +225,8 @@ def is_left_over(
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # A younger entry belongs to a retraining that is about to be queued.
     is_over = (ended or {}).get(model_id, 0) > moment
-    is_old = moment + GUARD_GRACE_MILLISECONDS < now_milliseconds
+    # A moment far ahead was written before the clock was set back.
+    is_old = abs(now_milliseconds - moment) > GUARD_GRACE_MILLISECONDS
     return (is_old or is_over) and model_id not in set(open_models)
 
 

@@ -37,6 +37,7 @@ from chalicelib.domain.jobs.batch import (
     LineError,
 )
 from chalicelib.domain.jobs.batch_work import BatchWork
+from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import BatchJob, batch_job
 from chalicelib.errors import (
     Conflict,
@@ -180,9 +181,10 @@ class BatchRunService:
 
     def settle(self, batch: Batch) -> None:
         """Settle a finished batch: release predictions, delete files, start the next batch."""
-        seconds = (batch.lease_until - to_milliseconds(self._clock())) / 1000
-        if seconds > 0:
+        now = to_milliseconds(self._clock())
+        if is_owned(batch.lease_until, now):
             # A worker that prepares it may be about to reserve predictions, so settle it later.
+            seconds = (batch.lease_until - now) / 1000
             self._send(batch, delay_seconds=min(900, math.ceil(seconds)))
             return
         result, size = batch.result, batch.size_bytes

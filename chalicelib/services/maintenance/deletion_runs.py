@@ -13,6 +13,7 @@ from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
+from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import DeleteJob, delete_job
 from chalicelib.domain.models.evaluation import without_evaluated
 from chalicelib.domain.models.redaction import without_examples, without_names
@@ -157,8 +158,8 @@ class DeletionRunService:
     def _writer_seconds(self, dataset: Dataset) -> int:
         """Return how long an upload that was cut off may still be writing, in seconds."""
         until = self._stores.datasets.lease_until(dataset)
-        rest = until - to_milliseconds(self._clock())
-        return max(0, -(-rest // 1000))
+        now = to_milliseconds(self._clock())
+        return -(-(until - now) // 1000) if is_owned(until, now) else 0
 
 
 def _redacted(document: Any, labels: frozenset[str]) -> Any:

@@ -28,8 +28,10 @@ from chalicelib.domain.common.repeats import (
     KeyReused,
     KeyUnderWay,
 )
+from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.sealing import Seal
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.aws.tables import KeyRow
@@ -51,6 +53,7 @@ class IdempotencyStore:
         self._seal = Seal(secrets, "kept answers")
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
+        self._longest = longest_lease(self._milliseconds)
 
     def claim(
         self, account_id: str, key: str, request: str, reserve: Callable[[], int]
@@ -125,8 +128,10 @@ class IdempotencyStore:
             KeyRow.lease_until.set(now + self._milliseconds),
             KeyRow.sealed.remove(),
         ]
-        is_over = (KeyRow.lease_until <= now) & (KeyRow.attempt == row.attempt)
-        if row.lease_until <= now and try_update(row, actions, is_over):
+        is_over = lease_is_over(KeyRow.lease_until, now + 1, self._longest)
+        is_over &= KeyRow.attempt == row.attempt
+        is_owned = now < row.lease_until <= now + self._longest
+        if not is_owned and try_update(row, actions, is_over):
             return _load(row)
         left = (int(row.lease_until) - now) / 1000
         seconds = min(3 * (now - int(row.began_at)) / 1000, left, _LONGEST_PAUSE)

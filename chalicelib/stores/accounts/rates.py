@@ -19,6 +19,9 @@ from chalicelib.stores.aws.tables import QuotaRow
 _ATTEMPTS = 5
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
+# Difference of the clocks of two machines that is not taken for a jump, in microseconds. Otherwise
+# the slower machine would fill the bucket that the faster one has emptied.
+_SKEW = 5_000_000
 _KEPT = timedelta(days=1)
 """How long a row stays after its bucket was drawn from."""
 
@@ -51,8 +54,10 @@ class RateStore:
         latest = present + BURST_SECONDS * 1_000_000
         for _ in range(_ATTEMPTS):
             seen = _full_at(row)
-            # A clock that was ahead must not keep a bucket empty for longer than it takes to fill.
-            full_at = min(max(present, seen or 0), latest)
+            # Written by a clock that has been set back since: it does not show what was drawn, and
+            # the bucket would stay empty for as long as that clock was ahead.
+            is_ahead = seen is not None and seen > latest + _SKEW
+            full_at = min(max(present, 0 if is_ahead else seen or 0), latest)
             calls = min(wanted, (latest - full_at) // interval)
             if calls < 1:
                 return 0

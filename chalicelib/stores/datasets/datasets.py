@@ -22,6 +22,7 @@ from chalicelib.domain.datasets.upload import QueuedUpload, Upload
 from chalicelib.domain.jobs.turns import Turn
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
@@ -242,9 +243,11 @@ class DatasetStore:
             announced_before: the same of those that nobody has begun: a message waits as they do.
         """
         now = to_milliseconds(self._clock())
-        died = (DatasetRow.lease_until > 0) & (DatasetRow.lease_until < now)
-        silent = (DatasetRow.lease_until == 0) & (DatasetRow.nudged_at < announced_before)
-        lost = (died & (DatasetRow.nudged_at < dead_before)) | silent
+        nudged = DatasetRow.nudged_at
+        died = (DatasetRow.lease_until > 0) & lease_is_over(DatasetRow.lease_until, now)
+        waits = DatasetRow.lease_until == 0
+        lost = died & is_announced_before(nudged, dead_before, now)
+        lost |= waits & is_announced_before(nudged, announced_before, now)
         self._place_old(lanes)
         claimed: list[Dataset] = []
         for lane in lanes:
@@ -263,7 +266,8 @@ class DatasetStore:
             Datasets whose deletion job must be sent again.
         """
         now = to_milliseconds(self._clock())
-        stale = (DatasetRow.nudged_at < older_than) & (DatasetRow.lease_until < now)
+        stale = is_announced_before(DatasetRow.nudged_at, older_than, now)
+        stale &= lease_is_over(DatasetRow.lease_until, now)
         rows = DatasetRow.open_index.query(DELETION_PENDING, filter_condition=stale)
         # The condition repeats what the index said: that may be a moment old.
         return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))

@@ -18,10 +18,11 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import FAILED, SUCCEEDED, UPLOADING, Dataset, LabelCounts
 from chalicelib.domain.datasets.upload import Upload
-from chalicelib.domain.jobs.lease import Lease
+from chalicelib.domain.jobs.lease import Lease, longest_lease
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.datasets import dump_counts, label_block, load_dataset, row_of
 from chalicelib.stores.datasets.labels import owner_key
@@ -63,6 +64,7 @@ class DatasetLeases:
         clients.bind_tables()
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
+        self._longest = longest_lease(self._milliseconds)
 
     def acquire_upload(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
@@ -239,7 +241,8 @@ class DatasetLeases:
         """Take the lease when it is free; a repeated call recognises its own first write."""
         owner = secrets.token_hex(8)
         # The fence grows with the lease in one write, so no two owners ever share a fence.
-        free = DatasetRow.lease_until < to_milliseconds(self._clock())
+        now = to_milliseconds(self._clock())
+        free = lease_is_over(DatasetRow.lease_until, now, self._longest)
         actions: list[Action] = [
             DatasetRow.lease_until.set(self._until()),
             DatasetRow.lease_owner.set(owner),

@@ -9,8 +9,10 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.deletion import QUEUED, RUNNING, SUCCEEDED, WAITING, Deletion
+from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import DeletionRow
 
 OPEN = "OPEN"
@@ -26,6 +28,7 @@ class DeletionStore:
         clients.bind_tables()
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
+        self._longest = longest_lease(self._milliseconds)
 
     def create(self, deletion: Deletion) -> Deletion:
         """Write a QUEUED record, or return the one that is there already."""
@@ -80,7 +83,8 @@ class DeletionStore:
         """
         now = to_milliseconds(self._clock())
         owner = secrets.token_hex(8)
-        free = (DeletionRow.lease_until < now) | (DeletionRow.lease_owner == owner)
+        free = lease_is_over(DeletionRow.lease_until, now, self._longest)
+        free |= DeletionRow.lease_owner == owner
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING) & free
         actions: list[Action] = [
             DeletionRow.status.set(RUNNING),
@@ -158,7 +162,8 @@ class DeletionStore:
             Deletions whose job must be sent again.
         """
         now = to_milliseconds(self._clock())
-        stale = (DeletionRow.nudged_at < older_than) & (DeletionRow.lease_until < now)
+        stale = is_announced_before(DeletionRow.nudged_at, older_than, now)
+        stale &= lease_is_over(DeletionRow.lease_until, now)
         unfinished = stale & DeletionRow.status.is_in(QUEUED, RUNNING)
         claimed = []
         for row in list(DeletionRow.open_index.query(OPEN, filter_condition=stale)):

@@ -26,6 +26,7 @@ from chalicelib.domain.jobs.webhook import (
 )
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import DeliveryRow
 
 OPEN = "DELIVERY"
@@ -93,7 +94,8 @@ class DeliveryStore:
         """Own a delivery for one attempt; None when it has ended or is owned by another."""
         now, owner = self._clock(), secrets.token_hex(8)
         row = DeliveryRow(_owner(account_id, hook_id), key)
-        free = (DeliveryRow.lease_until < to_milliseconds(now)) | (DeliveryRow.lease_owner == owner)
+        is_over = lease_is_over(DeliveryRow.lease_until, to_milliseconds(now))
+        free = is_over | (DeliveryRow.lease_owner == owner)
         actions: list[Action] = [
             DeliveryRow.lease_until.set(to_milliseconds(now + _LEASE)),
             DeliveryRow.lease_owner.set(owner),

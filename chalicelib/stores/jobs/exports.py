@@ -17,6 +17,7 @@ from chalicelib.domain.jobs.messages import Job, batch_job, export_job
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix, exports_prefix
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
@@ -150,9 +151,11 @@ class ExportStore:
             Queue and job of each; exports whose time is over are deleted.
         """
         now = to_milliseconds(self._clock())
-        died = (ExportRow.lease_until < now) & (ExportRow.attempts > 0)
-        waits = (ExportRow.attempts == 0) & (ExportRow.nudged_at < announced_before)
-        lost = waits | (died & (ExportRow.nudged_at < dead_before))
+        nudged = ExportRow.nudged_at
+        died = lease_is_over(ExportRow.lease_until, now) & (ExportRow.attempts > 0)
+        lost = died & is_announced_before(nudged, dead_before, now)
+        waits = ExportRow.attempts == 0
+        lost |= waits & is_announced_before(nudged, announced_before, now)
         unfinished = lost & (ExportRow.open == OPEN)
         actions: list[Action] = [ExportRow.nudged_at.set(now)]
         rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))

@@ -10,7 +10,9 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.export import QUEUED, RUNNING
+from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.stores.aws.errors import try_update
+from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import BatchRow, ExportRow
 
 
@@ -20,6 +22,7 @@ class RowLease:
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
+        self._longest = longest_lease(self._milliseconds)
 
     def take(
         self, row: ExportRow | BatchRow, fence: int, attempts: int, more: Iterable[Action] = ()
@@ -33,7 +36,8 @@ class RowLease:
             more: what is written with it.
         """
         kind, owner = type(row), secrets.token_hex(8)
-        free = (kind.lease_until < to_milliseconds(self._clock())) & (kind.fence == fence)
+        is_over = lease_is_over(kind.lease_until, to_milliseconds(self._clock()), self._longest)
+        free = is_over & (kind.fence == fence)
         actions: list[Action] = [
             *self.longer(row),
             kind.lease_owner.set(owner),

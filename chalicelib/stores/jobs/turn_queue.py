@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import Job, kind_of
 from chalicelib.domain.jobs.turns import Waiting, in_turn, running_jobs
 from chalicelib.errors import StorageUnavailable
@@ -102,7 +103,8 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     def _waiting(self, job: Queued) -> Waiting | None:
         """Find the job of a message; None when it is over, or a worker owns it."""
         found = self._find(job)
-        return found if found is not None and found.lease_until < self._now() else None
+        is_waiting = found is not None and not is_owned(found.lease_until, self._now())
+        return found if is_waiting else None
 
     def _now(self) -> int:
         """Return the present moment in milliseconds since 1970."""

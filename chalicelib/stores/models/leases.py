@@ -14,10 +14,12 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.domain.models.model import FAILED, OPEN, RUNNING, SUCCEEDED, Model, TrainStats
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.models import load_model, open_key
 
@@ -30,6 +32,7 @@ class ModelLeases:
         clients.bind_tables()
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
+        self._longest = longest_lease(self._milliseconds)
 
     def acquire(self, account_id: str, model_id: str, run: int) -> Model | None:
         """Own a run and set it RUNNING; None when it is done, gone, or owned by another."""
@@ -48,7 +51,7 @@ class ModelLeases:
         ]
         # A message of an earlier run, delivered late, must not start the retraining.
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
-        free = is_open & (ModelRow.lease_until < now)
+        free = is_open & lease_is_over(ModelRow.lease_until, now, self._longest)
         if not try_update(row, actions, free):
             # A repeated call must not count another attempt; it meets its own first write here.
             try:

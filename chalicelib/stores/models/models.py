@@ -24,6 +24,7 @@ from chalicelib.domain.models.model import (
 )
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
 
 FRONT = 50
@@ -171,10 +172,11 @@ class ModelStore:
             announced_before: the same of those that wait: a message waits as they do.
         """
         now = to_milliseconds(self._clock())
-        died = (ModelRow.lease_until > 0) & (ModelRow.lease_until < now)
-        silent = ModelRow.nudged_at < announced_before
+        died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)
+        silent = is_announced_before(ModelRow.nudged_at, announced_before, now)
+        unheeded = is_announced_before(ModelRow.nudged_at, dead_before, now)
         # One that stepped aside has no lease, and waits as those do that have not begun.
-        lost = (died & (ModelRow.nudged_at < dead_before)) | (silent & (ModelRow.lease_until == 0))
+        lost = (died & unheeded) | (silent & (ModelRow.lease_until == 0))
         lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
         claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
@@ -194,7 +196,8 @@ class ModelStore:
         Returns:
             Models whose deletion job must be sent again.
         """
-        stale = ModelRow.nudged_at < older_than
+        now = to_milliseconds(self._clock())
+        stale = is_announced_before(ModelRow.nudged_at, older_than, now)
         hidden = stale & (ModelRow.deleted == True)  # noqa: E712 - a PynamoDB condition
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 

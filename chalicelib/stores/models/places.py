@@ -117,7 +117,8 @@ class QueuePlaces:
             row = CounterRow.get(_ROW)
         except CounterRow.DoesNotExist:
             return {}
-        is_old = row.value < to_milliseconds(self._clock()) - COUNTED_MILLISECONDS
+        age = to_milliseconds(self._clock()) - row.value
+        is_old = not -COUNTED_MILLISECONDS <= age <= COUNTED_MILLISECONDS
         return {} if is_old else {k: _Lane.load(lane) for k, lane in (row.places or {}).items()}
 
 

@@ -49,14 +49,25 @@ def test_bucket_fills_with_time(store, clock) -> None:
 
 
 def test_clock_that_was_ahead_keeps_no_bucket_empty(store, clock) -> None:
-    """A row written by a machine whose clock was an hour ahead fills within the usual time."""
+    """A bucket that was emptied an hour ahead of now is full, and counts again from then on."""
     clock.advance(hours=1)
     draw(store, clock, 200)
     clock.advance(hours=-1)
-    assert draw(store, clock, 1) == 0
 
+    assert [draw(store, clock, wanted) for wanted in (150, 150, 1)] == [150, 50, 0]
     QuotaRow("2", f"rate#{RECORDS}").update(actions=[QuotaRow.full_at.set(2**60)])
+    assert draw(store, clock, 1) == 1
+
+
+def test_clock_a_little_ahead_fills_no_bucket(store, clock) -> None:
+    """What a machine whose clock is 2 seconds ahead has emptied is empty for the others."""
+    clock.advance(seconds=2)
+    draw(store, clock, 200)
+    clock.advance(seconds=-2)
+
     assert draw(store, clock, 1) == 0
+    clock.advance(seconds=5)
+    assert draw(store, clock, 100) == 6
 
 
 def test_row_goes_when_nobody_calls(store, clock) -> None:
