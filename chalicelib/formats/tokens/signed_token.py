@@ -6,6 +6,7 @@ refresh token. RFC 8725 sections 3.1, 3.11 and 3.12.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +16,18 @@ REFRESH = "refresh+jwt"
 # cannot be nested so deeply that the JSON parsers of different interpreters disagree.
 MAX_CHARACTERS = 2_000
 _ALGORITHM = "HS256"
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 # Number of verified tokens in a process's cache; they use at most a megabyte.
 _REMEMBERED = 512
 
 
 class NotOurToken(ValueError):
     """The text is not a token of this kind that this service signed."""
+
+
+def has_token_form(text: str) -> bool:
+    """Return whether a text has the length and the three parts of a token."""
+    return len(text) <= MAX_CHARACTERS and _COMPACT.fullmatch(text) is not None
 
 
 class TokenSigner:
@@ -51,7 +58,7 @@ class TokenSigner:
         Raises:
             NotOurToken: it is of another kind, of another service, or not signed with the key.
         """
-        if len(token) > MAX_CHARACTERS or not token.isascii():
+        if not has_token_form(token):
             raise NotOurToken
         return dict(self._verified(kind, token))
 

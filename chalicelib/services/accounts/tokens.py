@@ -22,7 +22,13 @@ from chalicelib.formats.tokens.assertion import (
     is_signed_by,
     read_assertion,
 )
-from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, NotOurToken, TokenSigner
+from chalicelib.formats.tokens.signed_token import (
+    ACCESS,
+    REFRESH,
+    NotOurToken,
+    TokenSigner,
+    has_token_form,
+)
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.secrets import SecretStore
@@ -95,13 +101,14 @@ class TokenService:
             assertion = read_assertion(text)
         except InvalidAssertion as error:
             raise InvalidGrant from error
-        account, key_id = self._signer_of(assertion)
         now = self._clock().timestamp()
-        if not assertion.is_current(now) or not assertion.is_meant_for(self._hosts_at(domain)):
-            raise InvalidGrant
         ends_at = int(min(assertion.expires_at, now + MAX_TOKEN_SECONDS))
-        if ends_at - now < 1:
+        # Checked before the account is read, so that stale assertions cost no call of a table.
+        if not assertion.is_current(now) or ends_at - now < 1:
             raise InvalidGrant
+        if not assertion.is_meant_for(self._hosts_at(domain)):
+            raise InvalidGrant
+        account, key_id = self._signer_of(assertion)
         self._rates.check(account, TOKENS)
         refresh_token = None
         if scope is not None and OFFLINE in scope.split():
@@ -213,6 +220,9 @@ class TokenService:
 
     def _claims(self, kind: str, token: str) -> dict[str, Any] | None:
         """Read one of our tokens; None when it is not one of this kind."""
+        # Checked first, because the signing key may have to be fetched.
+        if not has_token_form(token):
+            return None
         try:
             return self._signer.read(kind, token)
         except NotOurToken:

@@ -11,7 +11,8 @@ from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, Toke
 from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.formats.tokens.signed_token import ACCESS, TokenSigner
 from chalicelib.stores.aws.tables import RefreshTokenRow
-from tests.services.accounts.token_world import DAY, EMAIL, World
+from tests.quick_aws import keep_clients
+from tests.services.accounts.token_world import DAY, EMAIL, World, encode
 
 
 @pytest.fixture
@@ -37,6 +38,72 @@ def test_tokens_are_jwts_of_their_kind(world):
     assert access["payload"]["exp"] == world.now + 900
     assert "exp" not in refresh["payload"]
     assert granted.expires_in == 900
+
+
+def _bad_tokens(world: World) -> dict[str, str]:
+    """Return texts that are not this service's tokens, by what is wrong with them."""
+    access, claims = world.grant().access_token, {"sub": "1", "exp": world.now + 9, "key": "k"}
+    head, body, signature = access.split(".")
+    unsigned_head = encode(b'{"alg":"none","typ":"at+jwt"}')
+    foreign = TokenSigner(b"another key of thirty-two letters", world.settings.name)
+    return {
+        "empty": "",
+        "a word": "hello",
+        "two parts": f"{head}.{body}",
+        "four parts": f"{access}.x",
+        "too long": f"{head}.{body * 40}.{signature}",
+        "not of ASCII": f"{head}.{body}.ä",
+        "cut": access[:-3],
+        "of another key": foreign.sign(ACCESS, claims),
+        "not signed": f"{unsigned_head}.{body}.x",
+    }
+
+
+def test_bad_tokens_are_refused_before_any_table_is_read(world, clients):
+    """A flood of tokens that are not the service's, or are expired, reads and writes no row."""
+    bad, granted = _bad_tokens(world), world.offline()
+    stale = {
+        "expired": world.sign(exp=world.now - 1),
+        "from the future": world.sign(iat=world.now + DAY),
+        "for another service": world.sign(aud="https://evil.test/v2/oauth2/token"),
+    }
+    calls: list[str] = []
+    keep_clients()
+    clients.dynamodb.meta.events.register(
+        "before-call", lambda model, **_: calls.append(model.name)
+    )
+
+    for name, token in {**bad, "a refresh token": granted.refresh_token}.items():
+        with pytest.raises(InvalidToken):
+            world.tokens.authenticate(token)
+        assert calls == [], name
+    for name, token in {**bad, "an access token": granted.access_token}.items():
+        with pytest.raises(InvalidGrant):
+            world.tokens.grant_refresh(token)
+        with pytest.raises(TokenNotFound):
+            world.tokens.revoke(world.account, token)
+        assert calls == [], name
+    for name, assertion in {**bad, **stale}.items():
+        with pytest.raises(InvalidGrant):
+            world.tokens.grant_assertion(assertion)
+        assert calls == [], name
+    world.clock.advance(seconds=901)
+    with pytest.raises(InvalidToken):
+        world.tokens.authenticate(granted.access_token)
+    assert calls == []
+
+
+def test_malformed_tokens_need_no_signing_key(world, monkeypatch):
+    """A new process refuses them without fetching the key, which is a call with a price too."""
+    fetched: list[int] = []
+    texts = ("", "hello", "a.b", "a.b.c.d", "a" * 3_000, "ä.b.c")
+    monkeypatch.setattr(world.secrets, "signing_key", lambda: fetched.append(1) or b"key")
+
+    for text in texts:
+        with pytest.raises(InvalidToken):
+            world.tokens.authenticate(text)
+
+    assert fetched == []
 
 
 def test_refresh_token_comes_with_the_offline_scope_only(world):
