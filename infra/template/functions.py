@@ -24,9 +24,7 @@ from infra.template.names import camel
 
 # Kind of resource in the template.
 FUNCTION_TYPE = "AWS::Serverless::Function"
-# What Chalice calls the function of routes; it answered all of them before there were others. It
-# reads documents and takes files, and is large enough for anything: while an older stage is
-# updated, its gateway calls this one for every route.
+# What Chalice calls the function of routes. It reads documents and takes files.
 API = "api_handler"
 # The functions of the other routes.
 RECORDS, TEXTS, PICTURES = "records", "texts", "pictures"

@@ -1,7 +1,8 @@
 """A role for each function that may do exactly what is needed: a test records calls and compares.
 
 A resource is `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `objects/PREFIX` of the bucket,
-`bucket` or `secret`; its actions are those of its service. See: tests/policies
+`objects/datasets/KIND` of all datasets, `bucket` or `secret`; its actions are those of its service.
+See: tests/policies
 """
 
 from __future__ import annotations
@@ -53,35 +54,65 @@ _TRAIN: Rights = {
     "table/exports": ("PutItem",),
 }
 
-_ROUTES: Rights = {
+# What every function of routes does: it reads the caller's account, with the refresh token that the
+# access token came from, counts calls, and reports events to webhooks.
+_CALLED: Rights = {
     "bucket": ("ListBucket",),
-    "objects/batches": ("DeleteObject", "GetObject", "PutObject"),
-    "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
-    "objects/exports": ("GetObject",),
-    "objects/incoming": ("DeleteObject", "GetObject", "PutObject"),
     "objects/models": ("GetObject",),
     "objects/prebuilt": ("GetObject",),
     "queue/delete": SEND,
-    "queue/embed": SEND,
-    "queue/export": SEND,
-    "queue/ingest": SEND,
-    "queue/train-free": SEND,
-    "queue/train-paid": SEND,
     "secret": ("GetSecretValue",),
+    "table/accounts": ("BatchGetItem", "GetItem"),
+    "table/exports": ("PutItem",),
+    "table/models": ("BatchGetItem", "GetItem"),
+    "table/quotas": ("GetItem", "UpdateItem"),
+    "table/refresh-tokens": ("BatchGetItem",),
+}
+
+# What both functions do that change examples: they write chunks and the indexes of a dataset. One
+# that was deleted meanwhile is cleaned up.
+_EXAMPLES: Rights = {
+    "objects/datasets/chunks": ("DeleteObject", "GetObject", "PutObject"),
+    "objects/datasets/digests": ("GetObject", "PutObject"),
+    "queue/embed": SEND,
     "table/accounts": ("BatchGetItem", "GetItem", "UpdateItem"),
     "table/counters": ("GetItem", "UpdateItem"),
-    "table/datasets": (
-        "BatchGetItem",
-        "DeleteItem",
-        "GetItem",
-        "PutItem",
-        "Query",
-        "UpdateItem",
-    ),
-    "table/deletions": ("GetItem", "PutItem", "UpdateItem"),
     "table/examples": ("BatchGetItem", "BatchWriteItem", "PutItem", "Query", "UpdateItem"),
     "table/exports": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
-    "table/incoming": ("GetItem", "PutItem", "UpdateItem"),
+}
+
+# Documents, files of datasets and batches, thumbnails, feedback with images.
+_FILES: Rights = {
+    **_CALLED,
+    **_EXAMPLES,
+    "objects/batches": ("DeleteObject", "GetObject", "PutObject"),
+    "objects/datasets/images": ("DeleteObject", "GetObject", "PutObject"),
+    "objects/datasets/names": ("GetObject", "PutObject"),
+    "objects/datasets/parts": ("DeleteObject", "PutObject"),
+    "objects/datasets/raw": ("DeleteObject", "GetObject", "PutObject"),
+    "objects/datasets/thumbnails": ("DeleteObject", "GetObject", "PutObject"),
+    "objects/incoming": ("DeleteObject", "GetObject"),
+    "queue/ingest": SEND,
+    "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+    "table/incoming": ("GetItem", "UpdateItem"),
+    "table/labels": ("BatchGetItem", "BatchWriteItem"),
+    "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
+}
+
+# Every other route. An uploaded file is sent by the caller, with this function's signature.
+_RECORDS: Rights = {
+    **_CALLED,
+    **_EXAMPLES,
+    "objects/batches": ("DeleteObject", "GetObject"),
+    "objects/datasets/images": ("GetObject",),
+    "objects/exports": ("GetObject",),
+    "objects/incoming": ("PutObject",),
+    "queue/export": SEND,
+    "queue/train-free": SEND,
+    "queue/train-paid": SEND,
+    "table/datasets": ("BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+    "table/deletions": ("GetItem", "PutItem", "UpdateItem"),
+    "table/incoming": ("PutItem",),
     "table/labels": ("BatchGetItem", "BatchWriteItem", "GetItem", "UpdateItem"),
     "table/models": (
         "BatchGetItem",
@@ -93,8 +124,7 @@ _ROUTES: Rights = {
     ),
     "table/models/index/dataset": ("Query",),
     "table/models/index/queued": ("Query",),
-    "table/quotas": ("GetItem", "UpdateItem"),
-    "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
+    "table/receipts": ("BatchWriteItem", "Query"),
     "table/refresh-tokens": (
         "BatchGetItem",
         "DeleteItem",
@@ -104,27 +134,13 @@ _ROUTES: Rights = {
     ),
 }
 
-_PREDICT: Rights = {
-    "bucket": ("ListBucket",),
-    "objects/models": ("GetObject",),
-    "objects/prebuilt": ("GetObject",),
-    "queue/delete": SEND,
-    "secret": ("GetSecretValue",),
-    "table/accounts": ("BatchGetItem", "GetItem"),
-    "table/exports": ("PutItem",),
-    "table/models": ("BatchGetItem", "GetItem"),
-    "table/quotas": ("GetItem", "UpdateItem"),
-}
-
-# Functions with the rights of all routes together, where each may lack a use for some. Their routes
-# share stores, and the first still answers every route of a stage that is updated.
-SHARED = ("api_handler", "records")
 # By the name of the handler. Without `ListBucket` a missing object would look forbidden.
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
-    **dict.fromkeys(SHARED, _ROUTES),
-    "texts": _PREDICT,
+    "api_handler": _FILES,
+    "records": _RECORDS,
+    "texts": _CALLED,
     "pictures": {
-        **_PREDICT,
+        **_CALLED,
         "objects/incoming": ("GetObject",),
         "table/incoming": ("GetItem", "UpdateItem"),
     },
@@ -283,7 +299,9 @@ def _arn(resource: str) -> Part:
     if kind == "queue":
         return queue_arn(name)
     if kind == "objects":
-        return bucket_arn(f"/{name}/*")
+        prefix, _, part = name.partition("/")
+        # The id of a dataset comes before the kind of its objects.
+        return bucket_arn(f"/{prefix}/*/{part}*" if part else f"/{prefix}/*")
     return ref(SECRET_ARN) if kind == "secret" else bucket_arn()
 
 

@@ -51,6 +51,15 @@ def _large_events(template: Template) -> None:
     assert _answer(template, "INTEGRATION_FAILURE")[0] == "502"
 
 
+def _renamed_challenge(template: Template) -> None:
+    api = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
+    methods = [facts for path in api["paths"].values() for facts in path.values()]
+    # Only proxies rename it; the gateway itself answers no 401 that would need the header.
+    assert all(m["x-amazon-apigateway-integration"]["type"] == "aws_proxy" for m in methods)
+    answers = api["x-amazon-apigateway-gateway-responses"].values()
+    assert not any(answer.get("statusCode") == "401" for answer in answers)
+
+
 def _slow_answers(template: Template) -> None:
     assert template["Resources"]["APIHandler"]["Properties"]["Timeout"] == 29
     assert _answer(template, "INTEGRATION_TIMEOUT") == ("504", "timed_out")
@@ -169,6 +178,9 @@ def _domain(template: Template) -> None:
 UNPROVED: dict[str, Callable[[Template], None]] = {
     "10 MB a request, refused by the gateway": _large_bodies,
     "6 MB an event or answer of a function": _large_events,
+    "the header WWW-Authenticate, which arrives as x-amzn-Remapped-WWW-Authenticate": (
+        _renamed_challenge
+    ),
     "29 seconds a call": _slow_answers,
     "throttling of the stage": _throttling,
     "lines of the access log": _access_log,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -264,6 +265,16 @@ class Caller:
         self.token = granted["access_token"]
         self._until = self.deployed.clock() + timedelta(seconds=granted["expires_in"])
         return str(granted["refresh_token"])
+
+    @contextmanager
+    def with_refreshed_token(self) -> Iterator[None]:
+        """Call with a token that came from a refresh token, which is read with each call."""
+        refresh = self.sign_in()
+        before = self.token
+        fields = {"grant_type": "refresh_token", "refresh_token": refresh}
+        self.token = self.form("POST", "/v2/oauth2/token", **fields)["access_token"]
+        yield
+        self.token = before
 
     def send(
         self, method: str, url: str, body: bytes | None = None, kind: str | None = None

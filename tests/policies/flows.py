@@ -110,6 +110,8 @@ def texts(caller: Caller) -> None:
     asked = {"modelId": model, "document": "book please"}
     count = caller.deployed.count
     count("intent or sentiment", lambda: caller.json("POST", f"{LANGUAGE}/intent", **asked))
+    with caller.with_refreshed_token():
+        caller.json("POST", f"{LANGUAGE}/intent", **asked)
     count("dataset record", lambda: caller.get(dataset))
     count("list of examples", lambda: caller.get(f"{dataset}/examples"))
     exported(caller, dataset, "csv")
@@ -169,6 +171,9 @@ def pictures(caller: Caller) -> None:
     caller.deployed.count(
         "page of OCR", lambda: caller.form("POST", f"{VISION}/ocr", **reading, task="text")
     )
+    with caller.with_refreshed_token():
+        caller.form("POST", f"{VISION}/predict", **fields)
+        caller.form("POST", f"{VISION}/ocr", **reading, task="text")
     wrong = draw("square", salt=9)
     fields = {"modelId": model, "expectedLabel": "car"}
     caller.form("POST", f"{VISION}/feedback", ("data", wrong, "y.png"), **fields)

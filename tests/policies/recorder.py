@@ -58,8 +58,10 @@ class Recorder:
             for right in self.needed(service, operation, params):
                 rights.add(right)
                 self.actions.append(right[1])
-                if act := self._pending.pop((function, right), None):
-                    act()
+                # A flow waits for objects of one kind of a dataset, or of any.
+                for resource in dict.fromkeys((right[0], "/".join(right[0].split("/")[:2]))):
+                    if act := self._pending.pop((function, (resource, right[1])), None):
+                        act()
 
         def end(event_name: str, parsed: Mapping[str, Any], context: Any, **_: Any) -> None:
             """Note what S3 needs in order to say that something is not there."""
@@ -141,8 +143,9 @@ def _tables(params: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _object(key: str) -> str:
-    """Name the objects of a kind as the rights do: by the first part of their keys."""
-    return f"objects/{key.partition('/')[0]}"
+    """Name the objects of a kind as the rights do: by their prefix, those of datasets by kind."""
+    prefix, *parts = key.split("/")
+    return f"objects/{prefix}/{parts[1]}" if prefix == "datasets" else f"objects/{prefix}"
 
 
 def _texts(value: Any) -> Iterator[str]:

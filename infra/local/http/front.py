@@ -28,6 +28,7 @@ from infra.local.http.gateway import (
     RouteTable,
     http_answer,
     proxy_event,
+    remap_headers,
 )
 from infra.local.http.server import HEADERS_KEY, THREADS, error_body, serve, too_large_message
 from infra.template.functions import RECORDS
@@ -51,9 +52,11 @@ class GatewayLimits:
     """Largest event and result of a function, in bytes; None for no limit."""
     seconds: float | None = None
     """Longest wait for an answer, in seconds; None for no limit."""
+    remaps_headers: bool = False
+    """Whether some headers of answers are renamed, as `WWW-Authenticate` is."""
 
 
-GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
+GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS, True)
 
 
 class Front:
@@ -108,6 +111,8 @@ class Front:
         if refused := self._too_large_result(result):
             return refused
         answer = http_answer(result)
+        if self._limits.remaps_headers:
+            answer = remap_headers(answer)
         answer.headers.append(("x-amzn-RequestId", context.aws_request_id))
         return answer
 

@@ -9,7 +9,7 @@ import base64
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
@@ -32,6 +32,26 @@ HOP_BY_HOP = frozenset(
         "upgrade",
     )
 )
+
+# Headers of a function's answer that a REST API sends as `x-amzn-Remapped-NAME` ("Important notes"
+# of the API Gateway developer guide, read 2026-11-28). No setting of a proxy integration avoids it.
+REMAPPED = frozenset(
+    (
+        "authorization",
+        "content-md5",
+        "date",
+        "host",
+        "max-forwards",
+        "proxy-authenticate",
+        "referer",
+        "server",
+        "user-agent",
+        "via",
+        "warn",
+        "www-authenticate",
+    )
+)
+REMAPPED_PREFIX = "x-amzn-Remapped-"
 
 
 @dataclass(frozen=True)
@@ -212,3 +232,12 @@ def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
         raise ValueError("the body of a proxy result must be a text")  # noqa: TRY004 - as a gateway
     content = base64.b64decode(body) if result.get("isBase64Encoded") else body.encode("utf-8")
     return HttpAnswer(int(result["statusCode"]), headers, content)
+
+
+def remap_headers(answer: HttpAnswer) -> HttpAnswer:
+    """Rename the headers of a function's answer that API Gateway does not send as they are."""
+    renamed = [
+        (f"{REMAPPED_PREFIX}{name}" if name.lower() in REMAPPED else name, value)
+        for name, value in answer.headers
+    ]
+    return replace(answer, headers=renamed)

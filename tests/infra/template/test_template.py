@@ -18,6 +18,7 @@ from infra.template.names import BUCKET, SECRET_ARN
 from infra.template.parameters import data_parameters, parameters
 from infra.template.rights import statements
 from infra.template.versions import version_parameters
+from tests.deployed.unproved import UNPROVED
 
 MAX_TEMPLATE_BYTES = 1_000_000
 """CloudFormation takes no more."""
@@ -96,7 +97,8 @@ def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
         for statement in statements(function):
             assert not any("*" in action for action in statement["Action"])
             resource = json.dumps(statement["Resource"])
-            assert "*" not in resource or re.search(r":::\$\{Name\}-data-[^/]+/[a-z]+/\*", resource)
+            kind = r":::\$\{Name\}-data-[^/]+/(datasets/\*/[a-z]+|[a-z]+/)\*\""
+            assert "*" not in resource or re.search(kind, resource)
 
 
 def test_paid_trainings_run_before_free_ones() -> None:
@@ -206,3 +208,11 @@ def test_every_alarm_is_in_the_runbook() -> None:
     sections = re.findall(r"^## ([a-z-]+)$", RUNBOOK.read_text(), re.MULTILINE)
 
     assert sorted(sections) == sorted({alarm.kind for alarm in all_alarms()})
+
+
+@pytest.mark.parametrize("name", UNPROVED)
+def test_template_asks_for_what_no_emulator_does(
+    template: dict[str, Any], data: dict[str, Any], name: str
+) -> None:
+    """What tests on a deployed stage cannot prove is in the templates, before they are packaged."""
+    UNPROVED[name]({"Resources": {**data["Resources"], **template["Resources"]}})

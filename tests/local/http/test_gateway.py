@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from infra.local.events import scheduled_event, sqs_event
-from infra.local.http.gateway import HttpRequest, Match, RouteTable, http_answer, proxy_event
+from infra.local.http.gateway import (
+    HttpRequest,
+    Match,
+    RouteTable,
+    http_answer,
+    proxy_event,
+    remap_headers,
+)
 
 
 def test_every_documented_member_is_in_an_event():
@@ -75,6 +82,18 @@ def test_answer_keeps_repeated_headers_and_drops_those_of_the_connection():
 
     assert answer.headers == [("B", "1"), ("B", "2"), ("A", "1")]
     assert answer.body == b"\xff"
+
+
+def test_gateway_renames_the_challenge_of_a_function():
+    """`WWW-Authenticate` of a proxy integration arrives under Amazon's name, others as they are."""
+    answer = http_answer(
+        {"statusCode": 401, "headers": {"WWW-Authenticate": "Bearer", "Retry-After": "1"}}
+    )
+
+    assert remap_headers(answer).headers == [
+        ("x-amzn-Remapped-WWW-Authenticate", "Bearer"),
+        ("Retry-After", "1"),
+    ]
 
 
 def test_malformed_answer_is_refused():

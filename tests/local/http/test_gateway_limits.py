@@ -143,6 +143,20 @@ def test_there_are_operations() -> None:
     assert len(ROUTES) == sum(len(methods) for methods in app.app.routes.values())
 
 
+def test_challenge_is_renamed_as_by_the_gateway(caller: Client) -> None:
+    """Behind API Gateway a client finds the challenge of a 401 under Amazon's name alone."""
+    place = caller.url.removeprefix("http://")
+    connection = http.client.HTTPConnection(place, timeout=20)
+    connection.request("GET", "/v2/apiusage")
+    answer = connection.getresponse()
+    body = json.loads(answer.read())
+    connection.close()
+
+    assert (answer.status, body["code"]) == (401, "invalid_authentication_scheme")
+    assert answer.headers["x-amzn-Remapped-WWW-Authenticate"] == "Bearer"
+    assert answer.headers["WWW-Authenticate"] is None
+
+
 def test_over_the_gateways_limit(caller: Client) -> None:
     """10 MB and a byte are refused before they are read; the answer is ours and arrives."""
     place = caller.url.removeprefix("http://")
