@@ -157,7 +157,7 @@ def test_strange_content_lengths_are_a_400(live, length):
 def test_body_that_stops_does_not_hang(live, victim):
     """A client that sends half a body and falls silent is cut off."""
     host, port = live.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(
             f"POST {TRAIN} HTTP/1.1\r\nHost: x\r\nContent-Type: {JSON}\r\n"
             f"Content-Length: 100\r\nAuthorization: Bearer {victim.token}\r\n\r\n{{".encode()
@@ -212,7 +212,7 @@ def test_many_headers_are_answered(live):
 
 def test_one_connection_survives_errors(live, victim):
     """After a refused body the connection serves the next call."""
-    connection = http.client.HTTPConnection(live.url.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(live.url.removeprefix("http://"), timeout=60)
     headers = {"Authorization": f"Bearer {victim.token}", "Content-Type": JSON}
     found = []
     for body in (b"{", json.dumps({"name": "x"}).encode(), b"[]"):

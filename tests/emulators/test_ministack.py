@@ -65,7 +65,7 @@ def test_it_answers_and_leaves_nothing(stand_in):
     stand_in()
     said: list[str] = []
     with Ministack(progress=said.append) as server:
-        with urllib.request.urlopen(server.url, timeout=10) as answer:  # noqa: S310
+        with urllib.request.urlopen(server.url, timeout=60) as answer:  # noqa: S310
             function = int(answer.read())
         pid, folder = server.pid, server.folder
         assert folder.is_dir()
@@ -122,7 +122,7 @@ def test_it_ends_with_who_started_it(stand_in, tmp_path: Path):
     assert parent.stdout is not None
     with parent:
         pid, url, folder = parent.stdout.readline().split()
-        with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310
+        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310
             function = int(answer.read())
         os.kill(parent.pid, signal.SIGKILL)
     deadline = time.monotonic() + 60

@@ -87,7 +87,7 @@ class Load:
         """Stop the callers."""
         self._stop.set()
         for thread in self._threads:
-            thread.join(30)
+            thread.join(60)
             assert not thread.is_alive()
 
     def _go(self, work: Callable[[Client, str], None], caller: Client, number: int) -> None:

@@ -114,7 +114,7 @@ def test_expect_continue(owner, weather_model):
         f"Content-Type: multipart/form-data; boundary={B}\r\n"
         "Expect: 100-continue\r\nConnection: close\r\n\r\n"
     )
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(head.encode())
         first = connection.recv(1000)
         connection.sendall(body)

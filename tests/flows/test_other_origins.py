@@ -29,7 +29,7 @@ def open_stack(closed_network: None) -> Iterator[LocalStack]:
 
 def send(url: str, method: str, path: str, **headers: str) -> tuple[int, dict[str, str]]:
     """Send a request without a body; return status and headers, by names in small letters."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     try:
         connection.request(
             method, path, headers={k.replace("_", "-"): v for k, v in headers.items()}

@@ -110,7 +110,8 @@ def test_paid_trainings_come_before_free_ones(stack, world):
     free_id, paid_id = (caller.dataset(rows)["id"] for caller in (free, paid))
     stack.pause_workers()
     # A poll that was on its way when the worker stopped is answered before any job is sent.
-    time.sleep(BLIND_POLL_SECONDS + 1)
+    for _ in range(10 * (BLIND_POLL_SECONDS + 1)):
+        time.sleep(0.1)  # in steps, so that the emulator gets its time after a stall, too
     try:
         waiting = [(free, free.train(free_id, f"free {n}")) for n in range(2)]
         waiting += [(paid, paid.train(paid_id, f"paid {n}")) for n in range(2)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from types import SimpleNamespace
 
 import pytest
 
+from chalicelib.domain.documents import page_work
 from chalicelib.domain.documents.page_work import PageWork
 from chalicelib.errors import BadRequest, TimedOut
 
@@ -31,19 +33,20 @@ def test_results_come_in_the_order_of_the_pages():
 def test_not_more_pages_than_threads_or_slots_at_a_time():
     """Two threads read two pages; one slot of the process lets one of them wait."""
     active, most, lock = [0], [0], threading.Lock()
+    pair = threading.Barrier(2, timeout=60)
 
-    def read(number, check):
+    def read(meet):
         with lock:
             active[0] += 1
             most[0] = max(most[0], active[0])
-        time.sleep(0.01)
+        meet()
         with lock:
             active[0] -= 1
 
-    run(read)
+    run(lambda number, check: read(pair.wait))
     assert most == [2]
     most[0] = 0
-    run(read, slots=1)
+    run(lambda number, check: read(lambda: time.sleep(0.01)), slots=1)
     assert most == [1]
 
 
@@ -78,10 +81,22 @@ def test_failure_nobody_foresaw_is_raised_too():
 
 
 @pytest.mark.parametrize("does_check", [True, False])
-def test_end_of_the_time_names_the_page(does_check):
+def test_end_of_the_time_names_the_page(does_check, monkeypatch):
     """Whether the threads notice it or only the one that waits for them."""
+    clock, is_stuck = SimpleNamespace(now=0.0), threading.Event()
+
+    def wait_for_time(pages, seconds, return_when):
+        """Let the time pass once pages 4 and 5 are being read, and wait for the threads or not."""
+        assert is_stuck.wait(60)
+        clock.now = 1.0
+        wait(pages, 60 if does_check else 0, return_when)
+
+    monkeypatch.setattr(page_work, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(page_work, "wait", wait_for_time)
 
     def read(number, check):
+        if number == 5:
+            is_stuck.set()
         while number >= 4:
             time.sleep(0.001)
             try:

@@ -38,14 +38,14 @@ def test_link_to_the_console_signs_in(shipped_stack):
     """The start prints a link whose token, after the #, is valid for ten minutes."""
     found = re.search(r"^  console +(\S+)#token=(\S+)$", shipped_stack.log(), re.MULTILINE)
     assert found is not None
-    with urlopen(found[1], timeout=20) as page:  # noqa: S310 - our own stack
+    with urlopen(found[1], timeout=60) as page:  # noqa: S310 - our own stack
         assert page.headers["Content-Type"].startswith("text/html")
     claims = jwt.decode(found[2], options={"verify_signature": False})
     assert claims["exp"] - claims["iat"] in range(590, 601)
     asked = Request(  # noqa: S310 - our own stack
         f"{shipped_stack.url}/v2/apiusage", headers={"Authorization": f"Bearer {found[2]}"}
     )
-    with urlopen(asked, timeout=20) as answer:  # noqa: S310 - our own stack
+    with urlopen(asked, timeout=60) as answer:  # noqa: S310 - our own stack
         assert answer.status == 200
 
 

@@ -134,7 +134,7 @@ def test_ctrl_c_in_an_upload_ends_at_once(network, account, tmp_path, begun):
             assert time.monotonic() < deadline, run.poll()
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
-        out, error = run.communicate(timeout=30)
+        out, error = run.communicate(timeout=60)
     assert (run.returncode, out) == (130, "")
     assert "Traceback" not in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["key.pem", "large.csv"]

@@ -42,7 +42,7 @@ def ends():
     made.close()
 
 
-def soon(seconds=10.0):
+def soon(seconds=60.0):
     """Return a deadline; by default one that no test waits for."""
     return time.monotonic() + seconds
 

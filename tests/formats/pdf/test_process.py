@@ -78,7 +78,7 @@ def test_closing_ends_it(process):
 def test_it_ends_with_its_parent(process):
     """It ends when its pipes are closed."""
     process.release()
-    for _ in range(100):
+    for _ in range(1200):
         if b"Z" in about(process, "stat").rpartition(b")")[2].split()[:1]:
             return
         time.sleep(0.05)

@@ -303,7 +303,7 @@ def test_a_second_installation_waits_for_the_first(world):
         assert len(lines) == 1
         assert "waiting" in lines[0]
         assert not (world / "nested").exists()
-    waiting.join(30)
+    waiting.join(60)
 
     assert installation.missing(world, NAMES) == []
 

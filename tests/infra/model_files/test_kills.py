@@ -52,7 +52,7 @@ def start(index):
 
 def finish(process, code=0):
     """Wait for the end of an installation and return what it said."""
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=60)
     assert process.returncode == code, said
     return said
 

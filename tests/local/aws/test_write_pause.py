@@ -52,8 +52,8 @@ def test_the_copier_waits_for_calls_that_have_begun():
 
     threading.Thread(target=stay, daemon=True).start()
     inside.wait(60)
-    threading.Timer(0.3, leave.set).start()
     started = time.monotonic()
+    threading.Timer(0.3, leave.set).start()
 
     assert gate.close() is not None
     assert time.monotonic() - started >= 0.25
@@ -74,8 +74,8 @@ def test_a_copier_that_dies_stops_no_call(monkeypatch: pytest.MonkeyPatch):
     """After the longest time the gate opens automatically, and the copier's `open` says so."""
     monkeypatch.setattr(write_pause, "LONGEST_SECONDS", 0.3)
     gate = WritePause()
-    token = gate.close()
     started = time.monotonic()
+    token = gate.close()
 
     stranger = passing(gate)
     stranger.join(60)

@@ -162,7 +162,7 @@ def test_over_the_gateways_limit(caller: Client) -> None:
     place = caller.url.removeprefix("http://")
     size = GATEWAY_BODY_BYTES + 1
     for method, path in ROUTES:
-        connection = http.client.HTTPConnection(place, timeout=20)
+        connection = http.client.HTTPConnection(place, timeout=60)
         connection.putrequest(method, address((method, path)))
         connection.putheader("Content-Type", BINARY)
         connection.putheader("Content-Length", str(size))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from dataclasses import dataclass, field
+from itertools import count
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -287,19 +288,17 @@ def test_chunks_of_one_label_are_written_side_by_side(world: World) -> None:
     """Ten thousand corrections of one label end within a gateway's time, as writes overlap."""
     view = world.dataset(some_rows({"a": 1_000, "b": 5}))
     numbers = [i for i, _, _ in listed(world, view, "upload")[:1_000:100]]
-    under_way, most = [0], [0]
+    # The first four writes wait for each other, which they can only while none has ended.
+    turns, together, met = count(), Barrier(4, timeout=60), []
 
     def begin(request: Any, **_: Any) -> None:
-        if "PutItem" in str(request.headers.get("X-Amz-Target")):
-            under_way[0] += 1
-            most[0] = max(most[0], under_way[0])
-            time.sleep(0.05)
-            under_way[0] -= 1
+        if "PutItem" in str(request.headers.get("X-Amz-Target")) and next(turns) < 4:
+            met.append(together.wait())
 
     events = world.stores.clients.dynamodb.meta.events
     events.register_first("before-send", begin)
     world.container.corrections.correct(view, [Correction(i, is_removed=True) for i in numbers])
     events.unregister("before-send", begin)
 
-    assert most[0] >= 4
+    assert len(met) == 4
     assert world.get(view).labels[0].examples == 990

@@ -287,7 +287,7 @@ def _quick(monkeypatch):
     monkeypatch.setattr(quotas, "PAUSES", (0.0,) * 5)
 
 
-def wait_until(holds, seconds=5):
+def wait_until(holds, seconds=60):
     """Wait until something holds."""
     deadline = time.monotonic() + seconds
     while not holds():
