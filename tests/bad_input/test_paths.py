@@ -160,6 +160,6 @@ def test_hanging_servers_delay_no_other_calls(live, maker):
             future.result()
 
     for answer in answers[:22]:
-        answer.refused(429, "8 downloads of this account are going on")
+        answer.refused(429, "8 downloads of this account are in progress")
     assert [answer.status for answer in answers[22:]] == [400] * 8
     assert send(maker, live.tricks.url("/honest")).ok()["totalExamples"] == 2

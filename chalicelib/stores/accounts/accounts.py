@@ -1,4 +1,4 @@
-"""Accounts, one row each, beside one row per e-mail address that points to its account."""
+"""Accounts: one row each, and one row per e-mail address that points to its account."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import AccountRow, CounterRow, ModelRow, RefreshTokenRow
 from chalicelib.stores.models.served import SERVED_MEMBERS, load_served
 
+# RFC 5321 allows no longer address, so a longer one needs no lookup.
 MAX_EMAIL_CHARACTERS = 254
-"""Longest address of RFC 5321; a longer one is nobody's and is not looked up."""
+# Ids come from a counter, so a longer one cannot exist and needs no lookup.
 MAX_ID_CHARACTERS = 18
-"""Longest account id that is looked up."""
+# Attempts to change keys: each fails only because another change came first.
 MAX_KEY_CHANGES = 10
-"""How often a change of keys is tried again after another change came first."""
+# Seconds to wait before rows are read again that DynamoDB left out of a batch read (throttling).
 READ_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Waits before rows are asked for again that a read of several left out, in seconds."""
+# Returns an account's new keys for its current ones.
 KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
-"""Makes an account's new keys of its present ones."""
 
 
 @translate_errors
 class AccountStore:
-    """Reads and changes accounts; every read is consistent, so a closed account is out at once."""
+    """Reads and changes accounts. Reads are consistent, so a closed account is rejected at once."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -45,7 +45,7 @@ class AccountStore:
     def _read_together(
         self, reads: Mapping[type[TableRow], Mapping[str, str]]
     ) -> dict[type[TableRow], Any]:
-        """Read a row of each of several tables in one trip, by their keys; consistent reads."""
+        """Read one row of each table in one call, by its key, with consistent reads."""
         tables = {str(row.Meta.table_name): row for row in reads}
         requests = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
         rows: dict[type[TableRow], Any] = {}
@@ -62,14 +62,12 @@ class AccountStore:
         raise StorageUnavailable
 
     def create(self, account: Account) -> Account | None:
-        """Write a new account under a fresh id; None when its address is taken.
-
-        The account's row is written before the address points to it: whatever breaks in between
-        leaves a row that nobody can use, never an address that nobody can have.
-        """
+        """Write a new account under a new id; None when its address is taken."""
+        # The account's row comes before the row of its address: a crash in between then leaves an
+        # unused account row, not an address that can never be registered.
         created = replace(account, account_id=_next_id())
         row = new_row(created)
-        # The id is fresh, so a refusal means that a repeated call met its own first write.
+        # The id is new, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
         try:
             is_free = _point(created)
@@ -89,15 +87,15 @@ class AccountStore:
     def find_caller(
         self, account_id: str, refresh_id: str | None = None, model_id: str | None = None
     ) -> ApiCaller | None:
-        """Find an account with what its call needs beside it, in one trip.
+        """Find an account, and the refresh token and model of its call, in one table call.
 
         Args:
-            account_id: as a token names it.
-            refresh_id: of the refresh token that must be alive too; None where there is none.
-            model_id: of the model that the call names; None where it names none.
+            account_id: from the access token.
+            refresh_id: the refresh token that must be valid too, if there is one.
+            model_id: the model that the call names, if it names one.
 
         Returns:
-            The account; None when there is none, or its refresh token is dead.
+            The caller; None when there is no such account, or its refresh token is revoked.
         """
         reads: dict[type[TableRow], dict[str, str]] = {AccountRow: {"account_id": account_id}}
         if refresh_id is not None:
@@ -117,24 +115,22 @@ class AccountStore:
         return ApiCaller(account, load_served(rows.get(ModelRow)))
 
     def find_by_email(self, email: str) -> Account | None:
-        """Find an account by its address, in any case.
-
-        An unknown address costs as many reads as a known one, so that time tells nothing.
-        """
+        """Find an account by its e-mail address, in upper or lower case."""
         pointer = _row(_email_key(email)) if _may_be_email(email) else None
-        # No account has the id 0; reading it all the same hides that the address is unknown.
+        # No account has the id 0. It is read all the same, so that the response time does not
+        # reveal whether an address is registered.
         target = "0" if pointer is None else str(pointer.target)
         account = self.get(target)
         return account if account is not None and account.email == email.lower() else None
 
     def list_all(self) -> tuple[Account, ...]:
-        """List every account by id; for administrators, as it reads the whole table."""
+        """List every account by id. This reads the whole table, so it is for administrators."""
         rows = AccountRow.scan(filter_condition=AccountRow.license_id.exists())
         accounts = [account for row in rows if (account := load_account(row)) is not None]
         return tuple(sorted(accounts, key=lambda account: int(account.account_id)))
 
     def list_due(self, now: datetime) -> tuple[Account, ...]:
-        """List the closed accounts whose time to keep their data is over."""
+        """List the closed accounts whose retention period has ended."""
         over = AccountRow.delete_after <= to_milliseconds(now)
         rows = AccountRow.closed_index.query(CLOSED, over)
         return tuple(account for row in rows if (account := load_account(row)) is not None)
@@ -145,14 +141,14 @@ class AccountStore:
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
-        """Set an active account's limit of calls that return examples; None when none is."""
+        """Set how many calls may return examples in a month; None without an active account."""
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
-        """Replace an active account's keys, so that of two changes at once neither is lost.
+        """Replace an active account's keys without losing a simultaneous change.
 
         Returns:
-            The changed account, or None when there is no active account of this id.
+            The changed account; None when there is no active account with this id.
         """
         for _ in range(MAX_KEY_CHANGES):
             row = _row(account_id)
@@ -164,7 +160,7 @@ class AccountStore:
         raise StorageUnavailable
 
     def close(self, account_id: str, delete_after: datetime) -> Account | None:
-        """Close an account and drop its keys; None when there is no account of this id."""
+        """Close an account and remove its keys; None when there is no account with this id."""
         row = AccountRow(account_id)
         actions: list[Action] = [
             AccountRow.status.set(CLOSED),
@@ -176,21 +172,22 @@ class AccountStore:
         return load_account(row) if try_update(row, actions, is_known) else None
 
     def delete(self, account: Account) -> None:
-        """Remove a closed account's rows; its address may be used again afterwards."""
+        """Delete a closed account's rows; its address can be registered again afterwards."""
         pointer = AccountRow(_email_key(account.email))
         try_write(lambda: pointer.delete(AccountRow.target == account.account_id))
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Note an unfinished training, unless the account has `limit` others; may be repeated."""
+        """Record an unfinished training unless the account has `limit` others. Idempotent."""
         noted = AccountRow.training
         count = size(noted)  # type: ignore[no-untyped-call]
-        has_room = noted.does_not_exist() | (count < limit) | noted.contains(entry)
+        is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)
         row = AccountRow(account_id)
-        return limit > 0 and try_update(row, [noted.add({entry})], has_room)
+        # A set that does not exist passes the condition, so a limit of 0 is checked here.
+        return limit > 0 and try_update(row, [noted.add({entry})], is_allowed)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
-        """Forget trainings that are finished; may be repeated."""
+        """Remove trainings that are finished. Idempotent."""
         finished = set(entries)
         if not finished:
             return
@@ -199,7 +196,7 @@ class AccountStore:
         try_update(AccountRow(account_id), actions, is_any)
 
     def training(self, account_id: str) -> frozenset[str]:
-        """Read the unfinished trainings."""
+        """Return the entries of the unfinished trainings."""
         row = _row(account_id)
         return frozenset() if row is None else frozenset(row.training or ())
 
@@ -217,9 +214,10 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _keys_read(row: type[TableRow], key: Mapping[str, str]) -> dict[str, Any]:
-    """Ask for one row in the words of BatchGetItem; of a model what a prediction reads alone."""
+    """Build the BatchGetItem request for one row."""
     asked = {"Keys": [{name: {"S": value} for name, value in key.items()}], "ConsistentRead": True}
     if row is ModelRow:
+        # A model's row can be large, and a prediction needs only these attributes.
         names = {f"#{place}": name for place, name in enumerate(SERVED_MEMBERS)}
         asked |= {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
     return asked
@@ -232,21 +230,20 @@ def _next_id() -> str:
 
 
 def _point(account: Account) -> bool:
-    """Let the address point to the account; False when it points to another."""
+    """Point the e-mail address to the account; False when it points to another."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
-    # An address that points here already was written by a first call whose answer was lost.
+    # If it already points here, a first attempt wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)
     return try_write(lambda: pointer.save(condition=is_free))
 
 
 def _update_active(row: AccountRow, actions: list[Action]) -> Account | None:
-    """Change an active account's row; None when there is none."""
     is_active = AccountRow.status == ACTIVE
     return load_account(row) if try_update(row, actions, is_active) else None
 
 
 def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
-    """Write the keys; False when the row has changed since it was read."""
+    """Write the keys unless the row has changed since it was read."""
     actions: list[Action] = [AccountRow.keys.set(dump_keys(keys)), AccountRow.revision.add(1)]
     is_unchanged = (AccountRow.revision == row.revision) & (AccountRow.status == ACTIVE)
     return try_update(row, actions, is_unchanged)
@@ -261,7 +258,7 @@ def _email_key(email: str) -> str:
 
 
 def new_row(account: Account) -> AccountRow:
-    """Make the row of a new account."""
+    """Return the row of a new account."""
     return AccountRow(
         account.account_id,
         email=account.email,
@@ -276,7 +273,7 @@ def new_row(account: Account) -> AccountRow:
 
 
 def load_account(row: AccountRow) -> Account | None:
-    """Make the domain account of a row; None of a row that holds none, such as an address's."""
+    """Return the account of a row; None if the row holds something else, such as an address."""
     if row.license_id is None:
         return None
     return Account(
@@ -294,7 +291,7 @@ def load_account(row: AccountRow) -> Account | None:
 
 
 def dump_keys(keys: Iterable[AccountKey]) -> list[dict[str, Any]]:
-    """Make the JSON value of an account's keys."""
+    """Return an account's keys as they are stored in its row."""
     return [
         {
             "id": key.key_id,
@@ -306,7 +303,6 @@ def dump_keys(keys: Iterable[AccountKey]) -> list[dict[str, Any]]:
 
 
 def _load_keys(values: Sequence[dict[str, Any]]) -> tuple[AccountKey, ...]:
-    """Make the keys of their JSON value."""
     return tuple(
         AccountKey(
             value["id"],

@@ -1,8 +1,8 @@
-"""Predictions of batches in the month's counter: many by one write, and given back once.
+"""Reserves the predictions of batches in the monthly counter, and releases the unused ones once.
 
-A reservation leaves an entry in the row with it, the batch's id and the number. So a write whose
-answer was lost is told from one that was never made, and what is left over is given back once,
-however often that is tried.
+A reservation adds an entry with the batch's id and the number to the counter's row, in the same
+write. So after a lost response the store can check whether the write was made, and a retried
+release takes effect once.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import QuotaRow
 
+# Attempts to reserve: each fails only because another call changed the counter in between.
 _TRIES = 20
-"""Others may count between a reading and its write; so often it is read again."""
 
 
 @translate_errors
 class BatchQuotaStore:
-    """Reserves predictions for batches within the limit that single calls have."""
+    """Reserves predictions for batches, within the same monthly limit as single predictions."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve a prediction for each line, all or none; a partial batch takes what is left.
+        """Reserve one prediction per line, all or none; a partial batch takes what is left.
 
         Args:
-            batch: with its lines and month; asked again, it gets what it has.
-            limit: predictions of the month.
-            expires_at: when the counter may disappear.
+            batch: with its lines and month. A repeated call returns the first reservation.
+            limit: predictions allowed in the month.
+            expires_at: when the counter's row may be deleted.
 
         Returns:
-            How many were reserved, 0 when they were refused; and how many others are counted.
+            The number reserved, 0 if refused, and the number of other predictions counted.
 
         Raises:
-            StorageUnavailable: they could not be reserved, or nobody knows whether they are.
+            StorageUnavailable: they could not be reserved, or the outcome is unknown.
         """
         row = _row(batch)
         for _ in range(_TRIES):
@@ -59,13 +59,13 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Let some of a batch's predictions stay counted, and give the others back, once.
+        """Keep `kept` of a batch's reserved predictions counted, and release the others once.
 
         Returns:
-            How many it had reserved; 0 when that is settled already, or there were none.
+            The number it had reserved; 0 if there were none, or they are settled already.
 
         Raises:
-            StorageUnavailable: nobody knows whether they were given back; ask again.
+            StorageUnavailable: the outcome is unknown; call again.
         """
         row = _row(batch)
         entry = _entry_of(row, batch.batch_id) if refresh(row) else ""
@@ -87,22 +87,22 @@ def _row(batch: Batch) -> QuotaRow:
 
 
 def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> bool:
-    """Write a reservation; False when too many are counted by now."""
+    """Write a reservation; False when more than `most_before` are counted."""
     actions: list[Action] = [
         QuotaRow.used.add(_count(entry)),
         QuotaRow.batches.add({entry}),
         QuotaRow.expires_at.set(int(expires_at.timestamp())),
     ]
-    room = QuotaRow.used.does_not_exist() | (QuotaRow.used <= most_before)
+    is_below = QuotaRow.used.does_not_exist() | (QuotaRow.used <= most_before)
     is_new = ~QuotaRow.batches.contains(entry)
     return _written(
-        lambda: row.update(actions=actions, condition=room & is_new),
+        lambda: row.update(actions=actions, condition=is_below & is_new),
         lambda: refresh(row) and entry in (row.batches or ()),
     )
 
 
 def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
-    """Make a write until its outcome is certain."""
+    """Repeat a write until its outcome is certain."""
     try:
         return repeated(write, is_done)
     except (OutcomeUnknown, PynamoDBException) as error:
@@ -110,7 +110,7 @@ def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
 
 
 def _entry_of(row: QuotaRow, batch_id: str) -> str:
-    """Return the entry of a batch in a row that was read; empty when there is none."""
+    """Return a batch's entry in a loaded row; an empty string if it has none."""
     mark = f"{batch_id}#"
     return next((entry for entry in row.batches or () if entry.startswith(mark)), "")
 

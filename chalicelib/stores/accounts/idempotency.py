@@ -1,8 +1,8 @@
-"""Answers kept by key: who answers a call, and what it was answered.
+"""Responses stored by idempotency key.
 
-Rows stand beside the exports, under a partition of their own, so that no list reads them. They are
-in no backup: after a restore nothing is answered that is not there. Answers are encrypted, since
-some hold what is shown once.
+Rows are in the table of exports, in a separate partition that no list reads. Backups skip that
+table, so after a restore no response names an object that does not exist. Responses are encrypted,
+because some contain secrets that are shown only once.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from chalicelib.stores.aws.sealing import Seal
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.aws.tables import KeyRow
 
+# Upper bound in seconds of `Retry-After`, which is three times what the first call has taken.
 _LONGEST_PAUSE = 30
-"""Most seconds that a caller is told to wait: three times what the first call has taken so far."""
+# How much longer the table keeps a row than its response is repeated.
 _ROW_KEPT = timedelta(hours=1)
-"""How much longer the table keeps a row than its answer is repeated."""
 
 
 @translate_errors
 class IdempotencyStore:
-    """Claims keys by conditional writes, and keeps the first answer of each."""
+    """Claims keys by conditional writes, and stores the first response of each."""
 
     def __init__(
         self, clients: Clients, secrets: SecretStore, clock: Clock, settings: Settings
@@ -58,28 +58,28 @@ class IdempotencyStore:
     def claim(
         self, account_id: str, key: str, request: str, reserve: Callable[[], int]
     ) -> KeyedCall:
-        """Own a key, or find the answer that it has.
+        """Claim a key, or return the response stored for it.
 
         Args:
-            account_id: who calls.
+            account_id: the caller's account.
             key: digest of the key.
-            request: digest of what is asked for.
-            reserve: gives the integer id of what the call creates, 0 for none.
+            request: digest of the request.
+            reserve: reserves the integer id of the object to create; returns 0 for none.
 
         Raises:
-            KeyReused: it came with another request.
-            KeyUnderWay: an attempt goes on.
+            KeyReused: the key was used with another request.
+            KeyUnderWay: an attempt is in progress.
         """
         row = _read(account_id, key)
         now = to_milliseconds(self._clock())
         if row is None or row.kept_until <= now:
-            fresh = self._first(account_id, key, request, reserve())
+            fresh = self._new_row(account_id, key, request, reserve())
             is_free = KeyRow.key.does_not_exist() | (KeyRow.kept_until <= now)
             if try_write(lambda: fresh.save(condition=is_free)):
                 return _load(fresh)
             row = _read(account_id, key)
             if row is not None and row.object_id == fresh.object_id:
-                # A repeated write that met itself.
+                # The write was retried after a lost response, and met its own first attempt.
                 return _load(fresh)
         if row is None or row.request != request:
             raise KeyReused
@@ -88,7 +88,7 @@ class IdempotencyStore:
         return self._take_over(row, now)
 
     def keep(self, call: KeyedCall, answer: KeptAnswer) -> KeptAnswer:
-        """Keep the answer of an attempt; return the one that stands, if another was first."""
+        """Store an attempt's response; return the stored one if another attempt was faster."""
         text = zlib.compress(msgspec.json.encode(answer))
         row = KeyRow(_owner(call.account_id), _range(call.key))
         sealed = self._seal.close(text, _place(row))
@@ -100,11 +100,11 @@ class IdempotencyStore:
         return first or answer
 
     def release(self, call: KeyedCall) -> None:
-        """Let the next attempt begin at once: this one ended without an answer to keep."""
+        """End an attempt that has no response to store, so that the next one can start at once."""
         row = KeyRow(_owner(call.account_id), _range(call.key))
         try_update(row, [KeyRow.lease_until.set(0)], _is_mine(call))
 
-    def _first(self, account_id: str, key: str, request: str, number: int) -> KeyRow:
+    def _new_row(self, account_id: str, key: str, request: str, number: int) -> KeyRow:
         now = self._clock()
         until = now + ANSWER_KEPT
         return KeyRow(
@@ -121,7 +121,7 @@ class IdempotencyStore:
         )
 
     def _take_over(self, row: KeyRow, now: int) -> KeyedCall:
-        """Own a key whose attempt has no answer, once its lease is over."""
+        """Claim a key whose last attempt ended without a response, once its lease has expired."""
         attempt = int(row.attempt) + 1
         actions: list[Action] = [
             KeyRow.attempt.set(attempt),
@@ -138,7 +138,7 @@ class IdempotencyStore:
         raise KeyUnderWay(max(1, math.ceil(seconds)))
 
     def _opened(self, row: KeyRow) -> KeptAnswer | None:
-        """Read the answer of a row; None when the key that sealed it was replaced."""
+        """Decrypt the response of a row; None when the signing key was replaced since."""
         text = self._seal.open(row.sealed, _place(row))
         if text is None:
             return None

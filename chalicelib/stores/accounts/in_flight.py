@@ -1,7 +1,7 @@
-"""How much slow work of an account goes on at once, in all processes: entries in one row a kind.
+"""Limits simultaneous slow work, per account across all processes and per process.
 
-So thirty calls that wait for a server that hangs hold no more threads than a few of them would,
-whether they are of one account or of ten: one process has a limit of its own for all of them.
+Without these limits, thirty calls that wait for a server that hangs would hold thirty threads.
+Each account has one row per kind of work, with an entry for each running call.
 """
 
 from __future__ import annotations
@@ -22,21 +22,18 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.tables import QuotaRow
 
+# Kinds of work: files that calls read from a URL, and documents that are being read.
 DOWNLOADS = "downloads"
-"""Files that calls read from a URL."""
 DOCUMENTS = "documents"
-"""Documents that are read."""
+# URLs that one process reads at a time for all accounts: half of the local stack's threads, so
+# that slow servers cannot hold all of them.
 DOWNLOADS_OF_A_PROCESS = 12
-"""Files that one process reads from URLs for all accounts: half of the local stack's threads."""
+# No call takes longer than this, so an older entry is from a process that died and is removed.
 _HELD_SECONDS = 60
-"""An entry of a process that died is dropped after so long; no call takes longer."""
 
 
 class InFlight:
-    """Lets so many pieces of work of an account go on, and refuses the next.
-
-    While the row is out of reach, all may go on.
-    """
+    """Counts the running work of each account, and refuses work above its limit."""
 
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -52,11 +49,11 @@ class InFlight:
         """Count a file that is read from a URL, for its account and for this process.
 
         Raises:
-            RateExceeded: as many of the account go on as it may have.
-            MachineBusy: this process reads as many as it may.
+            RateExceeded: the account has the maximum number of downloads running.
+            MachineBusy: this process has the maximum number of downloads running.
         """
         with self.running(account_id, DOWNLOADS):
-            # Whoever waits holds a thread, and threads are what is short.
+            # Refuse instead of waiting, because a waiting call would hold one of the few threads.
             if not self._free.acquire(blocking=False):
                 raise MachineBusy("The file behind the URL", retry_after_seconds=2)
             try:
@@ -66,32 +63,32 @@ class InFlight:
 
     @contextmanager
     def running(self, account_id: str, kind: str) -> Iterator[None]:
-        """Count a piece of work for as long as the block runs.
+        """Count one unit of work for as long as the block runs.
 
         Args:
-            account_id: whose work.
+            account_id: the account that the work is for.
             kind: DOWNLOADS or DOCUMENTS.
 
         Raises:
-            RateExceeded: as many go on as the account may have.
+            RateExceeded: the account has the maximum number running.
         """
         limit, row = self._limits[kind], QuotaRow(account_id, f"running#{kind}")
         now = to_milliseconds(self._clock())
         entry = f"{now + 1000 * _HELD_SECONDS}-{new_string_id()}"
-        if limit < 1 or not _enter(row, entry, limit, now):
+        if limit < 1 or not _add_entry(row, entry, limit, now):
             raise RateExceeded(
-                f"{limit} {kind} of this account are going on, the most at the same time. Wait "
+                f"{limit} {kind} of this account are in progress, the maximum. Wait "
                 "until one has finished, then try again.",
                 retry_after_seconds=2,
             )
         try:
             yield
         finally:
-            _leave(row, entry)
+            _remove_entry(row, entry)
 
 
-def _enter(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
-    """Add an entry; False when there is no place, even without those of processes that died."""
+def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
+    """Add an entry; False when the limit is reached, not counting entries of dead processes."""
     running = QuotaRow.running
     count = size(running)  # type: ignore[no-untyped-call]
     has_place = running.does_not_exist() | (count < limit)
@@ -105,16 +102,17 @@ def _enter(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
         dead = {e for e in row.running or () if not now < int(e.partition("-")[0]) <= latest}
         if not dead:
             return False
-        # Two writes, since one may not take from a set and add to it.
+        # Two writes, because one update cannot both remove from a set and add to it.
         try_update(row, [running.delete(dead)], running.exists())
         return try_update(row, actions, has_place)
     except PynamoDBException as error:
+        # A limit that protects threads must not stop the work when its row is unavailable.
         log.error("in_flight_unknown", error, row=row.period)
         return True
 
 
-def _leave(row: QuotaRow, entry: str) -> None:
-    """Take an entry away; one that stays is dropped later."""
+def _remove_entry(row: QuotaRow, entry: str) -> None:
+    """Remove an entry; one that cannot be removed expires."""
     try:
         row.update(actions=[QuotaRow.running.delete({entry})])
     except PynamoDBException as error:

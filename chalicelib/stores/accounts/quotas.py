@@ -1,8 +1,8 @@
-"""Calls counted per account and month, by single conditional writes.
+"""Counts calls per account and month, with single conditional writes.
 
-A write that counts a call leaves a token in the row with it, in one of two sets, and takes tokens
-out of the other whose calls are over. So a write whose answer was lost is told from one that was
-never made: it can be repeated, and taken back, any number of times.
+The write that counts a call also adds a token to one of two sets in the row, and removes tokens of
+finished calls from the other set. So after a lost response the store can check whether the write
+was made, and can repeat or undo it any number of times.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from chalicelib.stores.aws.errors import (
 from chalicelib.stores.aws.tables import QuotaRow
 from chalicelib.stores.jobs.queues import DELETE, Queues
 
+# Seconds between two tries of one write; together less than a caller waits.
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Waits between two tries of one write, in seconds; short of what a caller waits."""
+# No try starts later than this after the first, because each may last until its own timeout.
 PATIENCE_SECONDS = 5.0
-"""No try begins later than so long after the first: each may wait for its own time-out."""
+# Seconds before an unknown outcome is settled. The first is longer than any try can take.
 SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
-"""Waits before what is unknown is settled: the first is longer than any try is under way."""
-# No call lasts so long: what is older belongs to a process that died.
+# No call takes longer, so an older token is from a process that died.
 _OLD_SECONDS = 600.0
-# Beyond, tokens stay in their rows until they are old: memory has a bound.
+# Further tokens stay in their rows until they are old, so that memory is bounded.
 _MOST_OVER = 100
+# Tokens of finished calls that one write removes: few enough to keep a row below 1 KB.
 _TAKEN_AT_ONCE = 10
-"""Tokens of calls that are over which a write takes out: few enough for a row below 1 KB."""
 
 Result = TypeVar("Result")
 
 
 @translate_errors
 class QuotaStore:
-    """Counters that never pass their limit, however many callers count at once.
+    """Counters that never exceed their limit, however many callers count at once.
 
-    Quota rows have a client that repeats no call, so that every try is one of these here.
+    Quota rows use a client without retries, so that this class decides about every try.
     """
 
     def __init__(self, clients: Clients, queues: Queues) -> None:
@@ -59,7 +59,7 @@ class QuotaStore:
         self._queues = queues
         self._lock = threading.Lock()
         self._over: dict[tuple[str, str, int], set[str]] = {}
-        # Rows that have their date: each clause of a write costs.
+        # Rows whose expiry is set already, because each further clause makes a write slower.
         self._dated: set[tuple[str, str]] = set()
 
     def reserve(
@@ -68,21 +68,21 @@ class QuotaStore:
         """Count one call, unless the limit is reached.
 
         Args:
-            account_id: who calls.
+            account_id: the caller's account.
             kind: PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py.
-            month: name of the month, for example `2026-11`.
+            month: for example `2026-11`.
             limit: calls allowed in the month.
-            expires_at: when the row may disappear.
-            token: names the call, as `new_token` makes it.
+            expires_at: when the row may be deleted.
+            token: identifies the call; made by `new_token`.
 
         Returns:
-            Calls counted with this one, or None when the limit is reached.
+            The number of calls counted, including this one; None when the limit is reached.
 
         Raises:
-            StorageUnavailable: it could not be counted. Where that is not certain it is settled
-                later, and logged.
+            StorageUnavailable: it could not be counted. An unknown outcome is logged and settled
+                later.
         """
-        # A row that is not there yet has room whatever the limit is.
+        # A row that does not exist yet passes the condition below, whatever the limit is.
         if limit < 1:
             return None
         row = QuotaRow(account_id, period_of(kind, month))
@@ -90,11 +90,11 @@ class QuotaStore:
         actions: list[Action] = [QuotaRow.used.add(1), held.add({token})]
         if (account_id, row.period) not in self._dated:
             actions.append(QuotaRow.expires_at.set(int(expires_at.timestamp())))
-        if over := self._take_over(row, token):
+        if over := self._pop_finished(row, token):
             actions.append(others.delete(over))
-        room = QuotaRow.used.does_not_exist() | (QuotaRow.used < limit)
-        # The first try cannot meet itself, and each clause of a condition costs.
-        conditions = [*[room & ~held.contains(token)] * len(PAUSES), room]
+        is_below = QuotaRow.used.does_not_exist() | (QuotaRow.used < limit)
+        # The first try cannot meet itself, and each clause makes a write slower.
+        conditions = [*[is_below & ~held.contains(token)] * len(PAUSES), is_below]
         try:
             is_done = repeated(
                 lambda: row.update(actions=actions, condition=conditions.pop()),
@@ -111,35 +111,35 @@ class QuotaStore:
         return int(row.used)
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Take one counted call back, into the month it was counted in; once, however often asked.
+        """Uncount one call in the month it was counted in. Idempotent.
 
         Returns:
-            False when the outcome is unknown and the call may stay counted: that is logged and
-            settled later, and the caller's own error is more important than this one.
+            False when the outcome is unknown: that is logged, and settled later.
         """
         try:
             self._remove_call(account_id, kind, month, token)
         except (PynamoDBException, StorageUnavailable, OutcomeUnknown):
+            # Not raised: the caller handles an error that is more important than this one.
             log.warning("quota_release_unknown", account=account_id, kind=kind, month=month)
             self._settle_later(account_id, kind, month, token)
             return False
         return True
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Let a call stay counted; the next one takes its token out of the row."""
+        """Keep a call counted; a later call removes its token from the row."""
         with self._lock:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
             )
-            # Tokens of processes that died are taken out by whoever sees them, when they are old.
+            # A token that is not noted here is removed by age, like those of dead processes.
             if len(tokens) < _MOST_OVER:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Take a call back that may be counted and has no answer, or try again later.
+        """Uncount a call that may be counted and has no response, or try again later.
 
         Args:
-            job: names it; may be delivered more than once.
+            job: names the call; may be delivered more than once.
         """
         call = job.account_id, job.kind, job.month, job.token
         try:
@@ -150,31 +150,31 @@ class QuotaStore:
         _note_settlement(*call, GIVEN_BACK if was_counted else NEVER_COUNTED)
 
     def used(self, account_id: str, kind: str, month: str) -> int:
-        """Read how many calls are counted."""
+        """Return how many calls are counted."""
         row = QuotaRow(account_id, period_of(kind, month))
         return int(row.used) if refresh(row) else 0
 
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count records of a day, all of them or none.
+        """Count records of a day, all or none.
 
         Returns:
-            False when the limit would be passed.
+            False when the limit would be exceeded.
 
         Raises:
-            StorageUnavailable: it is not known whether they were counted; they stay counted.
+            StorageUnavailable: the outcome is unknown; if they were counted, they stay counted.
         """
         actions: list[Action] = [
             QuotaRow.used.add(count),
             QuotaRow.expires_at.set(int(expires_at.timestamp())),
         ]
-        room = QuotaRow.used.does_not_exist() | (QuotaRow.used <= limit - count)
+        is_below = QuotaRow.used.does_not_exist() | (QuotaRow.used <= limit - count)
         row = QuotaRow(account_id, period_of(kind, day))
-        return count <= limit and _unthrottled(lambda: try_update(row, actions, room))
+        return count <= limit and _unthrottled(lambda: try_update(row, actions, is_below))
 
     def _remove_call(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Take a call back if it is counted; tell whether it was."""
+        """Uncount a call; return whether it was counted."""
         row = QuotaRow(account_id, period_of(kind, month))
         held, _ = _sets(token)
         actions: list[Action] = [QuotaRow.used.add(-1), held.delete({token})]
@@ -186,7 +186,7 @@ class QuotaStore:
     def _settle_later(
         self, account_id: str, kind: str, month: str, token: str, tries: int = 0
     ) -> None:
-        """Have a call taken back soon that may be counted and has no answer."""
+        """Schedule the release of a call whose outcome is unknown."""
         if tries == len(SETTLE_SECONDS):
             _note_settlement(account_id, kind, month, token, UNKNOWN)
             return
@@ -198,21 +198,21 @@ class QuotaStore:
             self.settle(job)
 
         try:
-            # A function stands still from its answer to its next call: somebody else has to do it.
+            # A Lambda function is frozen after its response, so a queue worker has to do it.
             self._queues.send(DELETE, job, math.ceil(pause))
         except StorageUnavailable:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
-    def _take_over(self, row: QuotaRow, token: str) -> set[str]:
-        """Take the tokens whose calls are over and which this write can take out."""
+    def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
+        """Return the tokens of finished calls that this write can remove from the row."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
-            # Each clause of a write costs, so some are collected first.
+            # Each clause makes a write slower, so tokens are collected first.
             is_worth_it = len(self._over.get(key, ())) >= _TAKEN_AT_ONCE
             return self._over.pop(key) if is_worth_it else set()
 
     def _note_old(self, row: QuotaRow, token: str) -> None:
-        """Note the tokens that dead processes left, for the next write to take out."""
+        """Collect the tokens of dead processes, which the next write removes."""
         left = _old((row.held_b, row.held_a)[_side(token)] or ())
         if left:
             key = (row.account_id, row.period, 1 - _side(token))
@@ -221,26 +221,26 @@ class QuotaStore:
 
 
 def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome: str) -> None:
-    """Write the line that the audit takes in."""
+    """Write the log record that the audit of predictions reads."""
     log.record(
         "settlement", account=account_id, kind=kind, month=month, token=token, outcome=outcome
     )
 
 
 class OutcomeUnknown(Exception):
-    """Nobody knows whether a write was made."""
+    """It is unknown whether a write was made."""
 
 
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
-    """Make a write until its outcome is certain; False when its condition refused it.
+    """Repeat a write until its outcome is certain; False when its condition refused it.
 
     Args:
-        write: may be made twice: its condition refuses the second.
-        is_done: tells, after a try whose answer was lost, whether the write had been made.
+        write: makes the write; its condition must refuse a second one.
+        is_done: reads whether the write was made, after a try whose response was lost.
 
     Raises:
-        OutcomeUnknown: it was made or not.
-        StorageUnavailable: it was not made.
+        OutcomeUnknown: the write may have been made.
+        StorageUnavailable: the write was not made.
     """
     began, is_lost = time.monotonic(), False
     for pause in (*PAUSES, None):
@@ -248,9 +248,9 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
             write()
         except PynamoDBException as error:
             if is_refused(error):
-                # Refused at once is the limit; after a lost answer the write may have met itself.
+                # Refused at first means the limit; after a lost response it may have met itself.
                 return is_lost and _ask(is_done)
-            # A throttled write is a write that was not made: certain, and worth another try.
+            # A throttled write was certainly not made, so it can be tried again.
             is_lost = is_lost or not is_throttled(error)
             if pause is None or time.monotonic() - began > PATIENCE_SECONDS:
                 raise (OutcomeUnknown if is_lost else StorageUnavailable)() from error
@@ -273,12 +273,11 @@ def _ask(is_done: Callable[[], bool]) -> bool:
 
 
 def _holds(row: QuotaRow, token: str) -> bool:
-    """Tell whether a row holds a token, reading it anew."""
     return refresh(row) and token in ((row.held_a, row.held_b)[_side(token)] or ())
 
 
 def refresh(row: QuotaRow) -> bool:
-    """Read a row anew; False when there is none."""
+    """Read a row again; False when it does not exist."""
     try:
         _unthrottled(lambda: row.refresh(consistent_read=True))
     except QuotaRow.DoesNotExist:
@@ -287,7 +286,7 @@ def refresh(row: QuotaRow) -> bool:
 
 
 def _unthrottled(call: Callable[[], Result]) -> Result:
-    """Make a call again while it is refused because there are too many."""
+    """Repeat a call while it is throttled."""
     for pause in PAUSES:
         try:
             return call()
@@ -299,7 +298,8 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the set that holds a token, and the other one: no write may change one set twice."""
+    """Return the set that holds a token, and the other set."""
+    # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]
 

@@ -1,7 +1,7 @@
-"""Token buckets that all processes share, one row for each account and cost class.
+"""Token buckets that all processes share, one row per account and cost class.
 
-A row holds one number: when its bucket is full again. What is drawn moves it into the future (the
-generic cell rate algorithm, ITU-T I.371).
+A row holds one number: when its bucket is full again. Drawing calls moves that moment into the
+future (generic cell rate algorithm, ITU-T I.371).
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ _MICROSECOND = timedelta(microseconds=1)
 # Difference of the clocks of two machines that is not taken for a jump, in microseconds. Otherwise
 # the slower machine would fill the bucket that the faster one has emptied.
 _SKEW = 5_000_000
+# A bucket is full again long before, so a row that was not used for a day can be deleted.
 _KEPT = timedelta(days=1)
-"""How long a row stays after its bucket was drawn from."""
 
 
 @translate_errors
 class RateStore:
-    """Draws from buckets; however many processes draw, a bucket gives no more than it holds."""
+    """Draws calls from buckets; together, all processes get no more than a bucket holds."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` calls out of a bucket.
+        """Draw up to `wanted` calls from a bucket.
 
         Args:
-            account_id: whose bucket.
-            cost: its cost class.
-            rate: how fast it fills.
-            wanted: how many calls.
-            now: the present moment.
+            account_id: the bucket's account.
+            cost: the bucket's cost class.
+            rate: how fast the bucket fills.
+            wanted: number of calls.
+            now: the current time.
 
         Returns:
-            How many there were; 0 when it is empty.
+            The number of calls drawn; 0 when the bucket is empty.
 
         Raises:
-            StorageUnavailable: the row is out of reach, or others always came first.
+            StorageUnavailable: the row cannot be read, or other processes always wrote first.
         """
         row = QuotaRow(account_id, f"rate#{cost}")
         present, interval = (now - _EPOCH) // _MICROSECOND, rate.interval // _MICROSECOND
@@ -71,12 +71,12 @@ class RateStore:
 
 
 def _is_unchanged(seen: int | None) -> Condition:
-    """Hold while nobody has drawn since a row was read."""
+    """Require that no process has drawn since the row was read."""
     return QuotaRow.full_at.does_not_exist() if seen is None else QuotaRow.full_at == seen
 
 
 def _full_at(row: QuotaRow) -> int | None:
-    """Read when a bucket is full again, in microseconds since 1970; None of a new one."""
+    """Read when a bucket is full again, in microseconds since 1970; None for a new bucket."""
     try:
         row.refresh(consistent_read=True)
     except QuotaRow.DoesNotExist:

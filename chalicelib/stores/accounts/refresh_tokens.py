@@ -1,4 +1,4 @@
-"""Refresh tokens that were issued and not revoked; the tokens themselves are never stored."""
+"""Ids of the refresh tokens that were issued and not revoked; tokens themselves are not stored."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import RefreshTokenRow
 
+# Valid refresh tokens per account; with more, the least recently used ones are revoked.
 MAX_TOKENS = 1_000
-"""Living refresh tokens of one account."""
 
 
 @translate_errors
 class RefreshTokenStore:
-    """One row per living refresh token; without its row a token is dead."""
+    """Stores one row per valid refresh token; a token without a row is revoked."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def create(self, account_id: str, token_id: str, key_id: str, now: datetime) -> None:
-        """Note a new refresh token and the account key it was obtained with.
+        """Record a new refresh token and the id of the account key that requested it.
 
-        Of more than `MAX_TOKENS` the least recently used ones are revoked.
+        If the account has more than `MAX_TOKENS`, the least recently used ones are revoked.
         """
         moment = to_milliseconds(now)
         row = RefreshTokenRow(
@@ -40,7 +40,7 @@ class RefreshTokenStore:
             oldest.delete()
 
     def touch(self, account_id: str, token_id: str, now: datetime) -> None:
-        """Note that a token is used; one that was revoked meanwhile stays so."""
+        """Record that a token is used; a token that was revoked meanwhile stays revoked."""
         row = RefreshTokenRow(account_id, token_id)
         is_there = RefreshTokenRow.token_id.exists()
         try_update(row, [RefreshTokenRow.used_at.set(to_milliseconds(now))], is_there)

@@ -1,6 +1,7 @@
-"""Webhooks of accounts: one row for all of an account, beside its own.
+"""Webhooks: one row per account holds all of them, in the table of accounts.
 
-So one read tells whom an event is for, and one condition keeps their number. Secrets are sealed.
+So one read finds the receivers of an event, and one condition enforces their maximum number.
+Secrets are encrypted.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.aws.tables import AccountRow
 
 _SECRET_BYTES = 32
+# Attempts to change the row: each fails only because another change came first.
 _TRIES = 20
-"""Others may change the row between a reading and its write; so often it is read again."""
 
 
 @translate_errors
@@ -46,21 +47,21 @@ class WebhookStore:
         self._clock = clock
 
     def of_account(self, account_id: str) -> list[Webhook]:
-        """List the webhooks of an account, in the order in which they were made."""
+        """List the webhooks of an account in the order of their creation."""
         return _load(account_id, _read(account_id))
 
     def find(self, account_id: str, hook_id: str) -> Webhook | None:
-        """Find a webhook."""
+        """Find a webhook; None when there is none."""
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Keep a webhook with a new secret; one that is there is kept as it is, but its secret.
+        """Store a webhook with a new secret; replaces one with the same id.
 
         Returns:
-            The webhook, and the secret, which is not shown again.
+            The webhook and its secret, which cannot be read again.
 
         Raises:
-            TooManyWebhooks: the account has as many as it may.
+            TooManyWebhooks: the account has the maximum number of webhooks.
         """
         secret = new_secret(os.urandom(_SECRET_BYTES))
         hook = replace(hook, sealed=self._closed(hook, secret))
@@ -85,15 +86,16 @@ class WebhookStore:
         return self._change(account_id, change_one).get(hook_id)
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
-        """Give a webhook a new secret; the former one signs for another day. None when it is gone.
+        """Give a webhook a new secret; the previous one also signs for another day.
 
         Returns:
-            The webhook, and the secret, which is not shown again.
+            The webhook and its secret, which cannot be read again; None when it is gone.
         """
         secret, now, call = new_secret(os.urandom(_SECRET_BYTES)), self._clock(), mark() or ""
 
         def turn(one: Webhook) -> Webhook:
-            # Nobody has seen the secret of an attempt that died.
+            # If an earlier attempt of the same call died, its secret was never returned, so the
+            # secret before it stays the previous one.
             is_again = bool(call) and one.rotated_by == call
             return replace(
                 one,
@@ -108,7 +110,7 @@ class WebhookStore:
         return None if changed is None else (changed, secret)
 
     def secrets(self, hook: Webhook) -> list[str]:
-        """Return the secrets that sign now; none when the key that sealed them was replaced."""
+        """Return the current signing secrets; none if the service's key was replaced since."""
         sealed = [hook.sealed]
         if hook.former and hook.former_until and hook.former_until > self._clock():
             sealed.append(hook.former)
@@ -117,7 +119,7 @@ class WebhookStore:
         return [one.decode() for one in opened if one is not None]
 
     def delete(self, account_id: str, hook_id: str) -> None:
-        """Forget a webhook; a missing one is fine."""
+        """Delete a webhook; does nothing if it does not exist."""
 
         def remove(hooks: dict[str, Webhook]) -> None:
             hooks.pop(hook_id, None)
@@ -125,7 +127,7 @@ class WebhookStore:
         self._change(account_id, remove)
 
     def delete_all(self, account_id: str) -> None:
-        """Forget the webhooks of an account."""
+        """Delete all webhooks of an account."""
         AccountRow(_row_key(account_id)).delete()
 
     def _closed(self, hook: Webhook, secret: str) -> str:
@@ -134,10 +136,10 @@ class WebhookStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, Webhook]], None]
     ) -> dict[str, Webhook]:
-        """Change what the row holds, by a write under the condition that nobody else has.
+        """Change the row, on condition that no other call has changed it since it was read.
 
         Raises:
-            StorageUnavailable: others change it all the time.
+            StorageUnavailable: other calls changed it first each time.
         """
         for _ in range(_TRIES):
             row = _read(account_id)

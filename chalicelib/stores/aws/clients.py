@@ -1,4 +1,4 @@
-"""AWS clients of one container, made when first used."""
+"""The AWS clients of one container, each created on first use."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from chalicelib.stores.aws import tables
 
 
 class Clients:
-    """DynamoDB, S3 and SQS clients for one set of settings; safe to share between threads."""
+    """Creates the AWS clients for one set of settings; safe to share between threads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = RLock()
         self._is_bound = False
+        # The service descriptions are slow to read, so they survive a reset.
         self._descriptions: Any = None
-        """Of the services; read once, whatever is forgotten."""
 
     @cached_property
     def _session(self) -> Any:
-        """One session for all clients, so that service descriptions are read once."""
-        # boto3 would add a sixth to a cold start, and nothing that is used here.
+        # One session for all clients, so that service descriptions are read once. A boto3 session
+        # would add a sixth to a cold start, and nothing that is used here.
         made = Session()
         if self._descriptions is None:
             self._descriptions = made.get_component("data_loader")
@@ -37,12 +37,13 @@ class Clients:
 
     @cached_property
     def s3(self) -> Any:
-        """S3 client; SigV4 and path addressing, which emulators and presigned URLs need."""
+        """S3 client for the service's own calls."""
+        # Emulators and presigned URLs need SigV4 and path addressing.
         return self._client("s3", Config(signature_version="s3v4", s3={"addressing_style": "path"}))
 
     @cached_property
     def presigning_s3(self) -> Any:
-        """S3 client whose presigned URLs name the host that callers reach."""
+        """S3 client for presigned URLs, which name the host that callers can reach."""
         url = self._settings.public_storage_url or self._settings.endpoint_url
         return self._client(
             "s3", Config(signature_version="s3v4", s3={"addressing_style": "path"}), url
@@ -55,10 +56,10 @@ class Clients:
 
     @property
     def credentials(self) -> Any:
-        """The credentials of this moment.
+        """The current credentials.
 
         Raises:
-            NoCredentialsError: there are none.
+            NoCredentialsError: no credentials are configured.
         """
         found = self._session.get_credentials()
         if found is None:
@@ -77,24 +78,25 @@ class Clients:
 
     @cached_property
     def dynamodb(self) -> Any:
-        """DynamoDB client that repeats throttled and failed calls."""
-        return _at_one_place(self._client("dynamodb", Config(parameter_validation=False)))
+        """DynamoDB client that retries throttled and failed calls."""
+        return _skip_endpoint_rules(self._client("dynamodb", Config(parameter_validation=False)))
 
     @cached_property
     def dynamodb_once(self) -> Any:
-        """DynamoDB client that never repeats a call."""
+        """DynamoDB client that never retries a call."""
         once = Config(parameter_validation=False, retries={"total_max_attempts": 1})
-        return _at_one_place(self._client("dynamodb", once))
+        return _skip_endpoint_rules(self._client("dynamodb", once))
 
     def bind_tables(self) -> None:
-        """Bind the table rows to these clients, once."""
+        """Bind the table classes to these clients, once."""
         with self._lock:
             if not self._is_bound:
                 tables.bind(self._settings, self.dynamodb, self.dynamodb_once)
                 self._is_bound = True
 
     def reset(self) -> None:
-        """Close every connection and forget the credentials; the next use makes all anew."""
+        """Close all connections and drop credentials; the next use creates the clients again."""
+        # Connections and credentials of a memory snapshot are invalid in the restored process.
         with self._lock:
             found = [vars(self).pop(name, None) for name in _CACHED]
             self._is_bound = False
@@ -103,16 +105,16 @@ class Clients:
                 client.close()
 
     def _client(self, service: str, config: Config | None = None, url: str | None = None) -> Any:
-        """Make a client with the service's timeouts and retries."""
+        """Create a client with our timeouts and retries."""
         common = Config(
-            # A name of our own: botocore makes its long one anew for each request, twice.
+            # With a fixed name, botocore does not build its long one twice per request.
             user_agent=f"presage/{__version__}",
             connect_timeout=3,
             read_timeout=10,
             max_pool_connections=64,
             retries={"mode": "standard", "total_max_attempts": 4},
         )
-        # Sessions may not make two clients at the same time.
+        # A botocore session cannot create two clients at the same time.
         with self._lock:
             return self._session.create_client(
                 service,
@@ -122,14 +124,12 @@ class Clients:
             )
 
 
-def _at_one_place(client: Any) -> Any:
-    """Let a client of tables send all calls to the address that it was made with.
-
-    botocore goes through the rules of addresses anew for each call. Those of tables depend on
-    nothing but the region, and take a twentieth of a read's work.
-    """
+def _skip_endpoint_rules(client: Any) -> Any:
+    """Let a DynamoDB client send all calls to the endpoint that it was created with."""
+    # botocore evaluates its endpoint rules for each call, which is a twentieth of a read's work.
+    # DynamoDB's depend on the region alone.
     client._ruleset_resolver = None
     return client
 
 
-_CACHED = [name for name, kept in vars(Clients).items() if isinstance(kept, cached_property)]
+_CACHED = [name for name, value in vars(Clients).items() if isinstance(value, cached_property)]

@@ -1,4 +1,4 @@
-"""Integer ids from counters, unique in the service and increasing. Contract section 1."""
+"""Integer ids from counters: unique in the service and increasing (contract, section 1)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import CounterRow
 
+# Ids start above these numbers, so that a label's position is never mistaken for its id.
 BASES = {"datasets": 1_000_000, "labels": 10_000, "examples": 1_000_000}
-"""First ids lie above these, so that a label's position is never mistaken for an id."""
 
 
 @translate_errors
 class IdStore:
-    """Reserves blocks of integer ids; a block that is not used up leaves a gap."""
+    """Reserves ranges of integer ids; ids of a range that are not used leave a gap."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def reserve(self, kind: str, count: int = 1) -> int:
-        """Reserve `count` ids and return the first."""
+        """Reserve `count` consecutive ids, and return the first."""
         row = CounterRow(kind)
         row.update(actions=[CounterRow.value.add(count)])
         return BASES[kind] + int(row.value) - count + 1

@@ -1,4 +1,4 @@
-"""Translates errors of AWS into StorageUnavailable, at the stores' own edge."""
+"""Translates AWS errors into StorageUnavailable, so that no other layer handles them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Store = TypeVar("Store")
 
 
 def translate_errors(cls: type[Store]) -> type[Store]:
-    """Wrap every public method of a store: what its code does not expect becomes a 503.
+    """Wrap every public method of a store, so that an unexpected AWS error becomes a 503.
 
-    Conditional failures are caught inside the methods, where their meaning is known.
+    Failed conditions are caught inside the methods, which know what they mean.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):
@@ -31,8 +31,8 @@ def translate_errors(cls: type[Store]) -> type[Store]:
 
 
 def is_refused(error: PynamoDBException) -> bool:
-    """Tell whether a write was refused by its own condition."""
-    # Not `cause_response_code`: that fails where the connection broke and there is no answer.
+    """Return whether a write was refused by its own condition."""
+    # PynamoDB's `cause_response_code` fails when the connection broke before a response.
     answer = getattr(error.cause, "response", None) or {}
     return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
 
@@ -46,7 +46,7 @@ _THROTTLES = (
 
 
 def is_throttled(error: PynamoDBException) -> bool:
-    """Tell whether a call was refused because there are too many: it was certainly not made."""
+    """Return whether a call was throttled, which means that it was certainly not executed."""
     answer = getattr(error.cause, "response", None) or {}
     return answer.get("Error", {}).get("Code") in _THROTTLES
 
@@ -55,7 +55,7 @@ def try_write(write: Callable[[], Any]) -> bool:
     """Run a conditional write; False when its condition refused it.
 
     Raises:
-        PynamoDBException: anything but the condition went wrong.
+        PynamoDBException: it failed for another reason.
     """
     try:
         write()
@@ -67,17 +67,15 @@ def try_write(write: Callable[[], Any]) -> bool:
 
 
 def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
-    """Update a row; False when its condition refused it.
+    """Update a row; False when the condition refused it.
 
     Raises:
-        PynamoDBException: anything but the condition went wrong.
+        PynamoDBException: it failed for another reason.
     """
     return try_write(lambda: row.update(list(actions), condition=condition))
 
 
 def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap one method."""
-
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -89,8 +87,7 @@ def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _translated_steps(method: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """Wrap one method that yields: its calls are made while the caller takes its values."""
-
+    # A generator makes its calls while the caller iterates, so the error is caught there.
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
         try:

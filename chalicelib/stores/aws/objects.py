@@ -1,4 +1,4 @@
-"""Objects in the bucket: raw uploads, long chunks, embeddings, model artifacts."""
+"""Reads and writes objects in the bucket: uploads, long chunks, embeddings, model artifacts."""
 
 from __future__ import annotations
 
@@ -18,45 +18,47 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 
+# A larger file is written as several objects or parts of this size, because one long write may
+# outlast the time that a call may take.
 PIECE_BYTES = 32 * 1024 * 1024
-"""Bytes of one object of a long file."""
+# Prefixes of exports and batches, which backups leave out.
 EXPORTS = "exports/"
-"""Where exports of datasets lie; not in backups."""
 BATCHES = "batches/"
-"""Where inputs, parts and results of batches lie; not in backups."""
-_PAGE_KEYS = 1_000  # DeleteObjects takes no more.
+# DeleteObjects accepts no more keys per call.
+_PAGE_KEYS = 1_000
+# Characters that a signed query does not percent-encode.
 _UNQUOTED = "-._~"
-"""What a signed query holds as it is."""
 
 
 def dataset_prefix(dataset_id: int) -> str:
-    """Everything that belongs to a dataset and dies with it."""
+    """Return the prefix of a dataset's objects, which are deleted with it."""
     return f"datasets/{dataset_id}/"
 
 
 def raw_key(dataset_id: int, receipt_id: str) -> str:
-    """Place of an upload's file, until it is read or for good."""
+    """Return the key of an uploaded file."""
     return f"{dataset_prefix(dataset_id)}raw/{receipt_id}"
 
 
 def model_prefix(model_id: str) -> str:
-    """Everything that belongs to a model and dies with it."""
+    """Return the prefix of a model's objects, which are deleted with it."""
     return f"models/{model_id}/"
 
 
 def exports_prefix(dataset_id: int) -> str:
-    """Exports of a dataset, which die with it; apart, as the bucket forgets them soon."""
+    """Return the prefix of a dataset's exports, which are deleted with it."""
+    # Not below the dataset's prefix, because a rule of the bucket expires exports.
     return f"{EXPORTS}{dataset_id}/"
 
 
 def batch_prefix(batch_id: str) -> str:
-    """Everything that belongs to a batch and dies with it."""
+    """Return the prefix of a batch's objects, which are deleted with it."""
     return f"{BATCHES}{batch_id}/"
 
 
 @translate_errors
 class ArtifactStore:
-    """Reads and writes whole objects."""
+    """Reads, writes and deletes objects by key."""
 
     def __init__(self, settings: Settings, clients: Clients) -> None:
         self._bucket = settings.bucket
@@ -64,24 +66,22 @@ class ArtifactStore:
         self._clients = clients
 
     def put(self, key: str, content: bytes) -> None:
-        """Write an object whole."""
+        """Write an object."""
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write an open file, in several objects when it is long; the file stays open.
-
-        A single long write outlasts the time that a call may take.
+        """Write an open file, as several objects if it is long; the file stays open.
 
         Args:
-            key: of the file; read it with `get_file` and delete it with `delete_file`.
-            file: is read from where it stands.
+            key: key of the file; read it with `get_file` and delete it with `delete_file`.
+            file: is read from its current position.
             check: called before each object is written; raises to stop.
         """
         piece = file.read(PIECE_BYTES)
         if len(piece) < PIECE_BYTES:
             self.put(key, piece)
             return
-        # An attempt that broke off may have left more pieces than there are now.
+        # An interrupted attempt may have left more objects than this one writes.
         self.delete_prefix(f"{key}/")
         number = 0
         while piece:
@@ -91,11 +91,11 @@ class ArtifactStore:
             piece = file.read(PIECE_BYTES)
 
     def put_whole(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write an open file as one object, whatever its length; the file stays open.
+        """Write an open file of any length as one object; the file stays open.
 
         Args:
-            key: of the object, which is there only when all of it is.
-            file: is read from where it stands.
+            key: key of the object, which exists only once it is complete.
+            file: is read from its current position.
             check: called before each part is written; raises to stop.
         """
         part = file.read(PIECE_BYTES)
@@ -111,20 +111,17 @@ class ArtifactStore:
             sent = self._clients.s3.upload_part(**place, PartNumber=number, Body=part)
             parts.append({"PartNumber": number, "ETag": sent["ETag"]})
             part = file.read(PIECE_BYTES)
-        # Parts that come to nothing are no object, and the bucket's rules delete them.
+        # Parts of an interrupted upload are invisible, and a rule of the bucket deletes them.
         self._clients.s3.complete_multipart_upload(**place, MultipartUpload={"Parts": parts})
 
     @property
     def bucket_url(self) -> str:
-        """Address of the bucket, with which URLs and forms for callers begin."""
+        """The bucket's URL, with which presigned URLs and forms begin."""
         return f"{self._clients.presigned_url}/{self._bucket}"
 
     def url(self, key: str, file_name: str) -> str:
-        """Make a URL that gives out an object for 30 minutes, as an attachment of this name.
-
-        Signed without the client's own method, which takes four times as long; a test compares
-        the two.
-        """
+        """Return a URL that serves an object for 30 minutes, as an attachment of this name."""
+        # The client's own method takes four times as long; a test compares the two results.
         disposition = f"attachment; filename*=UTF-8''{quote(file_name, safe='')}"
         request = AWSRequest(
             "GET",
@@ -136,13 +133,13 @@ class ArtifactStore:
         return str(request.url)
 
     def get(self, key: str) -> bytes | None:
-        """Read an object whole; None when there is none."""
+        """Read an object; None when it does not exist."""
         body = self._open(key)
         content: bytes | None = None if body is None else body.read()
         return content
 
     def notes(self, key: str) -> dict[str, str] | None:
-        """Return what was noted with an object; None when there is no such object."""
+        """Return an object's metadata; None when it does not exist."""
         try:
             answer = self._clients.s3.head_object(Bucket=self._bucket, Key=key)
         except ClientError as error:
@@ -152,13 +149,13 @@ class ArtifactStore:
         return dict(answer["Metadata"])
 
     def get_range(self, key: str, start: int, length: int) -> bytes | None:
-        """Read some bytes of an object, fewer at its end; None when there is none."""
+        """Read bytes of an object, fewer at its end; None when it does not exist."""
         body = self._open(key, Range=f"bytes={start}-{start + length - 1}")
         content: bytes | None = None if body is None else body.read()
         return content
 
     def get_file(self, key: str, target: BinaryIO) -> bool:
-        """Stream what `put` or `put_file` wrote into an open file; False when there is nothing."""
+        """Copy what `put` or `put_file` wrote into an open file; False when it does not exist."""
         if self._copy(key, target):
             return True
         number = 0
@@ -171,7 +168,7 @@ class ArtifactStore:
         self.put(key, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
     def get_json(self, key: str) -> Any:
-        """Read a JSON value; None when there is no such object."""
+        """Read a JSON value; None when the object does not exist."""
         content = self.get(key)
         return None if content is None else json.loads(content)
 
@@ -180,21 +177,21 @@ class ArtifactStore:
         return [key for page in self._pages(prefix) for key in page]
 
     def delete(self, key: str) -> None:
-        """Delete an object; a missing one is fine."""
+        """Delete an object; does nothing if it does not exist."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=key)
 
     def delete_file(self, key: str) -> None:
-        """Delete what `put` or `put_file` wrote; a missing file is fine."""
+        """Delete what `put` or `put_file` wrote; does nothing if it does not exist."""
         self.delete(key)
         self.delete_prefix(f"{key}/")
 
     def delete_prefix(self, prefix: str) -> None:
-        """Delete everything below a prefix."""
+        """Delete all objects below a prefix."""
         for page in self._pages(prefix):
             self._delete_page(page)
 
     def delete_keys(self, keys: Iterable[str]) -> None:
-        """Delete objects; missing ones are fine."""
+        """Delete objects by key; missing ones are ignored."""
         left = iter(keys)
         while page := list(islice(left, _PAGE_KEYS)):
             self._delete_page(page)
@@ -212,7 +209,6 @@ class ArtifactStore:
             raise StorageUnavailable
 
     def _copy(self, key: str, target: BinaryIO) -> bool:
-        """Stream one object into an open file; False when there is none."""
         body = self._open(key)
         if body is None:
             return False
@@ -221,7 +217,6 @@ class ArtifactStore:
         return True
 
     def _open(self, key: str, **more: str) -> Any:
-        """Begin to read an object; None when there is none."""
         try:
             return self._clients.s3.get_object(Bucket=self._bucket, Key=key, **more)["Body"]
         except ClientError as error:
@@ -230,7 +225,7 @@ class ArtifactStore:
             raise
 
     def _pages(self, prefix: str) -> Iterator[list[str]]:
-        """List keys by pages of up to 1,000."""
+        """Yield the keys in pages of up to 1,000."""
         paginator = self._clients.s3.get_paginator("list_objects_v2")
         for page in paginator.paginate(Bucket=self._bucket, Prefix=prefix):
             yield [entry["Key"] for entry in page.get("Contents", ())]

@@ -1,7 +1,7 @@
-"""Encrypts what is stored and must not be read from a table, an export or a backup.
+"""Encrypts stored secrets, so that a table, an export or a backup does not reveal them.
 
-AES-GCM under a key that is derived from the service's signing key; what is sealed is bound to the
-place where it stands, so that it opens nowhere else.
+The cipher is AES-GCM with a key derived from the service's signing key. The place of a value is
+part of the encryption, so a value that is copied to another row cannot be decrypted there.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ _NONCE_BYTES = 12
 
 
 class Seal:
-    """Seals and opens bytes for one purpose."""
+    """Encrypts and decrypts bytes for one purpose."""
 
     def __init__(self, secrets: SecretStore, purpose: str) -> None:
         self._secrets = secrets
         self._purpose = purpose
 
     def close(self, plain: bytes, place: bytes) -> bytes:
-        """Encrypt bytes that stand at a place."""
+        """Encrypt bytes that are stored at a place."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher().encrypt(nonce, plain, place)
 
     def open(self, sealed: bytes, place: bytes) -> bytes | None:
-        """Decrypt what stands at a place; None when the signing key was replaced since."""
+        """Decrypt the bytes of a place; None when the signing key was replaced since."""
+        # Imported on first use, because every import makes a cold start longer.
         from cryptography.exceptions import InvalidTag
 
         nonce, body = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
@@ -43,5 +44,6 @@ class Seal:
     def _cipher(self) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+        # A separate key per purpose, so that a value of one purpose cannot stand for another.
         label = f"presage {self._purpose} ".encode()
         return AESGCM(hashlib.sha256(label + self._secrets.signing_key()).digest())

@@ -1,4 +1,4 @@
-"""The service's signing key, from the settings or from Secrets Manager."""
+"""Reads the service's signing key from the settings or from Secrets Manager."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from chalicelib.config import Settings, SettingsError
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 
+# HS256 needs a key at least as long as its digest (RFC 7518, section 3.2).
 MIN_SECRET_BYTES = 32
-"""HS256 needs a key as long as its digest. RFC 7518 section 3.2."""
 
 
 @translate_errors
 class SecretStore:
-    """Holds the signing key from its first use on, so that a request never waits for it twice."""
+    """Caches the signing key after its first use, so that later requests do not wait for it."""
 
     def __init__(self, clients: Clients, settings: Settings) -> None:
         self._clients = clients
@@ -23,10 +23,10 @@ class SecretStore:
         self._signing_key: bytes | None = None
 
     def signing_key(self) -> bytes:
-        """Give the key that signs access and refresh tokens.
+        """Return the key that signs access and refresh tokens.
 
         Raises:
-            SettingsError: there is none, or it is too short to be safe.
+            SettingsError: no key is configured, or it is too short.
         """
         with self._lock:
             if self._signing_key is None:
@@ -34,7 +34,6 @@ class SecretStore:
             return self._signing_key
 
     def _read(self) -> bytes:
-        """Read and check the key."""
         text = self._settings.token_secret
         if not text and self._settings.token_secret_name:
             name = self._settings.token_secret_name

@@ -1,7 +1,6 @@
-"""Keys, attributes and indexes of the tables, and nothing else.
+"""Keys, attributes and indexes of the tables.
 
-Names of tables depend on the settings, so they are bound once by `bind`. Times are whole
-milliseconds since 1970.
+Table names depend on the settings, so `bind` sets them. Times are integer milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from chalicelib.config import Settings
 
 
 def _meta(**facts: object) -> Any:
-    """Make the inner class that tells PynamoDB of a table or an index."""
+    """Return the inner class in which PynamoDB expects the properties of a table or index."""
     return type("Meta", (), facts)
 
 
 class ClosedAccountIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: closed accounts by the time at which their data goes, for the sweep."""
+    """Closed accounts by the time at which the sweep deletes their data; sparse."""
 
     Meta = _meta(index_name="closed", projection=AllProjection())
     status = UnicodeAttribute(hash_key=True)
@@ -36,10 +35,7 @@ class ClosedAccountIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-
 
 
 class AccountRow(TableRow):
-    """An account; `EMAIL#<address>` rows point from an address to an account.
-
-    `HOOKS#<account>` rows hold the webhooks of an account.
-    """
+    """An account. `EMAIL#<address>` rows point to one, `HOOKS#<account>` rows hold its webhooks."""
 
     Meta = _meta(table_name="accounts")
     account_id = UnicodeAttribute(hash_key=True)
@@ -76,10 +72,10 @@ class RefreshTokenRow(TableRow):
 
 
 class CounterRow(TableRow):
-    """The last integer id that was given out, by kind; the last turn, by lane and by account.
+    """The last integer id by kind, and the last turn by lane and by account.
 
-    At `places#1#language`: how many datasets were deleted there, and where far pages begin.
-    At `waiting#trainings`: when a long queue was counted, and what was found.
+    `places#1#language`: the number of deleted datasets, and where far pages of the list start.
+    `waiting#trainings`: the result of the last count of a long queue, and its time.
     """
 
     Meta = _meta(table_name="counters")
@@ -89,14 +85,12 @@ class CounterRow(TableRow):
 
 
 class QuotaRow(TableRow):
-    """Calls counted in a month, at `predictions#2026-11` or `examples#2026-11`.
+    """Calls counted in a month, for example `predictions#2026-11` or `examples#2026-11`.
 
-    `batches` holds `id#count` of each batch whose predictions are reserved and not yet settled.
-
-    At `browsed#2026-11-24`: examples shown for review in a day.
-
-    At `rate#records` and so on: when the bucket of a cost class is full again, in microseconds.
-    At `running#downloads` and `running#documents`: an entry for each that goes on.
+    `batches` has an `id#count` for each batch whose predictions are reserved and not settled.
+    `browsed#2026-11-24`: examples that were shown for review on a day.
+    `rate#records`: when the bucket of a cost class is full again, in microseconds.
+    `running#downloads` and `running#documents`: an entry for each that is in progress.
     """
 
     Meta = _meta(table_name="quotas")
@@ -112,7 +106,7 @@ class QuotaRow(TableRow):
 
 
 class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: datasets that are UPLOADING or DELETION_PENDING, oldest first, for the sweep."""
+    """Datasets that are UPLOADING or DELETION_PENDING, oldest first, for the sweep; sparse."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -120,7 +114,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-ca
 
 
 class DatasetTurnIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: uploads that are going on, by lane, in the order in which they are read."""
+    """Uploads in progress by lane, in the order in which they are processed; sparse."""
 
     Meta = _meta(
         index_name="turns", projection=IncludeProjection(["upload_id", "lease_until", "nudged_at"])
@@ -130,7 +124,7 @@ class DatasetTurnIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-ca
 
 
 class DatasetRow(TableRow):
-    """A dataset; the one commit point of everything that is added to it."""
+    """A dataset. Everything that is added to it becomes visible by a write of this row."""
 
     Meta = _meta(table_name="datasets")
     owner = UnicodeAttribute(hash_key=True)
@@ -172,10 +166,10 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """A label's names; written before the dataset's row lists them.
+    """A label's names, written before the dataset's row makes them visible.
 
-    `names` holds pairs of a fence and a name, the last of each fence shown from then on; the row
-    of the dataset tells which fences count.
+    `names` has pairs of a fence and a name. Of each fence the last name counts; the dataset's row
+    says which fences are committed.
     """
 
     Meta = _meta(table_name="labels")
@@ -207,7 +201,7 @@ class ExampleChunkRow(TableRow):
 
 
 class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The models of a dataset."""
+    """The models of a dataset by creation time."""
 
     Meta = _meta(index_name="dataset", projection=AllProjection())
     dataset_id = NumberAttribute(hash_key=True)
@@ -215,7 +209,7 @@ class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-
 
 
 class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: models that are QUEUED#paid, QUEUED#free or RUNNING, in the order of their turns."""
+    """Models that are QUEUED#paid, QUEUED#free or RUNNING, in the order of their turns; sparse."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -223,7 +217,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call
 
 
 class QueuedModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The same models in the order in which they were accepted, with little of each."""
+    """The same models by acceptance time, with few attributes, so that counting is cheap."""
 
     Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
     open = UnicodeAttribute(hash_key=True)
@@ -252,7 +246,7 @@ class ModelRow(TableRow):
     lease_until = NumberAttribute(default=0)
     lease_owner = UnicodeAttribute(null=True)
     nudged_at = NumberAttribute(default=0)
-    # The turn bears the name that rows had when it was a time, so that old rows keep their place.
+    # Old rows have a time in this attribute; turns use its name, so that old rows stay in order.
     turn = NumberAttribute(null=True, attr_name="queued_at")
     accepted_at = NumberAttribute(null=True)
     served_seconds = NumberAttribute(default=0)
@@ -272,7 +266,7 @@ class ModelRow(TableRow):
 
 
 class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: deletions that are not finished, for the sweep."""
+    """Unfinished deletions, for the sweep; sparse."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -280,7 +274,7 @@ class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-c
 
 
 class DeletionRow(TableRow):
-    """A tracked removal."""
+    """A deletion and the progress of its job."""
 
     Meta = _meta(table_name="deletions")
     account_id = UnicodeAttribute(hash_key=True)
@@ -303,7 +297,7 @@ class DeletionRow(TableRow):
 
 
 class OpenExportIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Exports that are OPEN or ENDED, by the time at which they are gone, for the sweep."""
+    """Exports that are OPEN or ENDED, by the time at which the sweep handles them."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -311,9 +305,9 @@ class OpenExportIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-cal
 
 
 class ExportRow(TableRow):
-    """An export of a dataset; its file lies in the bucket under its fence.
+    """An export of a dataset; the key of its file in the bucket ends with the fence.
 
-    Batches stand in the same table, and bear their `kind`.
+    Batches are in the same table, with a `kind`.
     """
 
     Meta = _meta(table_name="exports")
@@ -343,7 +337,7 @@ class ExportRow(TableRow):
 
 
 class BatchRow(TableRow):
-    """A batch of predictions, beside the exports: the sweep finds both by one query each."""
+    """A batch of predictions, in the table of exports, so that one query finds both."""
 
     Meta = _meta(table_name="exports")
     account_id = UnicodeAttribute(hash_key=True)
@@ -379,7 +373,7 @@ class BatchRow(TableRow):
 
 
 class KeyRow(TableRow):
-    """A key of a call, with the answer once there is one; among the exports, at `7#keys`."""
+    """An idempotency key with its response, in the table of exports at `7#keys`."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
@@ -396,7 +390,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The index of the exports, of deliveries that have not ended, by when they are tried."""
+    """Unfinished deliveries by the time of their next attempt, in the index of exports."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -404,7 +398,7 @@ class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-c
 
 
 class DeliveryRow(TableRow):
-    """An event on its way to a webhook; among the exports, at `7#hook#` and the webhook's id."""
+    """An event to send to a webhook, in the table of exports at `7#hook#` and the webhook's id."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
@@ -429,7 +423,7 @@ class DeliveryRow(TableRow):
 
 
 class ReceiptRow(TableRow):
-    """What happened to the rows of one upload; the sort key begins with the time."""
+    """The result of one upload, with rejected rows and warnings; the sort key begins with time."""
 
     Meta = _meta(table_name="receipts")
     dataset_id = NumberAttribute(hash_key=True)
@@ -446,7 +440,7 @@ class ReceiptRow(TableRow):
 
 
 class UploadFormRow(TableRow):
-    """A presigned form, and whether its file has arrived and was used."""
+    """A presigned upload form, and whether its file has arrived and was used."""
 
     Meta = _meta(table_name="incoming")
     account_id = UnicodeAttribute(hash_key=True)
@@ -473,17 +467,13 @@ ROWS: tuple[type[TableRow], ...] = (
     ReceiptRow,
     UploadFormRow,
 )
+# Other kinds of rows in one of the tables above.
 SHARED: tuple[type[TableRow], ...] = (BatchRow, KeyRow, DeliveryRow)
-"""Further kinds of rows of a table above."""
 SHORT_NAMES = {row: str(row.Meta.table_name) for row in (*ROWS, *SHARED)}
 
 
 def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
-    """Bind the tables to the settings' names and to AWS clients, dropping old connections.
-
-    One client serves all tables; quota rows have one that never repeats a call, because a
-    repeated `ADD used 1` would count twice.
-    """
+    """Set the tables' names and clients, and drop old connections."""
     for row in (*ROWS, *SHARED):
         meta = row.Meta
         meta.table_name = table_name(settings, row)
@@ -491,9 +481,10 @@ def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
         meta.host = settings.endpoint_url
         row._connection = None
         connection = row._get_connection().connection
+        # A repeated `ADD used 1` would count a call twice, so quota rows never retry.
         connection._client = client_without_retries if row is QuotaRow else client
 
 
 def table_name(settings: Settings, row: type[TableRow]) -> str:
-    """Name of a table under these settings."""
+    """Return a table's name under these settings."""
     return f"{settings.name}-{SHORT_NAMES[row]}"

@@ -11,8 +11,8 @@ from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
+# Labels between two reports, which also keep the deletion's lease.
 _LABELS_AT_ONCE = 10
-"""Labels between two reports, which also keep the deletion's lease."""
 
 
 class DatasetContents:

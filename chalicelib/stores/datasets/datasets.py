@@ -27,10 +27,10 @@ from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
 
+# Uploads at the front of a lane that are looked at, to find the one whose turn it is.
 FRONT = 100
-"""Uploads at the front of a lane that are looked at, to find the one whose turn it is."""
+# Waiting uploads that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
-"""Waiting uploads that one sweep announces again."""
 
 
 @translate_errors

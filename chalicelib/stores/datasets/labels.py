@@ -16,15 +16,15 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import LabelRow
 
+# Names kept in memory before the cache starts anew.
 _CACHE_LIMIT = 200_000
-"""Names kept in memory before the cache starts anew."""
 
+# Rows that one read may ask for.
 _BATCH_KEYS = 100
-"""Rows that one read may ask for."""
+# Former names of a label that are remembered, the latest ones.
 MAX_FORMER = 100
-"""Former names of a label that are remembered, the latest ones."""
+# Reads that are under way at the same time.
 _READS_AT_ONCE = 50
-"""Reads that are under way at the same time."""
 
 
 def owner_key(account_id: str, family: str) -> str:

@@ -14,8 +14,8 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
 
+# Longest wait for others who change the same dataset.
 WAIT_SECONDS = 15.0
-"""Longest wait for others who change the same dataset."""
 _LONGEST_PAUSE_SECONDS = 0.1
 Done = TypeVar("Done")
 

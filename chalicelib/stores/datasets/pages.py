@@ -18,13 +18,13 @@ from chalicelib import log
 from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
+# Rows that are counted again for each page before a note is worth its write.
 SPACING = 100
-"""Rows that are counted again for each page before a note is worth its write."""
 _MOST_NOTES = 1_000  # All notes lie in one row, which may have 400 kB.
+# The largest limit that the table takes.
 _MOST_COUNTED = 2**31 - 1
-"""The largest limit that the table takes."""
+# The longest that a function runs: whoever was given an id has written its row by then.
 _SETTLED_MILLISECONDS = 15 * 60 * 1000
-"""The longest that a function runs: whoever was given an id has written its row by then."""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from chalicelib.stores.examples.examples import (
 from chalicelib.stores.examples.layouts import ChunkLayout
 
 _WRITES_AT_ONCE = 10
+# A layout notes so many digests that the index does not know; beyond, the index is made anew.
 _MOST_UNINDEXED = 5 * STEP
-"""A layout notes so many digests that the index does not know; beyond, the index is made anew."""
 
 
 @dataclass

@@ -20,14 +20,14 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
+# So many examples are read one by one; an index is made, or grows, when there are more.
 STEP = 100
-"""So many examples are read one by one; an index is made, or grows, when there are more."""
 _HEAD_BYTES = 24
 _DIGEST_BYTES = 8
+# The digest's first 8 bytes and an id of 8.
 _ENTRY_BYTES = 16
-"""The digest's first 8 bytes and an id of 8."""
+# Digest and id.
 Entry = tuple[bytes, int]
-"""Digest and id."""
 
 
 @dataclass(frozen=True)

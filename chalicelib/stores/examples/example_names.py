@@ -24,14 +24,14 @@ from chalicelib.stores.examples.examples import (
     sequence_of,
 )
 
+# Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions.
 DIGEST_BYTES = 8
-"""Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""
+# Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have.
 KEPT_DATASETS = 8
-"""Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have."""
 # Member of the stored header; existing files have this name.
 _LAST_CORRECTION = "mended"
+# Names that only memory knows before they are written to the bucket.
 SAVE_NAMES = 5_000
-"""So many names that only memory knows are written beside the dataset."""
 
 
 @dataclass(frozen=True)

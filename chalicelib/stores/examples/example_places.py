@@ -18,8 +18,8 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.examples import batches, places_key
 
+# Ids of one row: 10 kB where all of them belong to one dataset.
 BLOCK_IDS = 500
-"""Ids of one row: 10 kB where all of them belong to one dataset."""
 
 
 @translate_errors

@@ -25,12 +25,12 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, ChunkPart, load_layout
 
+# Longest body that lies in the row; a longer one lies in the bucket.
 MAX_BODY_BYTES = 300_000
-"""Longest body that lies in the row; a longer one lies in the bucket."""
 _BATCH_KEYS = 100  # BatchGetItem takes no more.
 Item = TypeVar("Item")
+# So many are written side by side: each is a conditional write, which no batch can hold.
 _MANY_CHUNKS = 50
-"""So many are written side by side: each is a conditional write, which no batch can hold."""
 _WRITES_AT_ONCE = 10
 _KEPT_LAYOUTS = 2_000
 _NOTED_AT_ONCE = 2_000

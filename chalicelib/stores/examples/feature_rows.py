@@ -16,12 +16,12 @@ from chalicelib import log
 from chalicelib.errors import TrainingFailed
 from chalicelib.stores.aws.objects import ArtifactStore
 
+# Number of a picture and of one of its views, see `row_key`.
 RowKey = int
-"""Number of a picture and of one of its views, see `row_key`."""
+# Key of an object, and where in it the row lies, in bytes.
 Place = tuple[str, int]
-"""Key of an object, and where in it the row lies, in bytes."""
+# Rows from the bucket that are kept in memory, in bytes.
 RECENT_BYTES = 64 * 1024**2
-"""Rows from the bucket that are kept in memory, in bytes."""
 
 
 def row_key(number: int, view: int) -> RowKey:

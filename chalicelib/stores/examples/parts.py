@@ -7,10 +7,10 @@ from collections.abc import Callable
 from chalicelib.domain.datasets.dataset import VISION, Dataset
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
+# Texts of one part, about a second or two of work.
 PART_TEXTS = 1_000
-"""Texts of one part, about a second or two of work."""
+# Pictures of one part, a few seconds of work.
 PART_PICTURES = 64
-"""Pictures of one part, a few seconds of work."""
 
 
 class PartStore:

@@ -15,8 +15,8 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.examples.thumbnails import thumbnail_key
 
 Item = TypeVar("Item")
+# Pictures that are read at the same time.
 READ_AHEAD = 8
-"""Pictures that are read at the same time."""
 
 
 @translate_errors
@@ -108,12 +108,12 @@ def _key(dataset_id: int, digest: str) -> str:
     return f"{_prefix(dataset_id)}{digest}"
 
 
+# Pictures that are written at the same time.
 THREADS = 8
-"""Pictures that are written at the same time."""
+# Bytes of pictures that may wait to be written.
 MAX_WAITING_BYTES = 24 * 1024 * 1024
-"""Bytes of pictures that may wait to be written."""
+# Pictures that may wait to be written.
 MAX_WAITING = 64
-"""Pictures that may wait to be written."""
 
 
 class PictureWriter:

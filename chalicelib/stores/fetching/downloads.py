@@ -34,8 +34,8 @@ _HEAD_BYTES = 4096  # Enough to tell what a file is before the rest of it is ask
 _CHUNK_BYTES = 256 * 1024
 _NOT_PUBLIC = "Its address is not on the public internet."
 
+# Like socket.getaddrinfo.
 Resolver = Callable[..., Sequence[Any]]
-"""Like socket.getaddrinfo."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,12 +33,12 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 
+# Everything of model files in the bucket.
 PREBUILT_PREFIX = "prebuilt/"
-"""Everything of model files in the bucket."""
+# Of a file, that one connection brings at a time.
 RANGE_BYTES = 8 << 20
-"""Of a file, that one connection brings at a time."""
+# Ranges that are on their way at the same time, of all files.
 CONNECTIONS = 8
-"""Ranges that are on their way at the same time, of all files."""
 _TRIES = 3
 
 
@@ -57,8 +57,8 @@ class ModelFile:
         return f"{PREBUILT_PREFIX}files/{self.sha256}"
 
 
+# Files by folder and name.
 Catalogue = Mapping[str, Mapping[str, ModelFile]]
-"""Files by folder and name."""
 
 
 def write_catalogue(catalogue: Catalogue) -> tuple[str, bytes]:

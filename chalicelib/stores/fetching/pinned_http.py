@@ -19,12 +19,12 @@ from typing import Any, cast
 from chalicelib.errors import DownloadFailed
 from chalicelib.stores.fetching.urls import Location
 
+# What a server must send at least, over any PACE_SECONDS that are spent waiting for it.
 LEAST_BYTES_PER_SECOND = 10_000
-"""What a server must send at least, over any PACE_SECONDS that are spent waiting for it."""
+# Whole seconds over which the least rate is measured.
 PACE_SECONDS = 30
-"""Whole seconds over which the least rate is measured."""
+# How often a read that waits looks whether it may go on.
 CHECK_SECONDS = 1.0
-"""How often a read that waits looks whether it may go on."""
 # http.client bounds a line and the number of lines, whose product is megabytes.
 _MAX_HEADER_BYTES = 64 * 1024
 

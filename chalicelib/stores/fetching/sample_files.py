@@ -12,8 +12,8 @@ from chalicelib.stores.accounts.in_flight import InFlight
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
+# Longest time that a sample's URL may take to download, in seconds.
 DOWNLOAD_SECONDS = 15.0
-"""Longest time that a sample's URL may take to download, in seconds."""
 
 
 class SampleFiles:

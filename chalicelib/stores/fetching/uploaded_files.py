@@ -21,8 +21,8 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import UploadFormRow
 
+# The one type that a form takes; what a file is, its bytes tell.
 CONTENT_TYPE = "application/octet-stream"
-"""The one type that a form takes; what a file is, its bytes tell."""
 ALREADY_USED = "The upload was used already; send the file again by a new one."
 _KEPT_SECONDS = 24 * 3600
 _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412")

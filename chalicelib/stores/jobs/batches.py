@@ -31,8 +31,8 @@ from chalicelib.stores.aws.tables import BatchRow
 from chalicelib.stores.jobs.exports import ENDED, OPEN
 from chalicelib.stores.jobs.row_leases import RowLease
 
+# What the rows of batches bear, in the table of exports.
 KIND = "batch"
-"""What the rows of batches bear, in the table of exports."""
 # The sweep deletes rows with their files; the table's own expiry is for what it never reached.
 _ROW_KEPT_SECONDS = 24 * 3600
 

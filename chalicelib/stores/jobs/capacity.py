@@ -27,14 +27,14 @@ from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import AccountRow, UploadFormRow
 from chalicelib.stores.datasets.datasets import DatasetStore
 
+# Forms for large files that an account may hold unused.
 MAX_FORMS = 20
-"""Forms for large files that an account may hold unused."""
+# How often a change is tried again after another change came first.
 _TRIES = 20
-"""How often a change is tried again after another change came first."""
 # A sum that is kept by additions alone would carry any error on for ever.
 _RECOUNT_MILLISECONDS = 24 * 3600 * 1000
+# An upload may be noted so long before its dataset is written.
 _YOUNG_MILLISECONDS = 60_000
-"""An upload may be noted so long before its dataset is written."""
 
 
 @translate_errors
@@ -238,7 +238,7 @@ class CapacityStore:
         if running < self._max_open_uploads:
             raise StorageUnavailable
         raise TooManyOpen(
-            f"{running} uploads are going on, the limit is {self._max_open_uploads}. Wait until "
+            f"{running} uploads are in progress, the limit is {self._max_open_uploads}. Wait until "
             "one has finished.",
             retry_after_seconds=10,
         )

@@ -15,8 +15,8 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import DeletionRow
 
+# Index key of a record whose job is not done; the sweep finds it by this.
 OPEN = "OPEN"
-"""Index key of a record whose job is not done; the sweep finds it by this."""
 _BEGUN = 0.01  # A progress above 0 tells a deletion that runs from one that waits.
 
 

@@ -29,12 +29,12 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import DeliveryRow
 
+# Partition of the index: what is not delivered yet, by when it is tried.
 OPEN = "DELIVERY"
-"""Partition of the index: what is not delivered yet, by when it is tried."""
+# A due delivery whose message was lost is announced again after so long.
 ANNOUNCED_AGAIN = timedelta(minutes=5)
-"""A due delivery whose message was lost is announced again after so long."""
+# Due deliveries that one sweep announces.
 ANNOUNCED_AT_ONCE = 500
-"""Due deliveries that one sweep announces."""
 _LEASE = timedelta(seconds=3 * DELIVERY_SECONDS)
 
 

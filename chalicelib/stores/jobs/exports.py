@@ -23,8 +23,8 @@ from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
 from chalicelib.stores.jobs.row_leases import RowLease
 
+# Partitions of the index: what the sweep announces again, and what it deletes.
 OPEN, ENDED = "OPEN", "ENDED"
-"""Partitions of the index: what the sweep announces again, and what it deletes."""
 # The sweep deletes rows with their files; the table's own expiry is for what it never reached.
 _ROW_KEPT_SECONDS = 24 * 3600
 

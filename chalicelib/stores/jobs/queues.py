@@ -13,10 +13,10 @@ TRAIN_PAID = "train-paid"
 TRAIN_FREE = "train-free"
 DELETE = "delete"
 EXPORT = "export"
+# The bucket itself sends here when a file has arrived.
 INCOMING = "incoming"
-"""The bucket itself sends here when a file has arrived."""
+# When a message comes again whose account has as many jobs running as it may, in seconds.
 CAPPED_SECONDS = 3
-"""When a message comes again whose account has as many jobs running as it may, in seconds."""
 
 
 def queue_name(settings: Settings, short: str) -> str:

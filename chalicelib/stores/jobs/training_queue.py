@@ -17,12 +17,12 @@ from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.run_parts import part_key
 
+# How long a training runs before it may have to step aside, in seconds.
 TURN_SECONDS = 15.0
-"""How long a training runs before it may have to step aside, in seconds."""
+# How long a training waits while none of its parts is done, in seconds; then it goes on itself.
 PARTS_SECONDS = 300.0
-"""How long a training waits while none of its parts is done, in seconds; then it goes on itself."""
+# How long another must have waited for that: until then an idle worker would have taken it.
 PATIENCE_MILLISECONDS = 5_000
-"""How long another must have waited for that: until then an idle worker would have taken it."""
 
 
 class TrainingQueue(TurnQueue[TrainJob, Model, Model]):

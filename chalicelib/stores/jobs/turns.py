@@ -20,10 +20,10 @@ def lane_of(kind: str, *, is_paid: bool) -> str:
     return f"{kind}-{'paid' if is_paid else 'free'}"
 
 
+# Where uploads wait; the first lane goes before the second.
 INGEST_LANES = lane_of(INGEST, is_paid=True), lane_of(INGEST, is_paid=False)
-"""Where uploads wait; the first lane goes before the second."""
+# Where trainings wait; the first lane goes before the second, and has workers of its own too.
 TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
-"""Where trainings wait; the first lane goes before the second, and has workers of its own too."""
 
 
 @translate_errors

@@ -13,8 +13,8 @@ from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.models.model import Model
 from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
+# Epochs of one object. With 1,000 labels a record has 2 MB, and a block is rewritten whole.
 BLOCK_EPOCHS = 5
-"""Epochs of one object. With 1,000 labels a record has 2 MB, and a block is rewritten whole."""
 
 Record = dict[str, Any]
 

@@ -27,10 +27,10 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
 
+# Trainings at the front of a lane that are looked at, to find the one whose turn it is.
 FRONT = 50
-"""Trainings at the front of a lane that are looked at, to find the one whose turn it is."""
+# Waiting trainings of a lane that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
-"""Waiting trainings of a lane that one sweep announces again."""
 
 
 @translate_errors
@@ -215,8 +215,8 @@ class ModelStore:
                 try_update(row, [ModelRow.accepted_at.set(int(row.turn))], missing)
 
 
+# Partition of the sparse index where models wait for their deletion.
 DELETING = "DELETING"
-"""Partition of the sparse index where models wait for their deletion."""
 
 
 def open_key(status: str, is_paid: bool) -> str:

@@ -22,14 +22,14 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import CounterRow, ModelRow
 from chalicelib.stores.models.models import open_key
 
+# Places that are always those of the very moment.
 EXACT_PLACES = 100
-"""Places that are always those of the very moment."""
+# How old a place behind them may be.
 COUNTED_MILLISECONDS = 5_000
-"""How old a place behind them may be."""
+# Trainings that certainly do not all begin within that time.
 _FAR = 1_000
-"""Trainings that certainly do not all begin within that time."""
+# Trainings between two moments that are written down, unless there would be too many.
 _SPACING = 50
-"""Trainings between two moments that are written down, unless there would be too many."""
 # All marks lie in one row, which is read for each answer that shows a place.
 _MOST_MARKS = 1_000
 _ROW = "waiting#trainings"

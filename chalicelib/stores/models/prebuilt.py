@@ -10,8 +10,8 @@ from chalicelib.domain.models.model import OCR, PREBUILT
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.models.versions import ARTIFACT, CARD
 
+# Below the model directory.
 _FOLDER = "prebuilt"
-"""Below the model directory."""
 
 
 class PrebuiltStore:

@@ -11,11 +11,11 @@ from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.versions import ModelVersions
 
+# Stands in place of an artifact version for models that ship as files.
 PREBUILT_VERSION = "prebuilt"
-"""Stands in place of an artifact version for models that ship as files."""
 
+# Attributes that a prediction reads of a model's row.
 SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
-"""Attributes that a prediction reads of a model's row."""
 
 
 @translate_errors

@@ -79,7 +79,7 @@ _REFUSALS: dict[int, ServiceError] = {
     ),
     422: KeyReused(),
     429: RateExceeded(
-        "12 documents of this account are going on, the most at the same time. Wait until one has "
+        "12 documents of this account are in progress, the maximum. Wait until one has "
         "finished, then try again.",
         retry_after_seconds=2,
     ),

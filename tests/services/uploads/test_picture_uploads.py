@@ -330,7 +330,7 @@ def test_address_is_not_looked_at_beyond_the_limit(world: World) -> None:
     """An upload by URL is refused while as many downloads go on as the account may have."""
     with served({"/pets.zip": make_zip(PETS)}) as port:
         world = allowing(world, port, max_downloads=0)
-        with pytest.raises(RateExceeded, match="0 downloads of this account are going on"):
+        with pytest.raises(RateExceeded, match="0 downloads of this account are in progress"):
             create(world, UploadSource(path=f"http://127.0.0.1:{port}/pets.zip"))
 
     assert world.rows(DatasetRow) == []

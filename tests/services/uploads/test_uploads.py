@@ -124,7 +124,7 @@ def test_twenty_first_open_upload_is_refused(world: World) -> None:
     for number in range(20):
         world.upload([(f"text {number}", "a")])
 
-    with pytest.raises(TooManyOpen, match="20 uploads are going on, the limit is 20"):
+    with pytest.raises(TooManyOpen, match="20 uploads are in progress, the limit is 20"):
         world.upload(ROWS)
 
     world.upload(ROWS, account=other)

@@ -109,7 +109,7 @@ def test_upload_that_broke_off_is_counted_no_more(world: World) -> None:
     capacity = world.stores.capacity
     for number in range(20):
         capacity.reserve_upload(world.account.account_id, LANGUAGE, number, f"R{number}", 10)
-    with pytest.raises(TooManyOpen, match="20 uploads are going on"):
+    with pytest.raises(TooManyOpen, match="20 uploads are in progress"):
         world.upload(ROWS)
     world.clock.advance(seconds=61)
 
