@@ -17,6 +17,7 @@ from infra.deploying import artifacts
 from infra.deploying.account import DeployError, Target, explained
 from infra.deploying.concerns import concerns, unconfirmed
 from infra.deploying.preflight import check_account, check_unclaimed, wait_for_names
+from infra.deploying.quotas import check_quotas
 from infra.deploying.removal import delete_data, empty_bucket, kept
 from infra.deploying.smoke import smoke_test
 from infra.deploying.stack import Stack, StackTemplate
@@ -182,6 +183,7 @@ def _agreed(
     before = service.parameters() if service.check() else None
     defaults = artifacts.default_parameters(options.package)
     parameters = {**defaults, **(before or {}), **given}
+    check_quotas(artifacts.templates(options.package), parameters)
     for line in check_account(target, parameters, _named(options), reserved(before or {})):
         _say(line)
     found, added = concerns(target, defaults, given, before)

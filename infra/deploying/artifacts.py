@@ -87,12 +87,16 @@ def has_bucket(target: Target, bucket: str) -> bool:
     return is_there(partial(target.client("s3").head_bucket, Bucket=bucket))
 
 
+def templates(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Return the two templates of a package, by the name of their file."""
+    return {name: _read(folder, name) for name in (DATA_TEMPLATE, TEMPLATE)}
+
+
 def default_parameters(folder: Path) -> dict[str, str]:
     """Return what may be set in the templates of a package, with the defaults."""
-    templates = (_read(folder, name) for name in (DATA_TEMPLATE, TEMPLATE))
     return {
         name: str(facts.get("Default", ""))
-        for template in templates
+        for template in templates(folder).values()
         for name, facts in template.get("Parameters", {}).items()
     }
 
