@@ -47,7 +47,10 @@ PAGES = {
     "secret": "https://aws.amazon.com/secrets-manager/pricing/",
     "cloudwatch": "https://aws.amazon.com/cloudwatch/pricing/",
     "transfer": "https://aws.amazon.com/ec2/pricing/on-demand/",
+    "waf": "https://aws.amazon.com/waf/pricing/",
 }
+# The date of prices that were noted later, by the same word.
+NOTED_LATER = {"waf": "2026-11-28"}
 # US dollars.
 PRICES = {
     "lambda_gb_second": 0.0000166667,
@@ -73,6 +76,9 @@ PRICES = {
     "cloudwatch_log_gb": 0.50,
     "cloudwatch_log_gb_month": 0.03,
     "transfer_gb": 0.09,
+    "waf_acl_month": 5.00,
+    "waf_rule_month": 1.00,
+    "waf_request": 0.60 / 1e6,
 }
 # Processors, as `ARCH` names them.
 X86, ARM = ARCHITECTURES = ("x86_64", "arm64")
@@ -242,6 +248,11 @@ def _warmth() -> Iterator[str]:
         )
 
 
+def web_acl() -> float:
+    """Return the price of the web ACL with its one rule for a month, in dollars."""
+    return PRICES["waf_acl_month"] + PRICES["waf_rule_month"]
+
+
 def most_metrics() -> int:
     """Return how many metrics there are when everything is used."""
     return sum(prod(DIMENSION_VALUES[name] for name in m.dimensions) for m in METRICS)
@@ -288,6 +299,8 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         f"| a minute of training | {training(60):.4f} |",
         f"| a gigabyte in tables, a month | {stored_gb():.2f} |",
         f"| a gigabyte in the bucket, a month | {PRICES['s3_gb_month']:.3f} |",
+        f"| web ACL (`WebAcl`), a month; noted on {NOTED_LATER['waf']} | {web_acl():.2f} |",
+        f"| a million calls that it looks at | {1e6 * PRICES['waf_request']:.2f} |",
         f"| a metric, a month in which it is used all the time | {metric:.2f} |",
         f"| all {most_metrics()} metrics, used all the time | {most_metrics() * metric:.2f} |",
     ]

@@ -38,6 +38,11 @@ _OWN: dict[str, tuple[str, ...]] = {
         f"arn:aws:apigateway:*::/{path}"
         for path in ("account", "domainnames*", "restapis*", "tags/*")
     ),
+    # Associates the web ACL with the stage of an API.
+    "wafv2": (
+        _ALL.format("wafv2", "regional/webacl/presage-*"),
+        "arn:aws:apigateway:*::/restapis/*/stages/*",
+    ),
 }
 _ROLE_ACTIONS = (
     "AttachRolePolicy",

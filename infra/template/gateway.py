@@ -16,6 +16,7 @@ from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
 from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
 from infra.template.names import API_STAGE, Part, attribute, ref, sub
 from infra.template.routing import routes
+from infra.template.throttles import method_settings
 
 # Logical name of Chalice's REST API.
 API = "RestAPI"
@@ -23,6 +24,7 @@ _HEADER = "gatewayresponse.header."
 _NOT_FOUND = RouteNotFound()
 _SLOW = "The service took too long to answer. Try again."
 _BUSY = "Too many requests at once. Wait a moment, then try again."
+_OFTEN = "Too many requests from this address. Wait a minute, then try again."
 _LARGE = (
     "The request is too large: it may have 10 MB, one with a file about 4.5 MB. Send a larger file "
     "by POST /v2/uploads, and its path in this call."
@@ -43,12 +45,15 @@ _OTHERS = {
     "UNSUPPORTED_MEDIA_TYPE": (415, "The gateway cannot take this type.", "unsupported_type"),
     "THROTTLED": (429, _BUSY, "too_many_requests"),
     "QUOTA_EXCEEDED": (429, _BUSY, "too_many_requests"),
+    "WAF_FILTERED": (429, _OFTEN, "too_many_requests"),
     "INTEGRATION_TIMEOUT": (504, _SLOW, "timed_out"),
     "INTEGRATION_FAILURE": (502, INTERNAL, ServiceError.code),
     "API_CONFIGURATION_ERROR": (500, INTERNAL, ServiceError.code),
     "BAD_REQUEST_BODY": (400, _BAD, "bad_request"),
     "BAD_REQUEST_PARAMETERS": (400, _BAD, "bad_request"),
 }
+# When to try again. WAF looks back over five minutes and updates its counts every few seconds.
+_RETRY_SECONDS = {"THROTTLED": 1, "QUOTA_EXCEEDED": 1, "WAF_FILTERED": 60}
 # Members of a line of the access log.
 LOG_FIELDS = {
     "time": "$context.requestTime",
@@ -77,17 +82,7 @@ def rest_api() -> Part:
             "Name": sub("${Name}"),
             "Tags": {"gateway-log-role": after},
             "AccessLogSetting": {"DestinationArn": sub(group), "Format": json.dumps(LOG_FIELDS)},
-            "MethodSettings": [
-                {
-                    "ResourcePath": "/*",
-                    "HttpMethod": "*",
-                    "ThrottlingRateLimit": ref("RequestsPerSecond"),
-                    "ThrottlingBurstLimit": ref("RequestBurst"),
-                    "MetricsEnabled": False,
-                    "DataTraceEnabled": False,
-                    "LoggingLevel": "OFF",
-                }
-            ],
+            "MethodSettings": method_settings(),
             "DefinitionBody": {
                 "info": {"title": sub("${Name}")},
                 "paths": _paths(),
@@ -102,8 +97,8 @@ def gateway_responses() -> Part:
     unknown = (_NOT_FOUND.status, _NOT_FOUND.message, _NOT_FOUND.code)
     found = {kind: _answer(*unknown) for kind in _UNKNOWN}
     found |= {kind: _answer(*parts) for kind, parts in _OTHERS.items()}
-    for kind in ("THROTTLED", "QUOTA_EXCEEDED"):
-        found[kind]["responseParameters"][f"{_HEADER}Retry-After"] = "'1'"
+    for kind, seconds in _RETRY_SECONDS.items():
+        found[kind]["responseParameters"][f"{_HEADER}Retry-After"] = f"'{seconds}'"
     found["DEFAULT_4XX"] = _answer(None, _BAD, "bad_request")
     found["DEFAULT_5XX"] = _answer(None, INTERNAL, ServiceError.code)
     return found

@@ -36,6 +36,7 @@ from infra.template.parameters import (
 )
 from infra.template.queues import queues
 from infra.template.rights import role_id, roles
+from infra.template.throttles import web_acl
 from infra.template.versions import version_conditions, version_parameters, versions
 
 # Where functions keep model files that they have brought.
@@ -66,6 +67,7 @@ def merge_template() -> Part:
             **domain(),
             **functions,
             **permissions(),
+            **web_acl(API),
             API: rest_api(),
         },
         "Outputs": {

@@ -8,6 +8,7 @@ from typing import Any
 from infra.template.budget import BUDGET, budget_condition
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.names import SECRET_ARN, Part, ref
+from infra.template.throttles import throttle_conditions, throttle_parameters
 
 # Of the functions that a queue feeds; Lambda takes no less.
 LEAST_AT_ONCE = 2
@@ -127,6 +128,7 @@ def conditions() -> Part:
         "HasAlarmEmail": _is_given("AlarmEmail"),
         "HasAlarmTopic": _is_given("AlarmTopicArn"),
         **budget_condition(),
+        **throttle_conditions(),
         "SetsGatewayRole": {"Fn::Equals": [ref("SetGatewayLogRole"), "true"]},
     }
     for function in FUNCTIONS:
@@ -185,6 +187,7 @@ def _limits() -> Part:
             "Steady rate of the API, in requests per second.", 200, MinValue=1
         ),
         "RequestBurst": _number("Burst of the API, in requests.", 400, MinValue=1),
+        **throttle_parameters(),
         "SlowMilliseconds": _number(
             "99th percentile of the latency in milliseconds that raises an alarm.", 10_000
         ),

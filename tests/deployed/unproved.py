@@ -36,13 +36,6 @@ def _answer(template: Template, kind: str) -> tuple[str, str]:
     return answer["statusCode"], body["code"]
 
 
-def _stage_setting(template: Template, name: str) -> Any:
-    """A setting of all methods of the API's stage."""
-    [settings] = template["Resources"]["RestAPI"]["Properties"]["MethodSettings"]
-    assert (settings["ResourcePath"], settings["HttpMethod"]) == ("/*", "*")
-    return settings[name]
-
-
 def _large_bodies(template: Template) -> None:
     assert _answer(template, "REQUEST_TOO_LARGE") == ("413", "too_large")
 
@@ -66,8 +59,16 @@ def _slow_answers(template: Template) -> None:
 
 
 def _throttling(template: Template) -> None:
-    assert _stage_setting(template, "ThrottlingRateLimit") == {"Ref": "RequestsPerSecond"}
+    settings = template["Resources"]["RestAPI"]["Properties"]["MethodSettings"]
+    rates = {one["ResourcePath"]: one["ThrottlingRateLimit"]["Ref"] for one in settings}
+    assert rates["/*"] == "RequestsPerSecond"
+    assert rates["/~1v2~1vision~1ocr"] == "DocumentsPerSecond"
     assert _answer(template, "THROTTLED") == ("429", "too_many_requests")
+
+
+def _web_acl(template: Template) -> None:
+    assert template["Resources"]["AddressLimitAssociation"]["Condition"] == "HasWebAcl"
+    assert _answer(template, "WAF_FILTERED") == ("429", "too_many_requests")
 
 
 def _access_log(template: Template) -> None:
@@ -182,7 +183,8 @@ UNPROVED: dict[str, Callable[[Template], None]] = {
         _renamed_challenge
     ),
     "29 seconds a call": _slow_answers,
-    "throttling of the stage": _throttling,
+    "throttling of the stage and of its methods": _throttling,
+    "the web ACL that limits calls by address": _web_acl,
     "lines of the access log": _access_log,
     "memory, processors and disk of a function": _memory_and_disk,
     "how many of a queue's function run at once": _concurrency,

@@ -49,6 +49,13 @@ NOT_OURS = (
     "lambda:GetLayerVersion",
     "lambda:*CodeSigningConfig",
     "lambda:PassCapacityProvider",
+    "amplify:*",  # web ACLs of other services than API Gateway
+    "apprunner:*",
+    "appsync:*",
+    "bedrock-agentcore:*",
+    "cognito-idp:*",
+    "elasticloadbalancing:*",
+    "payments:*",  # paid rules of other vendors
 )
 
 

@@ -124,6 +124,7 @@ def test_gateway_answers_in_our_shape(template: dict[str, Any]) -> None:
     assert {kind for kind, answer in answers.items() if after in answer["responseParameters"]} == {
         "THROTTLED",
         "QUOTA_EXCEEDED",
+        "WAF_FILTERED",
     }
 
 

@@ -1,0 +1,142 @@
+"""How many calls the gateway passes on: for each method by what its calls cost, and by address.
+
+Without these, calls of one kind could use up the account's concurrency of Lambda, and one caller
+the rate of the whole stage. Rates of accounts are checked later, in the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chalicelib.domain.accounts.rates import DOCUMENTS, PICTURES, TOKENS, UPLOADS
+from chalicelib.routes import OPERATIONS
+from infra.template.names import Part, attribute, ref, sub
+
+# Parameters with the rate of each method of a cost class, and their defaults in calls a second: at
+# least twice what one account of the largest plan may call, so that none fills a method.
+THROTTLES = {
+    DOCUMENTS: ("DocumentsPerSecond", 30),
+    PICTURES: ("ImagesPerSecond", 100),
+    TOKENS: ("TokensPerSecond", 160),
+    UPLOADS: ("UploadsPerSecond", 80),
+}
+# Parameter: calls of one address in five minutes, the period that WAF counts by default.
+WEB_ACL = "WebAcl"
+# Logical names of what it makes.
+_LIMIT, _ASSOCIATION = "AddressLimit", "AddressLimitAssociation"
+_HAS_WEB_ACL = "HasWebAcl"
+# The function of tokens checks signatures for anyone, so its rate counts before any account's.
+_TOKEN_ENDPOINT = "create_token"  # noqa: S105 - the name of an operation
+
+
+def throttle_parameters() -> Part:
+    """Return the parameters of the throttles."""
+    found: Part = {
+        name: {
+            "Type": "Number",
+            "Description": f"Steady rate, and burst, of each method of {cost}, in requests per "
+            "second.",
+            "Default": default,
+            "MinValue": 1,
+        }
+        for cost, (name, default) in THROTTLES.items()
+    }
+    found[WEB_ACL] = {
+        "Type": "Number",
+        "Description": "Requests of one address in five minutes above which AWS WAF refuses more, "
+        "at a monthly price; at least 10, or 0 for no web ACL.",
+        "Default": 0,
+        "MinValue": 0,
+    }
+    return found
+
+
+def throttle_conditions() -> Part:
+    """Return the condition that there is a web ACL."""
+    return {_HAS_WEB_ACL: {"Fn::Not": [{"Fn::Equals": [ref(WEB_ACL), 0]}]}}
+
+
+def throttled_methods() -> Iterator[tuple[str, str, str]]:
+    """Yield method, path and cost class of every route with a throttle of its own."""
+    for operation in OPERATIONS:
+        cost = TOKENS if operation.name == _TOKEN_ENDPOINT else operation.cost
+        if cost in THROTTLES:
+            for _, path in operation.served():
+                yield operation.method, path, cost
+
+
+def method_settings() -> list[Part]:
+    """Return the settings of the stage's methods, the general ones first."""
+    general = {
+        "ResourcePath": "/*",
+        "HttpMethod": "*",
+        "ThrottlingRateLimit": ref("RequestsPerSecond"),
+        "ThrottlingBurstLimit": ref("RequestBurst"),
+        "MetricsEnabled": False,
+        "DataTraceEnabled": False,
+        "LoggingLevel": "OFF",
+    }
+    return [general, *(_method(*facts) for facts in throttled_methods())]
+
+
+def _method(method: str, path: str, cost: str) -> Part:
+    """Return the throttle of a method; slashes of its path are written as CloudFormation asks."""
+    name, _ = THROTTLES[cost]
+    return {
+        "ResourcePath": "/" + path.replace("/", "~1"),
+        "HttpMethod": method,
+        "ThrottlingRateLimit": ref(name),
+        "ThrottlingBurstLimit": ref(name),
+    }
+
+
+def web_acl(api: str) -> Part:
+    """Return the web ACL of the stage, if it is wanted: one rule that counts calls by address.
+
+    Args:
+        api: logical name of the REST API.
+    """
+    stage = {
+        "Fn::Sub": [
+            "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${Api}/stages/${Stage}",
+            {"Api": ref(api), "Stage": ref(f"{api}.Stage")},
+        ]
+    }
+    limit = {"AggregateKeyType": "IP", "Limit": ref(WEB_ACL)}
+    rule = {
+        "Name": "calls-by-address",
+        "Priority": 0,
+        "Action": {"Block": {}},
+        "Statement": {"RateBasedStatement": limit},
+        "VisibilityConfig": _visible("calls-by-address"),
+    }
+    return {
+        _LIMIT: {
+            "Type": "AWS::WAFv2::WebACL",
+            "Condition": _HAS_WEB_ACL,
+            "Properties": {
+                "Name": sub("${Name}"),
+                "Scope": "REGIONAL",
+                "DefaultAction": {"Allow": {}},
+                "Rules": [rule],
+                "VisibilityConfig": _visible("web-acl"),
+            },
+        },
+        _ASSOCIATION: {
+            "Type": "AWS::WAFv2::WebACLAssociation",
+            "Condition": _HAS_WEB_ACL,
+            "Properties": {
+                "ResourceArn": stage,
+                "WebACLArn": attribute(_LIMIT),
+            },
+        },
+    }
+
+
+def _visible(name: str) -> Part:
+    """Return how a rule is seen: as a metric without samples, which hold headers of calls."""
+    return {
+        "CloudWatchMetricsEnabled": True,
+        "SampledRequestsEnabled": False,
+        "MetricName": sub(f"${{Name}}-{name}"),
+    }
