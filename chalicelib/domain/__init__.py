@@ -1,1 +1,1 @@
-"""Values and rules of the service; the standard library only."""
+"""Values and rules of the service. Imports only the standard library, numpy and msgspec."""

@@ -174,7 +174,7 @@ def test_an_example_must_change(call, example):
     url = f"{URL}/examples/{example['id']}"
 
     assert call.json("PUT", url).status == 400
-    assert "is no label" in call.json("PUT", url, label="nothing").json["message"]
+    assert "is not a label" in call.json("PUT", url, label="nothing").json["message"]
     assert call.json("PUT", url, document=" ").status == 400
     scenes = f"/v2/vision/datasets/{SCENES_ID}"
     box = call("GET", f"{scenes}/browse?count=1").json["data"][0]["id"]

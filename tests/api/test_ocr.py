@@ -178,7 +178,7 @@ def test_other_tasks_ignore_what_belongs_to_forms(call, reading, task):
     [
         ({}, "One of sampleContent, sampleLocation, sampleBase64Content is required."),
         ({"sampleLocation": "https://a.test/", "sampleBase64Content": "AA=="}, "exactly one of"),
-        ({"sampleBase64Content": "no base64!"}, "it is no base64 text"),
+        ({"sampleBase64Content": "no base64!"}, "it is not base64 text"),
         ({**GOOD, "task": "Text"}, "'Text' is none of text, table, contact, form."),
         ({**GOOD, "task": 5}, "is none of text, table, contact, form."),
         (AS_FORM, "either the 'formType' or the 'formTemplate'"),

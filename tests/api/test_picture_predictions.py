@@ -80,7 +80,7 @@ def test_long_base64_text_in_a_form(call):
     [
         ({}, "One of sampleContent, sampleLocation, sampleBase64Content is required."),
         ({"sampleLocation": "https://a.test/x", "sampleBase64Content": "AA=="}, "exactly one of"),
-        ({"sampleBase64Content": "no base64!"}, "it is no base64 text"),
+        ({"sampleBase64Content": "no base64!"}, "it is not base64 text"),
         ({"sampleBase64Content": "AA==", "numResults": 0}, "it must be at least 1, got 0."),
         ({"sampleLocation": 5}, "expected a text, got 5."),
     ],

@@ -17,7 +17,7 @@ PLANS: dict[str, dict[str, int]] = {
 
 ACTIVE = "ACTIVE"
 CLOSED = "CLOSED"
-# Owner of the global data sets; no key, no token.
+# Owner of the global datasets. It has no key, so no token can be issued for it.
 GLOBAL_ACCOUNT_ID = "GLOBAL"
 
 
@@ -26,11 +26,10 @@ class AccountKey:
     """A public key that verifies the account's assertions."""
 
     key_id: str
-    """Random id; access and refresh tokens remember which key they came from."""
+    """Random id, stored in access and refresh tokens that were issued for this key."""
     public_pem: str
-    """RSA public key, PEM."""
     expires_at: datetime | None = None
-    """When a replaced key stops being accepted; None while it is the current one."""
+    """When a replaced key stops being accepted; None for the current key."""
 
     def is_valid(self, now: datetime) -> bool:
         """Return whether assertions and tokens of this key are still accepted."""
@@ -39,41 +38,38 @@ class AccountKey:
 
 @dataclass(frozen=True)
 class Account:
-    """Who calls: owns datasets, models and usage."""
+    """The owner of datasets, models and usage."""
 
     account_id: str
     """Decimal number as a string; the `organizationId` of answers."""
     email: str
     """Lower case; the usual subject of assertions."""
     plan: str
-    """Name of the plan."""
     source: str
-    """HEROKU or SALESFORCE: which plan family."""
     status: str
     """ACTIVE or CLOSED."""
     keys: tuple[AccountKey, ...]
-    """Public keys, the current one last."""
+    # HEROKU or SALESFORCE, see PLANS, is in `source`.
     license_id: str
-    """Ten characters shown by the usage call."""
+    """Ten characters that the usage call shows."""
     created_at: datetime
-    """When the account was made."""
     delete_after: datetime | None = None
     """When a closed account's data is deleted."""
     example_calls_per_month: int | None = None
-    """Raises the service's limit of example-returning calls for this account."""
+    """Overrides the service's limit of example-returning calls for this account."""
 
     @property
     def predictions_per_month(self) -> int:
-        """Monthly predictions of the plan."""
+        """Return how many predictions a month the plan allows."""
         return PLANS[self.source][self.plan]
 
     @property
     def is_paid(self) -> bool:
-        """Return whether trainings go ahead of those of free plans."""
+        """Return whether trainings run before those of free plans."""
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:
-        """Find a key that is still accepted."""
+        """Return a key that is still accepted; None when there is none of this id."""
         for key in self.keys:
             if key.key_id == key_id and key.is_valid(now):
                 return key
@@ -82,9 +78,8 @@ class Account:
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """An account, with what was read beside it."""
+    """An account, and what was read together with it."""
 
     account: Account
-    """Who calls."""
     model: ServedModel | None = None
-    """The account's model that the call names; None where it was not read, or there is none."""
+    """The account's model that the call names; None when it was not read or does not exist."""

@@ -1,7 +1,7 @@
-"""Predictions of batches: reserved when one begins, what is left over given back when it ends.
+"""Reserves the predictions of a batch when it begins and releases the unused ones at its end.
 
-A line of the log is written for each of the two, as for single predictions; what is written twice
-bears the same token, and the audit counts it once.
+Each of the two steps writes one log line. A repeated step writes the same token, so the audit
+counts it once.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 class BatchCounters(Protocol):
-    """Predictions counted by month, many at once."""
+    """Counts predictions by month, many at once."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve predictions; return how many, and how many others are counted."""
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Give back what is not kept; return how many were reserved, 0 when it was done before."""
+        """Release all but `kept`; return how many were reserved, 0 if settled before."""
 
 
 class BatchAllowances:
-    """Counts the lines of batches against the predictions of a month."""
+    """Counts the lines of batches against the monthly predictions."""
 
     def __init__(
         self, counters: BatchCounters, clock: Clock, note_quota: NoteQuota = lambda *_: None
@@ -51,22 +51,22 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Name the month in which a batch that begins now is counted."""
+        """Return the month in which a batch that begins now is counted."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:
-        """Reserve a prediction for each line of a batch whose lines are counted.
+        """Reserve a prediction for each line of a batch.
 
         Args:
-            account: its owner.
-            batch: asked again, it gets what it has.
+            account: owner of the batch.
+            batch: its second call returns what the first one reserved.
 
         Returns:
-            How many lines are covered, from the first on.
+            The number of lines that are covered, counted from the first line.
 
         Raises:
-            PredictionQuotaExceeded: not all are left, and it takes no part of them; or none is.
-            StorageUnavailable: nobody knows whether they are reserved; ask again.
+            PredictionQuotaExceeded: none are left, or too few for a batch that is not partial.
+            StorageUnavailable: the outcome is unknown; call again.
         """
         now, limit = self._clock(), account.predictions_per_month
         until = next_month_start(now) + KEPT_AFTER_RESET
@@ -83,11 +83,11 @@ class BatchAllowances:
         return covered
 
     def settle(self, batch: Batch, kept: int) -> None:
-        """Keep the predictions that were made and give the others back, once.
+        """Count the answered lines for good and release the rest, once.
 
         Args:
-            batch: which has ended.
-            kept: lines that have an answer.
+            batch: a batch that has ended.
+            kept: number of lines that have an answer.
         """
         if not batch.month:
             return
@@ -101,7 +101,6 @@ class BatchAllowances:
 
 
 def _too_many(account: Account, batch: Batch, left: int, now: datetime) -> PredictionQuotaExceeded:
-    """Name both numbers, and what helps."""
     reset = next_month_start(now)
     remedy = "" if batch.is_partial or not left else " Send partial=true to have as many answered."
     return PredictionQuotaExceeded(

@@ -1,8 +1,8 @@
-"""How many calls an account may make in a short time, by plan and by what the calls cost.
+"""Limits how many calls an account may make in a short time, by plan and by cost of the call.
 
-A token bucket for each account and cost class lies in one row, which all processes draw from. A
-process draws a second's worth at once and spends it from memory, so that few calls touch the row:
-up to 50 processes are together never more than a factor of 2 off.
+Each account and cost class has a token bucket in one row, shared by all processes. A process
+draws a second's worth at once and spends it from memory, so few calls touch the row. Up to 50
+processes together are never off by more than a factor of 2.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from chalicelib.domain.accounts.account import Account
     from chalicelib.domain.common.clock import Clock
 
-# Calls that read or write rows.
+# The cost classes. Calls that read or write rows.
 RECORDS = "records"
 # Predictions of texts.
 TEXTS = "texts"
-# Calls that decode a picture.
+# Calls that decode an image.
 PICTURES = "pictures"
-# Documents that are read.
+# Documents for OCR.
 DOCUMENTS = "documents"
-# Files that become data, and forms for them.
+# Uploaded files, and forms for them.
 UPLOADS = "uploads"
-# Tokens that are given out.
+# Issued access tokens.
 TOKENS = "tokens"
-# Cost classes, with the word for their calls.
+# Cost classes, with the name of their calls in error messages.
 COSTS = {
     RECORDS: "calls of records",
     TEXTS: "predictions of texts",
@@ -46,7 +46,7 @@ COSTS = {
 _FREE = {RECORDS: 50, TEXTS: 50, PICTURES: 20, DOCUMENTS: 2, UPLOADS: 10, TOKENS: 20}
 _MIDDLE = {RECORDS: 100, TEXTS: 100, PICTURES: 30, DOCUMENTS: 4, UPLOADS: 20, TOKENS: 40}
 _LARGE = {RECORDS: 200, TEXTS: 200, PICTURES: 50, DOCUMENTS: 10, UPLOADS: 40, TOKENS: 80}
-# Calls a second that may go on for ever, by plan and cost class.
+# Calls a second that an account can sustain, by plan and cost class.
 RATES: Mapping[str, Mapping[str, int]] = {
     "STARTER": _FREE,
     "BRONZE": _FREE,
@@ -54,11 +54,11 @@ RATES: Mapping[str, Mapping[str, int]] = {
     "GOLD": _LARGE,
     "SFDC_1M_EDITION": _LARGE,
 }
-# A bucket holds the calls of so many seconds: who was quiet may make all of them at once.
+# A full bucket holds the calls of 100 seconds, so an idle account may send a burst.
 BURST_SECONDS = 100
-# How long a process makes do with what an empty bucket gave, before it looks again.
+# How long a process uses what an almost empty bucket gave before it draws again.
 SCARCE_SECONDS = 0.2
-# When to try again, as refusals tell.
+# The `Retry-After` of a refusal.
 RETRY_SECONDS = 1
 _BUCKETS = 4096  # One for each account and cost class that this process has seen lately.
 
@@ -68,21 +68,20 @@ class Rate:
     """How fast a bucket fills."""
 
     per_second: float
-    """Calls a second."""
 
     @property
     def interval(self) -> timedelta:
-        """Time in which one call comes back."""
+        """Return the time in which one call is refilled."""
         return timedelta(seconds=1 / self.per_second)
 
     @property
     def block(self) -> int:
-        """Calls that a process draws at once."""
+        """Return how many calls a process draws at once."""
         return max(1, int(self.per_second))
 
     @property
     def burst(self) -> int:
-        """Calls in a full bucket."""
+        """Return the number of calls in a full bucket."""
         return max(1, int(self.per_second * BURST_SECONDS))
 
 
@@ -90,7 +89,7 @@ class SharedBuckets(Protocol):
     """The rows that all processes draw from."""
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` calls out of a bucket, and return how many there were."""
+        """Remove up to `wanted` calls from a bucket; return how many were removed."""
 
 
 @dataclass
@@ -102,10 +101,10 @@ class _Drawn:
     spent: int = 0
     drawn_at: float = 0.0
     is_scarce: bool = False
-    """Whether the bucket was empty afterwards."""
+    """Whether the last draw emptied the bucket."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether to draw: there is nothing left, or what is scarce has had its time."""
+        """Return whether to draw again: the block is spent, or the scarce time has passed."""
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.
@@ -114,10 +113,7 @@ class _Drawn:
         return elapsed >= SCARCE_SECONDS if self.is_scarce else self.spent >= self.calls
 
     def spend(self, now: float) -> bool:
-        """Take one call, unless there is none.
-
-        The last calls of a bucket are spent evenly: a flood must not come in waves.
-        """
+        # The last calls of a bucket are spent evenly, so that a flood does not come in waves.
         share = (now - self.drawn_at) / SCARCE_SECONDS if self.is_scarce else 1.0
         if self.spent >= self.calls or self.spent > self.calls * share:
             return False
@@ -126,15 +122,15 @@ class _Drawn:
 
 
 class RateLimits:
-    """Lets calls pass, or refuses them; when the rows are out of reach, all pass."""
+    """Lets calls pass or refuses them. All calls pass while the rows are unavailable."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
-        """Keep what is needed.
+        """Create the limits.
 
         Args:
-            buckets: shared by all processes.
-            clock: tells the time.
-            factor: what the rates of all plans are multiplied by; 0 lets everything pass.
+            buckets: rows shared by all processes.
+            clock: returns the current time.
+            factor: multiplies the rates of all plans; 0 disables the limits.
         """
         self._buckets = buckets
         self._clock = clock
@@ -142,20 +138,20 @@ class RateLimits:
         self._drawn = lru_cache(_BUCKETS)(lambda *_: _Drawn())
 
     def check(self, account: Account, cost: str) -> None:
-        """Return when an account may make a call.
+        """Return if the account may make the call.
 
         Args:
-            account: who calls.
+            account: the caller.
             cost: one of COSTS.
 
         Raises:
-            RateExceeded: it made too many in a short time.
+            RateExceeded: the account made too many calls in a short time.
         """
         if not self._factor:
             return
         rate = Rate(RATES[account.plan][cost] * self._factor)
         drawn, now = self._drawn(account.account_id, account.plan, cost), self._clock()
-        # Whoever comes while a block is drawn waits for it, and does not draw another.
+        # Calls that arrive while a block is drawn wait for it instead of drawing another.
         with drawn.lock:
             if drawn.is_due(now.timestamp()):
                 self._draw(drawn, account, cost, rate, now)
@@ -163,20 +159,20 @@ class RateLimits:
                 _refuse(account, cost, rate, now)
 
     def _draw(self, drawn: _Drawn, account: Account, cost: str, rate: Rate, now: datetime) -> None:
-        """Draw a block; two to find out whether an empty bucket has filled."""
         left = drawn.calls - drawn.spent
+        # Twice a block shows whether an empty bucket has filled up again.
         wanted = rate.block * (2 if drawn.is_scarce else 1) - left
         try:
             given = self._buckets.draw(account.account_id, cost, rate, wanted, now)
         except StorageUnavailable:
             log.warning("rate_unknown", account=account.account_id, cost=cost)
+            # An unavailable table must not refuse calls, so the block counts as drawn.
             given = wanted
         drawn.calls, drawn.spent, drawn.is_scarce = left + given, 0, given < wanted
         drawn.drawn_at = now.timestamp()
 
 
 def _refuse(account: Account, cost: str, rate: Rate, now: datetime) -> NoReturn:
-    """Say how much is allowed, and when to try again."""
     metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=f"rate-{cost}")
     again = now + timedelta(seconds=RETRY_SECONDS)
     raise RateExceeded(

@@ -1,7 +1,7 @@
-"""Monthly allowances: what is left, counting calls that succeed, giving them back. Spec: Limits.
+"""Monthly allowances: counts successful calls and releases the count of failed ones. Spec: Limits.
 
-One line is written for each prediction that a call asks for: what became of it, and in which
-month. `python -m infra.accounts audit` compares these lines with the counters.
+Each prediction that a call asks for writes one log line with its outcome and month.
+`python -m infra.accounts audit` compares these lines with the counters.
 """
 
 from __future__ import annotations
@@ -33,57 +33,57 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-# Of a month's predictions: its account may be told when so many percent are used.
+# An account can be notified when this many percent of its monthly predictions are used.
 NOTED_PERCENTS = (80, 100)
-# Tells an account that so many percent of a month's predictions are used.
+# Notifies an account that a percentage of its monthly predictions is used.
 NoteQuota = Callable[["Account", int, str], None]
-# Predictions that are counted while they are made, at a time; further ones wait.
+# Predictions that are counted in the background at a time; more wait.
 COUNTED_AT_ONCE = 64
-# Accounts that are remembered as refused.
+# Most accounts that a process remembers as refused, to bound its memory.
 MOST_REFUSED = 10_000
 # Kinds of calls that are counted.
 PREDICTIONS, EXAMPLES = "predictions", "examples"
-# Examples shown for review, which are counted by the day.
+# Examples shown for review. They are counted by day, not by month.
 BROWSED = "browsed"
 
 # What became of a prediction that a call asked for; UNKNOWN may be counted or not.
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
-# How an UNKNOWN one may be settled, other than by giving it back.
+# How an UNKNOWN outcome can be settled when it was never counted.
 NEVER_COUNTED = "never_counted"
 OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
-# How long a month's counter is kept after its end: more than a year to look back on.
+# A month's counter expires more than a year after its end, so that the past year can be viewed.
 KEPT_AFTER_RESET = timedelta(days=400)
 
 
 def month_start(now: datetime) -> datetime:
-    """First moment of the month, UTC."""
+    """Return the first moment of the month, UTC."""
     return datetime(now.year, now.month, 1, tzinfo=UTC)
 
 
 def next_month_start(now: datetime) -> datetime:
-    """First moment of the next month, UTC; the reset date of allowances."""
+    """Return the first moment of the next month, UTC: the reset date of allowances."""
     years, month = divmod(now.month, 12)
     return datetime(now.year + years, month + 1, 1, tzinfo=UTC)
 
 
 def month_key(now: datetime) -> str:
-    """Name of the month in quota rows, for example `2026-11`."""
+    """Return the name of the month in quota rows, for example `2026-11`."""
     return f"{now.year:04d}-{now.month:02d}"
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Tell which of the noted percents of an allowance are reached between two counts."""
+    """Return which of NOTED_PERCENTS of a limit are reached between two counts."""
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
 
 
 def new_token() -> str:
-    """Name one call that is counted, by the time and at random."""
+    """Return a unique name for one counted call; it begins with the time."""
     return f"{int(time.time()):x}-{secrets.token_hex(6)}"
 
 
 def token_age(token: str) -> float:
-    """Return how long ago a call was named, in seconds."""
+    """Return how many seconds ago a token was made."""
     return time.time() - int(token.partition("-")[0], 16)
 
 
@@ -92,22 +92,18 @@ class Usage:
     """How much of a monthly allowance is used; a snapshot."""
 
     limit: int
-    """Calls allowed in the month."""
     used: int
-    """Calls counted so far."""
     starts_at: datetime
-    """First moment of the month."""
     resets_at: datetime
-    """First moment of the next month."""
 
     @property
     def remaining(self) -> int:
-        """Calls left, never negative."""
+        """Return the calls left, never negative."""
         return max(0, self.limit - self.used)
 
 
 class Counters(Protocol):
-    """Calls counted by account, kind and month; never beyond a limit, however many callers."""
+    """Counts calls by account, kind and month, never beyond a limit however many callers."""
 
     def reserve(
         self,
@@ -118,16 +114,16 @@ class Counters(Protocol):
         expires_at: datetime,
         token: str,
     ) -> int | None:
-        """Count one call, and return how many are counted now; None when the limit is reached."""
+        """Count one call; return how many are counted now, None when the limit is reached."""
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take one call back; False when it is not known whether it is still counted."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Let one call stay counted."""
+        """Count one call for good."""
 
     def settle(self, job: SettleJob) -> None:
-        """Take back the call that a job names, if it was counted."""
+        """Release the call that a job names, if it was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Return how many calls are counted."""
@@ -135,11 +131,11 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count records of a day; False when the limit would be passed."""
+        """Count records of a day; return False when the limit would be passed."""
 
 
 class Reservation:
-    """One call of a monthly allowance: what was counted for it, and what became of that."""
+    """One call of a monthly allowance, and the outcome of counting it."""
 
     def __init__(
         self,
@@ -156,13 +152,12 @@ class Reservation:
         self._model = model
         self._token = new_token()
         self.month = month_key(now)
-        """Month in whose counter it stands."""
         self.outcome = UNKNOWN
         """COUNTED, GIVEN_BACK, REFUSED or UNKNOWN."""
         self._began = time.perf_counter()
 
     def count(self, limit: int) -> Usage | None:
-        """Count the call, and return the allowance with it; None when the limit is reached.
+        """Count the call; return the allowance with it, None when the limit is reached.
 
         Raises:
             StorageUnavailable: it could not be counted.
@@ -177,7 +172,7 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Note that the work begins now, and did not begin with the reservation."""
+        """Start measuring the work now, if it did not start with the reservation."""
         self._began = time.perf_counter()
 
     def release(self) -> None:
@@ -193,7 +188,7 @@ class Reservation:
             log.error("reservation_not_given_back", error, **names)
 
     def settle(self, error: BaseException | None = None) -> None:
-        """End it: give the call back after an error, and write down what became of a prediction."""
+        """End the reservation: release it after an error, and log a prediction's outcome."""
         if isinstance(error, Exception):
             self.release()
         elif self.outcome == COUNTED:
@@ -215,7 +210,6 @@ class Reservation:
         )
 
     def _figures(self, model_type: str, milliseconds: float) -> dict[str, object]:
-        """Return the figures that the outcome of a prediction adds to."""
         if self.outcome == COUNTED:
             values = {metrics.PREDICTIONS: 1, metrics.ENGINE_MILLISECONDS: milliseconds}
             return metrics.embedded(values, Type=model_type)
@@ -227,25 +221,25 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """An answer being made: when it ends, so do the calls that are counted for it."""
+    """An answer that is being made. The calls counted for it end when it ends."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
         self.operation = operation
 
 
-# None where nobody waits for an answer.
+# None outside of a call that is answered, as in background jobs.
 _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=None)
 
 
 @contextmanager
 def until_answered(operation: str) -> Iterator[None]:
-    """Keep what is counted within open until the block ends: if that fails, it is given back.
+    """Release everything that is counted within the block if the block fails.
 
-    The work may be done and its answer still fail, while it is written for the caller.
+    The work can succeed and its answer still fail, for example when it is encoded.
 
     Args:
-        operation: the call that is answered, as lines of the log name it.
+        operation: name of the call in log lines.
     """
     answer = _OpenAnswer(operation)
     token = _ANSWER.set(answer)
@@ -257,10 +251,10 @@ def until_answered(operation: str) -> Iterator[None]:
 
 
 class Allowances:
-    """Counts predictions and calls that return examples against what accounts may do a month.
+    """Counts predictions and calls that return examples against the monthly limits.
 
-    Work stands in a `with` block, which counts it first and gives it back when it fails, or when
-    the answer fails that it was done for (`until_answered`).
+    Work runs in a `with` block, which counts it first and releases it if the work fails or if its
+    answer fails (`until_answered`).
     """
 
     def __init__(
@@ -281,30 +275,31 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Take back a call whose outcome was not known when it was answered."""
+        """Release a call whose outcome was unknown when it was answered."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:
-        """Read the predictions of this month."""
+        """Return the prediction usage of this month."""
         return self._predictions(account, self._clock())
 
     def predict(
         self, account: Account, model: ServedModel, work: Callable[[], Answer]
     ) -> tuple[Answer, Usage]:
-        """Make a prediction while it is counted; first count it if the last one was refused.
+        """Make a prediction while it is counted.
 
         Args:
-            account: who asks.
-            model: what predicts.
-            work: makes the prediction; what it made is thrown away when none was left.
+            account: the caller.
+            model: the model that predicts.
+            work: makes the prediction; its result is discarded when no prediction was left.
 
         Returns:
-            The prediction, and the predictions of the month with this one.
+            The prediction, and the month's usage including it.
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
             StorageUnavailable: it could not be counted.
         """
+        # Working while counting would waste the work of an account that has nothing left.
         if account.account_id in self._refused:
             with self.prediction(account, model) as usage:
                 return work(), usage
@@ -317,17 +312,17 @@ class Allowances:
             try:
                 answer = work()
             except Exception:
-                # A prediction that was not left is refused, whatever became of the work.
+                # Without a prediction left the call is refused, even if the work failed.
                 self._allowed(counting.result(), reservation, account, now)
                 raise
             return answer, self._allowed(counting.result(), reservation, account, now)
 
     @contextmanager
     def prediction(self, account: Account, model: ServedModel) -> Iterator[Usage]:
-        """Count a prediction that is made within, and write down what became of it.
+        """Count a prediction that is made within the block, and log its outcome.
 
         Yields:
-            The predictions of the month, with this one.
+            The month's usage, including this prediction.
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
@@ -342,7 +337,7 @@ class Allowances:
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
-        """Count a call that returns examples, unless what is done within fails.
+        """Count a call that returns examples, unless the block fails.
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.
@@ -358,10 +353,10 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples that are about to be shown for review.
+        """Count examples before they are shown for review.
 
         Raises:
-            BrowseQuotaExceeded: with these it would be more than a day's.
+            BrowseQuotaExceeded: the day's limit would be passed.
             StorageUnavailable: they could not be counted.
         """
         now, limit = self._clock(), self._browsed_per_day
@@ -382,10 +377,6 @@ class Allowances:
     def _allowed(
         self, usage: Usage | None, reservation: Reservation, account: Account, now: datetime
     ) -> Usage:
-        """Return the usage of a counted prediction, or refuse one beyond the allowance.
-
-        A refusal tells what is really used.
-        """
         if usage is not None:
             self._refused.pop(account.account_id, None)
             for percent in percents_passed(usage.limit, usage.used - 1, usage.used):
@@ -393,19 +384,19 @@ class Allowances:
             return usage
         if len(self._refused) < MOST_REFUSED:
             self._refused[account.account_id] = None
+        # A refusal reports the real usage, which may be higher than the limit after a downgrade.
         used = self._predictions(account, now)
         reservation.outcome = REFUSED
         raise _no_prediction_left(account, used, now)
 
     def _predictions(self, account: Account, now: datetime) -> Usage:
-        """Read the predictions of the month that `now` lies in."""
         used = self._counters.used(account.account_id, PREDICTIONS, month_key(now))
         return Usage(account.predictions_per_month, used, month_start(now), next_month_start(now))
 
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation: at once when the block fails, else with the answer it was made for."""
+    """End a reservation: at once when the block fails, otherwise with the answer it is for."""
     try:
         yield
     except Exception as error:
@@ -437,10 +428,10 @@ def _no_example_call_left(limit: int, now: datetime) -> ExampleQuotaExceeded:
 
 
 def whole_seconds(duration: timedelta) -> int:
-    """Whole seconds to wait, at least one."""
+    """Return the whole seconds to wait, at least 1."""
     return max(1, math.ceil(duration.total_seconds()))
 
 
 def reset_text(moment: datetime) -> str:
-    """Write when a count starts again."""
+    """Return the moment when a count starts again as text, UTC."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

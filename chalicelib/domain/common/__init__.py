@@ -1,1 +1,1 @@
-"""What every part uses: moments, ids, pages of lists, limits."""
+"""Shared by all parts of the domain: time, ids, pages of lists, limits."""

@@ -1,4 +1,4 @@
-"""Names of arrays by what they hold; shapes stand in the docstrings of what takes them."""
+"""Names for arrays by element type. Docstrings of the functions that take them give the shapes."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ Ints = npt.NDArray[np.int64]
 Halves = npt.NDArray[np.float16]
 Singles = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
-# Of any precision.
+# Floating point numbers of any precision.
 Floats = npt.NDArray[np.floating[Any]]

@@ -1,34 +1,32 @@
-"""The present moment, as an argument that tests can move, and how rows and answers write it."""
+"""The current time, as an argument that tests can replace, and its formats in rows and answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-# Returns the present moment, UTC and aware.
+# Returns the current time as an aware UTC datetime.
 Clock = Callable[[], datetime]
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def system_clock() -> datetime:
-    """Return the present moment of this machine, UTC."""
+    """Return the current time of this machine, UTC."""
     return datetime.now(UTC)
 
 
 def to_milliseconds(moment: datetime) -> int:
-    """Convert to whole milliseconds since 1970, the form that rows store.
-
-    Cut off as `date_text` does, so that a record reads the same before and after it is stored.
-    """
+    """Convert to whole milliseconds since 1970, the format of stored rows."""
+    # Truncated as in `date_text`, so that a record reads the same before and after it is stored.
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def from_milliseconds(milliseconds: float) -> datetime:
-    """Convert whole milliseconds since 1970 to an aware moment."""
+    """Convert milliseconds since 1970 to an aware datetime."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def date_text(moment: datetime) -> str:
-    """Write a moment as `2026-11-21T09:30:00.000+0000`: three digits, no colon, UTC."""
+    """Format a moment as `2026-11-21T09:30:00.000+0000`: three digits, no colon, UTC."""
     utc = moment.astimezone(UTC)
     return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}+0000"

@@ -1,4 +1,4 @@
-"""Types that several threads decode at once."""
+"""Prepares types that several threads decode at the same time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ _lock = threading.Lock()
 
 @cache
 def prepare(kind: type) -> None:
-    """Have msgspec examine a struct or dataclass, before several threads decode it.
-
-    It does so when it first decodes one, and two threads that come to it at the same time end the
-    process with a segmentation fault (seen with 0.22.0).
-    """
+    """Let msgspec inspect a struct or dataclass before several threads decode it."""
+    # msgspec 0.22.0 inspects a type at its first decoding, and two threads that do so at once crash
+    # the process with a segmentation fault.
     with _lock:
         msgspec.json.Decoder(kind)

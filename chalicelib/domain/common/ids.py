@@ -11,20 +11,16 @@ STRING_ID = re.compile(r"[A-Z2-7]{26}")
 
 
 def new_string_id() -> str:
-    """Make the unpadded Base32 of 16 random bytes."""
+    """Return the unpadded Base32 of 16 random bytes."""
     return _encode(secrets.token_bytes(16))
 
 
 def derived_string_id(*parts: object) -> str:
-    """Make the id that belongs to these parts, the same at each call.
-
-    A deletion's id is derived from what it deletes, so a repeated DELETE finds the same record
-    even when the deleted rows are gone.
-    """
+    """Return the id that belongs to these parts, the same at each call."""
+    # Derived ids let a repeated DELETE find its record even when the deleted rows are gone.
     text = "\x1f".join(str(part) for part in parts)
     return _encode(hashlib.sha256(text.encode()).digest()[:16])
 
 
 def _encode(raw: bytes) -> str:
-    """Encode 16 bytes as Base32 without padding."""
     return base64.b32encode(raw).decode("ascii").rstrip("=")

@@ -1,4 +1,4 @@
-"""Every number of the Limits table and of the contract, named, with its sentence."""
+"""Every number of the specification's Limits table and of the contract, with its source."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ MAX_IMAGE_BYTES = 1024 * 1024
 MAX_DETECTION_IMAGE_BYTES = 5 * 1024 * 1024
 # Image to predict: 5 MB. Contract section 5, Limits.
 MAX_PREDICTED_IMAGE_BYTES = 5 * 1024 * 1024
-# Picture or PDF to read: 10 MB. Spec: Limits, OCR file size.
+# Image or PDF for OCR: 10 MB. Spec: Limits, OCR file size.
 MAX_OCR_BYTES = 10 * 1024 * 1024
-# Pages of a PDF to read, by task. Spec: Limits, OCR pages.
+# Pages of a PDF for OCR, by task. Spec: Limits, OCR pages.
 MAX_OCR_PAGES = {"text": 8, "table": 8, "form": 8, "contact": 5}
-# Words of a picture to read; a PDF has no such limit. Spec: Limits, OCR words.
+# Words of an image for OCR; a PDF has no such limit. Spec: Limits, OCR words.
 MAX_OCR_WORDS = 600
-# Lines of text on a page that is searched for contacts or fields: far beyond any form.
+# Text lines of a page that is searched for contacts or fields. It bounds the search time and is far
+# beyond any form.
 MAX_OCR_LINES = 1_000
-# An answer that is no list stays below 5 MB, so that a function can return it.
+# An answer that is not a list stays below 5 MB, because a function can return only 6 MB.
 MAX_ANSWER_BYTES = 5_000_000
 # Image file names are cut to 150. Spec: Limits, Image file name length.
 MAX_IMAGE_NAME_CHARACTERS = 150
@@ -44,31 +45,31 @@ TOP_LABELS = 5
 MAX_EPOCH_RESULTS = 1_000
 # Maximum dataset size: 2 GB. Spec: Limits.
 MAX_DATASET_BYTES = 2 * 1024**3
-# Examples a dataset: 1,000,000. Contract section 5, Limits.
+# Examples of a dataset: 1,000,000. Contract section 5, Limits.
 MAX_DATASET_EXAMPLES = 1_000_000
-# Labels a dataset: 1,000. Contract section 5, Limits.
+# Labels of a dataset: 1,000. Contract section 5, Limits.
 MAX_LABELS = 1_000
 # Names of datasets, models and labels: 180 characters. Contract section 5, Limits.
 MAX_NAME_CHARACTERS = 180
 # A dataset name taken from a file name is cut to 100. Contract section 5, Limits.
 MAX_DERIVED_NAME_CHARACTERS = 100
-# Words of a text dataset that is trained. Spec: Limits, Text dataset size.
+# Words of a text dataset that can be trained. Spec: Limits, Text dataset size.
 MAX_TRAINING_WORDS = 3_000_000
-# Examples of each label of a text dataset that is trained. Spec: Limits, Minimum examples.
+# Examples of each label of a text dataset in training. Spec: Limits, Minimum examples.
 MIN_EXAMPLES_PER_LABEL = 5
 # Labels that training needs. Contract section 5, Enough examples.
 MIN_LABELS = 2
-# Share of a text dataset that is trained on. Spec: Limits, Default split ratio.
+# Fraction of a text dataset that is trained on. Spec: Limits, Default split ratio.
 TEXT_SPLIT_RATIO = 0.8
-# Share of in-domain texts that an out-of-domain model may reject. Contract section 5.
+# Fraction of in-domain texts that an out-of-domain model may reject. Contract section 5.
 OUT_OF_DOMAIN_RATE = 0.05
-# Share of an image dataset that is trained on. Contract section 5.
+# Fraction of an image dataset that is trained on. Contract section 5.
 VISION_SPLIT_RATIO = 0.9
 # Page size of dataset lists. Spec: Limits.
 DATASETS_PAGE = 25
 # Page size of example lists. Spec: Limits.
 EXAMPLES_PAGE = 100
-# Most datasets that one call deletes.
+# Most datasets that one call can delete.
 DELETIONS_PAGE = 100
 # Page size of model lists. Contract section 5.
 MODELS_PAGE = 100
@@ -78,11 +79,11 @@ EPOCHS_PAGE = 25
 RECEIPTS_PAGE = 25
 # A page of a list stays below 5 MB. Contract section 1, Lists.
 MAX_PAGE_BYTES = 5_000_000
-# What a deployed function may return is 6 MiB, its answer written as a JSON text; headers too.
+# A deployed function may return 6 MiB, including headers and the JSON escaping of the body.
 MAX_FUNCTION_BYTES = 6_000_000
-# A request body: the largest file sent in a call (50 MB zip) and its fields.
+# A request body: the largest file that can be sent in a call (50 MB zip) and its fields.
 MAX_BODY_BYTES = 52 * 1024 * 1024
-# Rejections that a receipt names. Contract section 5, receipts.
+# Rejections that a receipt lists. Contract section 5, receipts.
 MAX_REJECTIONS = 100
 # Longest life of an access token: 30 days. Contract section 2.
 MAX_TOKEN_SECONDS = 30 * 24 * 3600

@@ -1,4 +1,4 @@
-"""Which records of a list are wanted."""
+"""Filters of lists by name and status."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from chalicelib.domain.datasets.label_names import folded
 
 @dataclass(frozen=True)
 class ListFilter:
-    """Keeps records by name and status."""
+    """Selects records by name and status."""
 
     name: str = ""
-    """Part of the name, in any case and however its accents are written; empty keeps all."""
+    """Part of the name, ignoring case and accent encoding; empty matches all."""
     status: str | None = None
-    """The status; None keeps all."""
+    """None matches all."""
 
     def __bool__(self) -> bool:
-        """Return whether anything may be left out."""
+        """Return whether the filter can exclude anything."""
         return bool(self.name) or self.status is not None
 
     def keeps(self, name: str, status: str) -> bool:
-        """Return whether a record is wanted."""
+        """Return whether a record matches."""
         if self.status not in (None, status):
             return False
         return folded(self.name) in folded(name)
 
 
-# Leaves nothing out.
+# Matches every record.
 EVERYTHING = ListFilter()

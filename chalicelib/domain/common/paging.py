@@ -10,10 +10,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class ListPage(Generic[Item]):
-    """Some items of a list in its order."""
+    """Consecutive items of a list."""
 
     items: tuple[Item, ...]
     offset: int
     """Position of the first item in the whole list, from 0."""
     has_more: bool
-    """True when items follow after the last one of this page."""
+    """Whether items follow after the last one of this page."""

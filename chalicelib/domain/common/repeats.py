@@ -1,8 +1,8 @@
-"""Calls that are sent with an `Idempotency-Key`: their first answer is kept and repeated.
+"""Calls sent with an `Idempotency-Key`: their first answer is stored and replayed.
 
-The record of a key holds, from its first attempt on, an id and where needed a number that are used
-by nobody else. What the call creates bears them. So an attempt after one that died, or that was
-stalled, finds what was done already, and a second write of it is refused by its condition.
+The record of a key holds an id, and if needed a number, from its first attempt on. What the call
+creates gets them. So an attempt that follows one that died or stalled finds the work already
+done, and a second write of it fails on its condition.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from datetime import datetime, timedelta
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.errors import Conflict, InvalidParameter, ServiceError
 
-# Header that names a call.
+# Request header with the caller's key.
 KEY_HEADER = "Idempotency-Key"
-# Header of an answer that is a repetition.
+# Response header of a replayed answer.
 REPLAYED_HEADER = "Idempotency-Replayed"
 # Most characters of a key.
 MAX_KEY = 255
-# How long an answer is kept.
+# How long an answer is stored.
 ANSWER_KEPT = timedelta(hours=24)
 _SHOWN = 40
 
@@ -32,7 +32,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 class KeyReused(ServiceError):
-    """The key came with another request before."""
+    """The key came with a different request before."""
 
     status = 422
     code = "idempotency_key_reused"
@@ -71,21 +71,16 @@ class KeyedCall:
     """One attempt at a call with a key."""
 
     account_id: str
-    """Who calls."""
     key: str
-    """Digest of the key."""
     request: str
-    """Digest of what is asked for."""
     object_id: str
     """String id of what the call creates or does."""
     began_at: datetime
-    """When the first attempt began."""
     number: int = 0
-    """Integer id of what the call creates; 0 where it creates nothing with such an id."""
+    """Integer id of what the call creates; 0 if it creates nothing with an integer id."""
     attempt: int = 1
-    """1, and one more for each that took the key over from one without an answer."""
+    """From 1; grows when an attempt takes the key over from one without an answer."""
     answer: KeptAnswer | None = None
-    """The answer, once there is one."""
 
     @property
     def is_taken_over(self) -> bool:
@@ -94,10 +89,10 @@ class KeyedCall:
 
 
 def checked_key(key: str) -> str:
-    """Return the digest of a key that is allowed; the key itself is not stored.
+    """Return the digest of an allowed key; the key itself is not stored.
 
     Raises:
-        InvalidParameter: it is empty, too long or holds other characters.
+        InvalidParameter: it is empty, too long or contains characters that are not allowed.
     """
     if _KEY.fullmatch(key) is None:
         shown = key[:_SHOWN] + ("…" if len(key) > _SHOWN else "")
@@ -115,7 +110,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Let what is created within bear the ids of a key."""
+    """Give objects created within the block the ids of a key."""
     token = _CALL.set(call)
     try:
         yield
@@ -124,24 +119,24 @@ def under_key(call: KeyedCall) -> Iterator[None]:
 
 
 def object_id() -> str:
-    """Make the string id of what a call creates: the same one at each attempt under a key."""
+    """Return the string id of what a call creates: the same at each attempt under a key."""
     call = _CALL.get()
     return new_string_id() if call is None else call.object_id
 
 
 def object_number() -> int | None:
-    """Return the integer id that a key holds for what the call creates; None without one."""
+    """Return the integer id that a key reserves for what the call creates; None without."""
     call = _CALL.get()
     return None if call is None else call.number or None
 
 
 def began_at(now: datetime) -> datetime:
-    """Tell when the call was first tried; without a key that is now."""
+    """Return when the call was first attempted; `now` without a key."""
     call = _CALL.get()
     return now if call is None else call.began_at
 
 
 def mark() -> str | None:
-    """Return the id that tells what this call does from what others do; None without a key."""
+    """Return the id that distinguishes this call from others; None without a key."""
     call = _CALL.get()
     return None if call is None else call.object_id

@@ -1,4 +1,4 @@
-"""What a storage has taken and cannot keep, as the local stack on a full disk."""
+"""Data that a storage accepted but cannot save, as in the local stack on a full disk."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Unsaved:
-    """What would be gone if the storage stopped now."""
+    """What would be lost if the storage stopped now."""
 
     since: datetime
-    """What was written after this moment is not saved."""
+    """Changes after this moment are not saved."""
     datasets: int
-    """Datasets that were added or changed since."""
+    """Number of datasets added or changed since."""
     models: int
-    """Models that were added or changed since."""
+    """Number of models added or changed since."""
 
 
-# Tells what cannot be saved at this moment; None while all is well.
+# Returns what is not saved at this moment; None if everything is.
 FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Tell of a storage that keeps what it takes."""
+    """Report that everything is saved, for a storage that saves what it accepts."""

@@ -1,4 +1,4 @@
-"""Corrections of a dataset: requested changes of examples, and their results."""
+"""Corrections of a dataset: what they change, and their results."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
 from chalicelib.errors import InvalidParameter, LabelNotFound, NotFound
 
-# Corrections of one call.
+# Most corrections of one call.
 MAX_CORRECTIONS = 10_000
-# Suspects below are left alone where no other confidence is named.
+# Suspects below this confidence are skipped unless the caller sends another one.
 MINIMUM_CONFIDENCE = 0.5
 
 
 class ExampleNotFound(NotFound):
-    """No example of the caller's dataset has this id."""
+    """The caller's dataset has no example of this id."""
 
     code = "example_not_found"
 
@@ -26,74 +26,66 @@ class ExampleNotFound(NotFound):
 
 @dataclass(frozen=True)
 class Correction:
-    """A requested correction of one example."""
+    """A correction of an example as it was sent."""
 
     example_id: int
     label_id: int | None = None
-    """Id of the new label."""
     label: str | None = None
-    """Name of the new label, instead of its id."""
+    """Name of the label to move to."""
     is_removed: bool = False
-    """Whether to remove the example."""
 
 
 @dataclass(frozen=True)
 class ExampleChange:
-    """A validated change of one example."""
+    """A checked change of one example."""
 
     example_id: int
     label_id: int = 0
-    """Id of the new label; 0 keeps the current one."""
+    """Label to move to; 0 to keep the present one."""
     document: str | None = None
-    """New text; None keeps the current one."""
+    """New text; None keeps the present one."""
     is_removed: bool = False
-    """Whether to remove the example."""
 
 
 @dataclass(frozen=True)
 class CorrectionResult:
-    """Counts and examples that a correction changed."""
+    """What a correction has done."""
 
     moved: int = 0
-    """Examples with a new label."""
     changed: int = 0
-    """Examples with a new text."""
     removed: int = 0
-    """Removed examples."""
     added: int = 0
-    """New examples: boxes of an image."""
     duplicates: int = 0
-    """Examples removed because their label already has an equal one."""
+    """Examples removed because their new label already has an equal one."""
     skipped: int = 0
-    """Flagged examples skipped because they were corrected after the training."""
+    """Suspects skipped because they were corrected after the training."""
     correction_id: int = 0
-    """Fence of the lease it was made under, unique in the dataset; 0 if nothing changed."""
+    """Fence of its owner, unique in the dataset; 0 when nothing changed."""
     created_at: datetime | None = None
-    """Time of the correction; None if nothing changed."""
+    """None when nothing changed."""
     mark: str | None = None
-    """Mark of the call, from its idempotency key; None without a key."""
+    """Identifies the call that made it; None for a call without an idempotency key."""
     examples: tuple[Example, ...] = ()
-    """The changed examples as they are now; of equal ones, the one that remains."""
+    """The changed examples as they are now; of equal ones the one that remains."""
 
 
 @dataclass
 class Traces:
-    """Data that a correction replaced, deleted once no reader can use it."""
+    """Objects that a correction replaced, to delete once no reader needs them."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Sequence and number of the replaced chunks and layouts."""
+    """Sequence and number of replaced chunks and layouts."""
     gone: list[int] = field(default_factory=list)
-    """Ids of removed examples."""
     replaced: list[int] = field(default_factory=list)
     """Ids of examples with a new text."""
 
 
 def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
-    """Find the label that an example moves to; 0 where none is named.
+    """Return the id of the label that an example moves to; 0 when none is named.
 
     Raises:
         LabelNotFound: the dataset has no label of this id.
-        InvalidParameter: it has none of this name, or two are named.
+        InvalidParameter: it has no label of this name, or both id and name were sent.
     """
     if change.label_id is not None and change.label is not None:
         raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")
@@ -108,7 +100,7 @@ def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
         names = ", ".join(label.name for label in view.labels[:20])
         raise InvalidParameter(
             f"{at}label",
-            f"{change.label[:100]!r} is no label of dataset {view.dataset.dataset_id}; it has: "
+            f"{change.label[:100]!r} is not a label of dataset {view.dataset.dataset_id}; it has: "
             f"{names}.",
         )
     return found.label_id

@@ -1,4 +1,4 @@
-"""Examples: as they are stored, as lists show them, and on their way in. Spec: Example."""
+"""Examples as they are stored, listed and received. Spec: Example."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from chalicelib.domain.datasets.dataset import Label
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.documents.picture import Box
 
-# Examples in one row; position // 100 is the chunk's number.
+# Examples in one row. With a fixed number, position // 100 is the chunk of any position.
 CHUNK_EXAMPLES = 100
 DIGEST_BYTES = 16
 
 
 def text_digest(text: str) -> bytes:
-    """Digest that decides whether two texts are the same, 16 bytes."""
+    """Return the 16 bytes that decide whether two texts are equal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]
 
 
 def picture_digest(content: bytes) -> bytes:
-    """Digest that decides whether two picture files are the same, 16 bytes."""
+    """Return the 16 bytes that decide whether two image files are equal."""
     return hashlib.sha256(content).digest()[:DIGEST_BYTES]
 
 
 def box_digest(picture: bytes, box: Box) -> bytes:
-    """Digest that decides whether two boxes of one picture are the same, 16 bytes.
+    """Return the 16 bytes that decide whether two boxes of one image are equal.
 
     Args:
-        picture: digest of the picture file.
-        box: with sides of any precision.
+        picture: digest of the image file.
+        box: a box whose sides may be integers or floats.
     """
-    # repr gives the shortest text that reads as the same number, so 1 and 1.0 are one box.
+    # repr gives the shortest text that parses to the same number, so 1 and 1.0 are the same box.
     sides = ",".join(repr(float(side)) for side in (box.x, box.y, box.width, box.height))
     return hashlib.sha256(picture + sides.encode()).digest()[:DIGEST_BYTES]
 
@@ -43,20 +43,17 @@ class Example:
     """One text or image with its label."""
 
     example_id: int
-    """Unique in the service."""
     name: str
     """Language: the text. Vision: the file name."""
     created_at: datetime
-    """When it was added."""
     label_id: int = 0
     picture: str = ""
-    """Vision: digest of the picture file, 32 hex digits; empty for texts."""
+    """Vision: digest of the image file, 32 hex digits; empty for texts."""
     box: Box | None = None
-    """Detection: where the object is."""
 
     @property
     def digest(self) -> bytes:
-        """What makes two examples of one label duplicates, 16 bytes."""
+        """Return the 16 bytes that decide whether two examples of one label are duplicates."""
         if not self.picture:
             return text_digest(self.name)
         picture = bytes.fromhex(self.picture)
@@ -65,10 +62,9 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ExampleView:
-    """An example with its label and where it can be seen."""
+    """An example with its label and its location."""
 
     example: Example
-    """The stored example."""
     label: Label
     location: str
     """Language: the text. Vision: a temporary URL."""
@@ -76,35 +72,32 @@ class ExampleView:
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """A small copy of a picture."""
+    """A small copy of an image."""
 
     url: str
-    """Temporary URL."""
     width: int
-    """Width of the picture itself as displayed, in pixels; boxes refer to it."""
+    """Width of the image itself as displayed, in pixels; boxes refer to it."""
     height: int
 
 
 @dataclass(frozen=True)
 class PictureFile:
-    """A picture file that came in a call, already checked or not."""
+    """An image file that was sent in a call, checked or not."""
 
     content: bytes = field(repr=False)
-    """The file as it came."""
     file_name: str = ""
     """Base name of the file; empty when none was given."""
     name: str = ""
-    """Name that was sent beside it; empty when none was."""
+    """Name that was sent with the file; empty when none was."""
 
 
 @dataclass(frozen=True)
 class NewExample:
-    """An example to add; `label_id` 0 makes a label of the name `label`."""
+    """An example to add. With `label_id` 0 it creates a label named `label`."""
 
     name: str
-    """The text, or the picture's file name."""
+    """The text, or the image's file name."""
     label: str
-    """Label name."""
     label_id: int
     """Label of the dataset, or 0."""
     source: str
@@ -112,19 +105,18 @@ class NewExample:
     size_bytes: int
     """Bytes that it adds to the dataset."""
     words: int = 0
-    """Words of a text."""
     picture: str = ""
-    """Digest of the picture file, 32 hex digits; empty for texts."""
+    """Digest of the image file, 32 hex digits; empty for texts."""
     content: bytes = field(default=b"", repr=False)
-    """The picture file; empty for texts."""
+    """The image file; empty for texts."""
     content_type: str = ""
-    """Type that the picture is served with; empty for texts."""
+    """Content type under which the image is served; empty for texts."""
     needs_own_name: bool = False
-    """Whether no other example of the dataset may have its name."""
+    """Whether its name must be unique in the dataset."""
 
 
 def new_text(text: str, language: str, source: str, label: str, label_id: int = 0) -> NewExample:
-    """Make an example of a checked text; `language` decides how words are counted."""
+    """Return an example of a checked text; `language` decides how words are counted."""
     size = len(text.encode("utf-8", "surrogatepass"))
     return NewExample(text, label, label_id, source, size, count_words(text, language))
 
@@ -132,7 +124,7 @@ def new_text(text: str, language: str, source: str, label: str, label_id: int = 
 def new_picture(
     file: PictureFile, content_type: str, source: str, label: str, label_id: int = 0
 ) -> NewExample:
-    """Make an example of a checked picture file."""
+    """Return an example of a checked image file."""
     digest = picture_digest(file.content).hex()
     return NewExample(
         name=_picture_name(file, f"{digest}.{content_type.rpartition('/')[2]}"),
@@ -147,6 +139,5 @@ def new_picture(
 
 
 def _picture_name(file: PictureFile, unnamed: str) -> str:
-    """Choose a picture's name: what was sent, else the file's, cut to 150 characters."""
     name = file.name.strip() or file.file_name.strip() or unnamed
     return name[:MAX_IMAGE_NAME_CHARACTERS].rstrip()

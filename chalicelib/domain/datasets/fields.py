@@ -1,4 +1,4 @@
-"""Checks of the fields that several operations share. Contract section 5."""
+"""Checks of fields that several operations share. Contract section 5."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def checked_name(value: str, parameter: str = "name") -> str:
-    """Return a name of a dataset, model or label as it is stored.
+    """Return the name of a dataset, model or label, trimmed.
 
     Raises:
-        InvalidParameter: it is blank, too long, or holds control characters.
+        InvalidParameter: it is blank, too long, or contains control characters.
     """
     name = value.strip()
     if not name:
@@ -39,11 +39,11 @@ def checked_name(value: str, parameter: str = "name") -> str:
 
 
 def checked_type(family: str, value: str | None) -> str:
-    """Return the dataset type; images are the default below /vision.
+    """Return the dataset type; the default is `image` for vision, language has none.
 
     Raises:
-        MissingParameter: it is needed below /language.
-        InvalidParameter: it is none of the family's types.
+        MissingParameter: none was sent for a language dataset.
+        InvalidParameter: the family does not have this type.
     """
     types = FAMILY_TYPES[family]
     if value is None:
@@ -58,7 +58,7 @@ def checked_type(family: str, value: str | None) -> str:
 
 
 def checked_language(family: str, value: str | None) -> str:
-    """Return the dataset language; en_US is the default of texts, images have none.
+    """Return the dataset language; the default is en_US for texts, images have none.
 
     Raises:
         InvalidParameter: it is not supported.
@@ -74,10 +74,10 @@ def checked_language(family: str, value: str | None) -> str:
 
 
 def checked_label(value: str, dataset_type: str, parameter: str = "label") -> str:
-    """Return a label as it is stored; sentiments in lower case.
+    """Return a label name in its stored form; sentiments in lower case.
 
     Raises:
-        InvalidParameter: it is no label of such a dataset.
+        InvalidParameter: datasets of this type cannot have such a label.
     """
     name = normal_form(checked_name(value, parameter))
     if not is_visible(name):
@@ -93,7 +93,7 @@ def checked_labels(value: str | None, dataset_type: str) -> tuple[str, ...]:
     """Split a comma-separated list of labels.
 
     Raises:
-        InvalidParameter: one is not allowed, stands twice, or there are too many.
+        InvalidParameter: one is not allowed or is repeated, or there are too many.
     """
     parts = [part for part in (value or "").split(",") if part.strip()]
     labels = tuple(checked_label(part, dataset_type, "labels") for part in parts)

@@ -1,4 +1,4 @@
-"""Whether an example or a file may be added to a dataset. Contract section 5, Limits."""
+"""Checks whether an example or a file may be added to a dataset. Contract section 5, Limits."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ from chalicelib.errors import (
 
 
 def check_labels(labels: int, remedy: str) -> None:
-    """Refuse a file that brings more labels than a dataset may have.
-
-    Raises:
-        InvalidUpload: there are more.
-    """
+    """Refuse a file that would give the dataset too many labels (InvalidUpload)."""
     if labels > MAX_LABELS:
         raise InvalidUpload(
             f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
@@ -29,11 +25,7 @@ def check_labels(labels: int, remedy: str) -> None:
 
 
 def check_examples(examples: int) -> None:
-    """Refuse a file that brings more examples than a dataset may have.
-
-    Raises:
-        InvalidUpload: there are more.
-    """
+    """Refuse a file that would give the dataset too many examples (InvalidUpload)."""
     if examples > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
@@ -42,11 +34,7 @@ def check_examples(examples: int) -> None:
 
 
 def check_bytes(size_bytes: int) -> None:
-    """Refuse a file that brings more bytes than a dataset may have.
-
-    Raises:
-        InvalidUpload: there are more.
-    """
+    """Refuse a file that would give the dataset too many bytes (InvalidUpload)."""
     if size_bytes > MAX_DATASET_BYTES:
         raise InvalidUpload(
             f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "
@@ -59,7 +47,7 @@ def check_changeable(dataset: Dataset) -> None:
 
     Raises:
         DatasetBeingDeleted: it is being deleted.
-        DatasetNotYetAvailable: an upload is going on, or the first one failed.
+        DatasetNotYetAvailable: an upload is running, or the first one failed.
     """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
@@ -72,9 +60,9 @@ def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
 
     Raises:
         DatasetBeingDeleted: it is being deleted.
-        DatasetNotYetAvailable: an upload is going on, or the first one failed.
-        InvalidParameter: it has as many labels as are allowed.
-        TooLarge: it has as many examples or bytes as are allowed.
+        DatasetNotYetAvailable: an upload is running, or the first one failed.
+        InvalidParameter: it already has the most labels allowed.
+        TooLarge: it already has the most examples or bytes allowed.
     """
     check_changeable(dataset)
     if has_new_label and len(dataset.counts) >= MAX_LABELS:
@@ -94,9 +82,9 @@ def check_takes_file(dataset: Dataset) -> None:
 
     Raises:
         DatasetBeingDeleted: it is being deleted.
-        DatasetNotYetAvailable: an upload is going on.
+        DatasetNotYetAvailable: an upload is running.
         BadRequest: it was not created from a file, or its first upload failed.
-        TooLarge: it has as many bytes as are allowed.
+        TooLarge: it already has the most bytes allowed.
     """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
@@ -122,11 +110,7 @@ def check_takes_file(dataset: Dataset) -> None:
 
 
 def check_capacity(stored: int, more: int, limit: int) -> None:
-    """Refuse a picture file that an account has no room for; all figures in bytes.
-
-    Raises:
-        TooManyOpen: with the file the account would store more than is allowed.
-    """
+    """Refuse a picture file that an account has no room for; all figures in bytes (TooManyOpen)."""
     if stored + more > limit:
         raise TooManyOpen(
             f"The account stores {stored} bytes and this file has {more}; the limit is "

@@ -1,9 +1,9 @@
-"""When two label names are the same, and which a person can see. Contract section 5.
+"""Decides when two label names are equal, and which of them are visible. Contract section 5.
 
-A name may be typed in composed or in decomposed characters, which look alike: an é of one code
-point or an e with an accent behind it. New names are stored in Unicode's form C, and every name is
-compared in it. Labels of before keep id and name; of two that differ in nothing else, the one in
-form C is meant.
+A name can be typed in composed or decomposed characters, which look alike: one code point for é,
+or an e followed by an accent. New names are stored and compared in Unicode's form C. Labels made
+before this rule keep id and name. If two of them differ only in the form, a name refers to the
+one in form C.
 """
 
 from __future__ import annotations
@@ -20,43 +20,39 @@ class NamesOfLabel:
 
     name: str
     former: tuple[str, ...] = ()
-    """Names that it, or a label that was merged into it, had before; the latest last."""
+    """Former names of the label and of labels merged into it; the latest last."""
 
 
-# Letters, symbols and marks that show nothing, such as Hangul fillers and variation selectors.
+# Letters, symbols and marks without ink, such as Hangul fillers and variation selectors.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-# Categories of characters that show nothing: controls, formats, spaces. Unicode, chapter 4.5.
+# Invisible Unicode categories: controls, formats and spaces. Unicode, chapter 4.5.
 _HIDDEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 
-# What is wrong with a label that nobody could find again.
+# Invisible labels are refused, because they could not be found or selected again.
 INVISIBLE = "the label has no character that shows."
 
 
 def normal_form(name: str) -> str:
     """Return a label name as it is compared and stored: trimmed, in Unicode's form C."""
     name = name.strip()
-    # By far the most names, and one is asked for with each row of a file.
+    # Most names are ASCII, and this runs for every row of a file.
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def folded(text: str) -> str:
-    """Return a text as it is searched: case and the way in which accents are written do not count.
-
-    Args:
-        text: a name, or an example's text.
-    """
+    """Return a text as it is searched, ignoring case and the encoding of accents."""
     return normal_form(text).casefold()
 
 
 def is_visible(name: str) -> bool:
-    """Return whether a name has a character that shows."""
+    """Return whether a name has a visible character."""
     return any(unicodedata.category(shown) not in _HIDDEN for shown in _BLANK.sub("", name))
 
 
 def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
-    """Find labels by the normal form of their names; one that a label bears now means that label.
+    """Return label ids by the normal form of their present and former names.
 
     Args:
         names: names by label id.
@@ -68,11 +64,12 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
         key = normal_form(all_of.name)
         if key not in shown or key == all_of.name:
             shown[key] = label_id
+    # A present name of a label wins over the same former name of another label.
     return found | shown
 
 
 def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
-    """Return the present name for each former one, in normal form, that no label bears now."""
+    """Return the present name for each former one that no label has now; all in normal form."""
     present = {normal_form(all_of.name) for all_of in names.values()}
     return {
         name: normal_form(names[label_id].name)

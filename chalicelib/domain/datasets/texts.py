@@ -1,4 +1,4 @@
-"""Rules of a single text, and how many words it has. Spec: Limits; contract section 5."""
+"""Checks a single text, and counts its words. Spec: Limits; contract section 5."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from chalicelib.domain.common.limits import MAX_TEXT_CHARACTERS
 from chalicelib.errors import InvalidParameter, MissingParameter
 
-# Half of a pair, which no UTF-8 can hold.
+# Half of a surrogate pair, which UTF-8 cannot encode.
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def checked_text(document: str, parameter: str = "document") -> str:
-    """Return a text unchanged.
+    """Return a text unchanged if it is allowed.
 
     Raises:
-        MissingParameter: it is only white space.
-        InvalidParameter: it is too long, or holds what cannot be stored.
+        MissingParameter: it is empty or only white space.
+        InvalidParameter: it is too long, or contains characters that cannot be stored.
     """
     if not document or document.isspace():
         raise MissingParameter(
@@ -50,15 +50,15 @@ def count_words(text: str, language: str) -> int:
     """Count the words of a text.
 
     A word is a run between white space. In Chinese and Japanese every Han or kana character is a
-    word, and so is every other run that holds a letter or digit (`iPhone`); punctuation between
-    the characters is none, because those languages put no spaces around it. Spec: Limits.
+    word, and so is every other run with a letter or digit (`iPhone`). Punctuation between the
+    characters does not count, because those languages put no spaces around it. Spec: Limits.
 
     Args:
         text: any text.
-        language: language of the dataset, as `en_US` or `ja`.
+        language: language of the dataset, such as `en_US` or `ja`.
 
     Returns:
-        The number of words; 0 for white space only.
+        The number of words; 0 for only white space.
     """
     if language not in _LANGUAGES_WITHOUT_SPACES:
         return len(text.split())

@@ -1,8 +1,8 @@
-"""What a caller uploads: a file in the call, an address, or a file put into the bucket before.
+"""What a caller uploads: a file in the call, a URL, or a file that was put into the bucket before.
 
-Files too large for the gateway go straight into the bucket: a caller gets a presigned form, sends
-the file with it, and then gives the `path` where a dataset upload takes `path` or a prediction
-`sampleLocation`: once, within the hour, by the same account. Contract section 5, uploads.
+Files too large for the gateway go straight into the bucket. The caller gets a presigned form,
+sends the file with it, and then gives the `path` to a dataset upload (`path`) or a prediction
+(`sampleLocation`). The same account can use it once, within an hour. Contract section 5, uploads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chalicelib.domain.common.limits import MAX_DERIVED_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import UPLOAD
 from chalicelib.domain.datasets.upload_format import RECOGNISED, ReadingOptions
 
-# How a `path` begins that names such a file.
+# Prefix of a `path` that names such a file.
 SCHEME = "presage:upload/"
 ISSUED, RECEIVED, USED = "ISSUED", "RECEIVED", "USED"
 _KEY = re.compile("incoming/([0-9A-Za-z]{1,40})/([A-Z2-7]{26})")
@@ -27,54 +27,47 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 @dataclass(frozen=True)
 class QueuedUpload:
-    """An upload that is going on, as the order of turns shows it."""
+    """A running upload as the queue order sees it."""
 
     account_id: str
-    """Owner."""
     family: str
-    """Family of its dataset."""
     dataset_id: int
-    """Dataset that it is read into."""
     upload_id: str
-    """Receipt of the upload."""
     lane: str
-    """Where it waits; empty of one that a version without turns has accepted."""
+    """Its queue lane; empty if an old version without lanes accepted it."""
     turn: int
-    """Its number in its lane."""
     lease_until: int
-    """Until when a worker owns it, in milliseconds since 1970."""
+    """End of its worker's lease, in milliseconds since 1970."""
 
 
 @dataclass(frozen=True)
 class UploadedFile:
-    """One presigned form and what came by it."""
+    """A presigned form and the file that was received with it."""
 
     account_id: str
-    """Owner."""
     upload_id: str
-    """String id."""
     name: str
-    """Name of the file, as the caller gives it; may be empty."""
+    """File name that the caller gave; may be empty."""
     expires_at: int
-    """When form and file die, in milliseconds since 1970."""
+    """When form and file expire, in milliseconds since 1970."""
     status: str = ISSUED
     """ISSUED, RECEIVED or USED."""
     etag: str = ""
-    """Version of the file that was received first; empty while none is known."""
+    """Version of the file that was received first; empty until it is known."""
 
     @property
     def path(self) -> str:
-        """What the caller gives as `path` or `sampleLocation`."""
+        """Return what the caller sends as `path` or `sampleLocation`."""
         return SCHEME + self.upload_id
 
     @property
     def key(self) -> str:
-        """Place of the file in the bucket."""
+        """Return the key of the file in the bucket."""
         return uploaded_key(self.account_id, self.upload_id)
 
 
 def uploaded_key(account_id: str, upload_id: str) -> str:
-    """Place of an upload's file in the bucket."""
+    """Return the bucket key of an upload's file."""
     return f"incoming/{account_id}/{upload_id}"
 
 
@@ -84,27 +77,27 @@ def is_upload_path(path: str) -> bool:
 
 
 def upload_id_of(path: str) -> str | None:
-    """Return the id in a path; None when there is none."""
+    """Return the upload id in a path; None when there is none."""
     found = _PATH.fullmatch(path)
     return None if found is None else found[1]
 
 
 def owner_and_id(key: str) -> tuple[str, str] | None:
-    """Return account id and upload id of a place in the bucket; None for any other place."""
+    """Return account id and upload id of a bucket key; None for any other key."""
     found = _KEY.fullmatch(key)
     return None if found is None else (found[1], found[2])
 
 
 def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
-    """Return the uploaded file that a use has taken.
+    """Return the uploaded file that a call has claimed.
 
     Args:
         account_id: its owner.
-        path: as the caller gave it.
-        etag: version of the file that was taken.
+        path: as the caller sent it.
+        etag: version of the file that was claimed.
 
     Returns:
-        The file; None when the path names none.
+        The file; None when the path does not name an upload.
     """
     upload_id = upload_id_of(path)
     return None if upload_id is None else UploadedFile(account_id, upload_id, "", 0, USED, etag)
@@ -112,30 +105,27 @@ def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
 
 @dataclass(frozen=True)
 class UploadSource:
-    """Exactly one of content and path is set."""
+    """The source of an upload: exactly one of content and path is set."""
 
     content: bytes | None = None
-    """Bytes of the file, when it was sent in the call."""
+    """Bytes of a file that was sent in the call."""
     file_name: str = ""
-    """Base name of the sent file."""
     path: str | None = None
     """URL of the file, or path of an upload."""
     uploaded: UploadedFile | None = None
     """The upload that the path names, once it was found."""
 
     uploaded_bytes: int = 0
-    """Size of that upload's file."""
     options: ReadingOptions = RECOGNISED
-    """What the caller says about the file."""
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the file, 0 while they are not known."""
+        """Return the size of the file; 0 until it is known."""
         return self.uploaded_bytes or len(self.content or b"")
 
     @property
     def derived_name(self) -> str:
-        """Dataset name taken from the file's name: without extension, cut to 100."""
+        """Return a dataset name from the file name: no extension, at most 100 characters."""
         given = self.uploaded.name if self.uploaded else self.file_name
         name = given or _last_part(self.path or "")
         stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
@@ -143,10 +133,10 @@ class UploadSource:
 
 
 def _last_part(url: str) -> str:
-    """Return the last part of a URL's path; empty for what is none, which the download refuses."""
     try:
         return unquote(PurePosixPath(urlsplit(url).path).name)
     except ValueError:
+        # A malformed URL is reported by the download, with a better message.
         return ""
 
 
@@ -155,41 +145,38 @@ class UploadFields:
     """Optional fields of an upload call."""
 
     name: str | None = None
-    """Dataset name; default: the file name without extension."""
+    """Dataset name; the default is the file name without extension."""
     type: str | None = None
-    """Dataset type."""
     language: str | None = None
-    """Dataset language."""
 
 
 @dataclass(frozen=True)
 class Upload:
-    """The job of reading one file into a dataset, as the dataset's row remembers it."""
+    """The job of reading one file into a dataset, as the dataset's row stores it."""
 
     adds: bool = False
-    """True for a PUT: the dataset had data before and keeps it when this fails."""
+    """True for a PUT: the dataset keeps its earlier data if this upload fails."""
     raw: str = ""
-    """Where the raw file lies in the bucket; empty until a `path` was fetched."""
+    """Bucket key of the raw file; empty until a `path` was fetched."""
     path: str = ""
     """URL or upload to fetch the file from; empty when it was sent in the call."""
     etag: str = ""
     """Version of the upload's file that was accepted; empty for a URL."""
     size_bytes: int = 0
-    """Size of the raw file, 0 while unknown."""
+    """Size of the raw file; 0 until it is known."""
     first_label: int = 0
-    """First of the label ids reserved for this upload; 0 before they are."""
+    """First label id reserved for this upload; 0 before the reservation."""
     labels: int = 0
-    """How many label ids are reserved."""
     first_example: int = 0
-    """First of the example ids reserved for this upload; 0 before they are."""
+    """First example id reserved for this upload; 0 before the reservation."""
     source: str = UPLOAD
-    """What its examples become: `upload` or `feedback`."""
+    """Source of its examples: `upload` or `feedback`."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the caller says about the file; members of ReadingOptions."""
+    """Members of ReadingOptions that the caller set."""
 
     @property
     def reading_options(self) -> ReadingOptions:
-        """What the caller says about the file."""
+        """Return the options as a value."""
         return ReadingOptions(**self.options)
 
     def to_json(self) -> dict[str, object]:
@@ -198,11 +185,11 @@ class Upload:
 
     @property
     def label_ids(self) -> range:
-        """The reserved label ids; deletion removes them whether committed or not."""
+        """Return the reserved label ids; a deletion removes them whether committed or not."""
         return range(self.first_label, self.first_label + self.labels)
 
 
 def out_of_attempts(attempts: int, cause: str) -> str:
-    """Say why an upload is out of attempts."""
+    """Return the message of an upload that used all its attempts."""
     why = f" ({cause})" if cause else ""
     return f"The file could not be read in {attempts} attempts{why}. Upload it again."

@@ -1,4 +1,4 @@
-"""What a caller says about a file, what was recognised in it, and what looks odd. beyond.md 1."""
+"""Options for reading a file, the format that was recognised, and warnings. beyond.md 1."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from chalicelib.errors import InvalidParameter
 
 CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO = "csv", "tsv", "xlsx", "json", "jsonl", "labelStudio"
 ZIP_FOLDERS, ANNOTATIONS, COCO, YOLO, VOC = "zipFolders", "annotations", "coco", "yolo", "voc"
-# Kinds of files of texts.
+# Formats of text files.
 TEXT_KINDS = (CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO)
-# Kinds of archives of pictures with boxes.
+# Formats of archives of images with boxes.
 BOX_KINDS = (ANNOTATIONS, COCO, YOLO, VOC)
-# Kinds of archives.
+# Formats of archives.
 PICTURE_KINDS = (ZIP_FOLDERS, *BOX_KINDS)
-# Kinds of files by family.
+# Formats by dataset family.
 FAMILY_KINDS = {LANGUAGE: TEXT_KINDS, VISION: PICTURE_KINDS}
 
 HEADER_GUESSED = "headerGuessed"
@@ -33,24 +33,22 @@ FORMAT_GUESSED = "formatGuessed"
 MANY_DUPLICATES = "manyDuplicates"
 FEW_EXAMPLES = "fewExamples"
 CONTRADICTING_TEXTS = "contradictingTexts"
-# Places that a warning names.
+# Most places that a warning lists.
 MAX_PLACES = 20
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
-# What may stand between the cells of a row.
+# Allowed separators of cells.
 DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_NAME = 1_000
 
 
 @dataclass(frozen=True)
 class UploadWarning:
-    """Something that looks odd in a file that can be read."""
+    """Something unusual in a file that can be read."""
 
     code: str
-    """Stable name of what is odd."""
     message: str
-    """For a person: what it is, and what to do."""
+    """For people: the problem, and what to do."""
     count: int = 1
-    """How often it was met."""
     places: tuple[str, ...] = ()
     """The first places, such as rows or labels."""
 
@@ -62,53 +60,50 @@ class FileFormat:
     kind: str
     """csv, tsv, xlsx, json, jsonl, labelStudio, zipFolders, annotations, coco, yolo or voc."""
     encoding: str | None = None
-    """Encoding of texts; None where a file of the kind has none."""
+    """None for formats without a text encoding."""
     delimiter: str | None = None
-    """What stands between cells; None where a file of the kind has none."""
+    """Separator of cells; None for formats without cells."""
     header: bool | None = None
-    """Whether a row names the columns; None where a file of the kind has no columns."""
+    """Whether a row names the columns; None for formats without columns."""
     text_column: int | str | None = None
-    """Name of the column or member of the texts, or its position from 1."""
+    """Name of the text column or member, or its position from 1."""
     label_column: int | str | None = None
-    """The same of the labels."""
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What a caller says about a file; all of it may be left out."""
+    """Options of a caller for reading a file; all are optional."""
 
     format: str = ""
-    """Kind of the file; empty to recognise it."""
+    """Format of the file; empty to recognise it."""
     delimiter: str = ""
-    """What stands between cells; empty to recognise it."""
+    """Separator of cells; empty to recognise it."""
     text_column: str = ""
-    """Name or position of the column of texts; empty to recognise it."""
+    """Name or position of the text column; empty to recognise it."""
     label_column: str = ""
-    """The same of the labels."""
     header: bool | None = None
     """Whether a row names the columns; None to recognise it."""
     sheet: str = ""
-    """Name or position of the sheet of a workbook; empty for the first one."""
+    """Name or position of a workbook's sheet; empty for the first one."""
     strict: bool = False
-    """A warning is a refusal."""
     shrink: bool = False
-    """Pictures over the limit are scaled down instead of rejected."""
+    """Whether images over the limit are scaled down instead of rejected."""
 
     def to_json(self) -> dict[str, str | bool | None]:
-        """Return what was said, for the row of an upload."""
+        """Return the options that differ from the defaults, for the row of an upload."""
         default = asdict(RECOGNISED)
         return {name: value for name, value in asdict(self).items() if value != default[name]}
 
 
-# Of a file about which a caller says nothing.
+# For a file without options: everything is recognised.
 RECOGNISED = ReadingOptions()
 
 
 def checked_format(value: str | None, kinds: Iterable[str]) -> str:
-    """Return the kind of file that a caller names; empty when none is named.
+    """Return the file format that a caller named; empty when none was named.
 
     Raises:
-        InvalidParameter: the family has no such kind.
+        InvalidParameter: the family does not have this format.
     """
     if not value:
         return ""
@@ -119,14 +114,14 @@ def checked_format(value: str | None, kinds: Iterable[str]) -> str:
 
 
 def check_kind(dataset_type: str, kind: str) -> None:
-    """Refuse a kind of archive that datasets of a type are not made of.
+    """Refuse an archive format that does not fit the dataset type.
 
     Args:
         dataset_type: type of the dataset.
-        kind: as the caller names it; empty when it is to be recognised.
+        kind: format named by the caller; empty when it is to be recognised.
 
     Raises:
-        InvalidParameter: boxes for folders of labels, or the other way round.
+        InvalidParameter: boxes were named for a type with folders of labels, or the reverse.
     """
     if kind in PICTURE_KINDS and (kind in BOX_KINDS) != (dataset_type == DETECTION):
         raise InvalidParameter(
@@ -137,10 +132,10 @@ def check_kind(dataset_type: str, kind: str) -> None:
 
 
 def checked_delimiter(value: str | None) -> str:
-    """Return the delimiter that a caller names; empty when none is named.
+    """Return the delimiter that a caller named; empty when none was named.
 
     Raises:
-        InvalidParameter: rows cannot be separated by it.
+        InvalidParameter: it is not one of DELIMITERS.
     """
     if not value:
         return ""
@@ -153,7 +148,7 @@ def checked_delimiter(value: str | None) -> str:
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:
-    """Return the column that a caller names; empty when none is named.
+    """Return the column that a caller named; empty when none was named.
 
     Raises:
         InvalidParameter: it is too long, or a position below 1.

@@ -1,4 +1,4 @@
-"""What looks odd in the labels and counts of an upload. beyond.md, section 1, warnings."""
+"""Warnings about the labels and counts of an upload. beyond.md, section 1, warnings."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _DIGITS = re.compile(r"\d+")
 _SHORTEST_MISTYPED = 5
 _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
-# Pixels that a side of a box should have at least.
+# A box with a shorter side, in pixels, gets a warning.
 TINY_SIDE = 4
-# Share of a box's area that should lie inside its picture; tools round, and round up.
+# Fraction of a box's area that should be inside its image. Annotation tools round, also up, so the
+# exact area is too strict.
 LEAST_INSIDE = 0.9
 
 
 @dataclass
 class OddBoxes:
-    """Boxes of one oddity, counted; the first ones are named."""
+    """Counts the boxes with one kind of problem and lists the first ones."""
 
     count: int = 0
-    """How many there are."""
     places: list[str] = field(default_factory=list)
-    """Pictures and labels of the first ones."""
+    """Images and labels of the first ones."""
 
     def add(self, place: str) -> None:
         """Count a box."""
@@ -52,10 +52,10 @@ class OddBoxes:
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
-    """Find labels that differ by case, spaces or one letter, and labels of few examples.
+    """Find labels that differ by case, spaces or one letter, and labels with few examples.
 
     Args:
-        counts: examples by label, those that the dataset has already too.
+        counts: examples by label, including those already in the dataset.
     """
     warnings = []
     pairs = _almost_equal(counts)
@@ -64,7 +64,7 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
         warnings.append(
             UploadWarning(
                 LABELS_ALMOST_EQUAL,
-                f"Labels are almost equal: {_listed(places)}. Each is a label of its own; give "
+                f"Labels are almost equal: {_listed(places)}. Each counts as its own label; give "
                 "examples of one kind the same label.",
                 len(pairs),
                 places,
@@ -88,7 +88,7 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Find files that repeat themselves, and files whose labels are no classes."""
+    """Find files with many duplicates, and files whose labels are not classes."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:
@@ -116,7 +116,7 @@ def warn_of_counts(
 
 
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
-    """Tell of texts that stand in the file with several labels."""
+    """Warn of texts that occur in the file with several labels."""
     if not count:
         return []
     return [
@@ -131,7 +131,7 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
 
 
 def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
-    """Tell of boxes that are too small to show anything."""
+    """Warn of boxes that are too small to show anything."""
     message = (
         f"{boxes.count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
         "from. Check that their numbers are pixels of the picture as displayed."
@@ -140,7 +140,7 @@ def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
-    """Tell of boxes of which much lay outside of their picture."""
+    """Warn of boxes that were largely outside of their image."""
     message = (
         f"{boxes.count:,} boxes reached far out of their picture and were cut at its edge. Check "
         "that their last two numbers are width and height, not the right and the bottom edge, and "
@@ -164,20 +164,16 @@ def _warning_of_boxes(code: str, message: str, boxes: OddBoxes) -> list[UploadWa
 
 
 def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
-    """Refuse what has a warning, for a caller who asked for that.
-
-    Raises:
-        InvalidUpload: there is one.
-    """
+    """Refuse a file with warnings, for a caller who asked for `strict` (InvalidUpload)."""
     if warnings:
-        told = " ".join(f"{warning.code}: {warning.message}" for warning in warnings)
+        listed = " ".join(f"{warning.code}: {warning.message}" for warning in warnings)
         raise InvalidUpload(
-            f"The file has {len(warnings)} warnings, and 'strict' allows none. {told}"
+            f"The file has {len(warnings)} warnings, and 'strict' allows none. {listed}"
         )
 
 
 def _almost_equal(counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """List pairs of labels, the rarer one first, that are probably meant to be one."""
+    """Return pairs of labels that are probably meant to be one, the rarer one first."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in sorted(counts, key=lambda name: (counts[name], name)):
         groups[_BETWEEN.sub("", name.casefold()) or name].append(name)
@@ -185,16 +181,18 @@ def _almost_equal(counts: Mapping[str, int]) -> list[tuple[str, str]]:
     totals = {key: sum(counts[name] for name in names) for key, names in groups.items()}
     for key, other in _mistyped([key for key in groups if len(key) >= _SHORTEST_MISTYPED]):
         rare, common = sorted((key, other), key=lambda name: (totals[name], name))
+        # Two labels of similar size are probably both intended.
         if totals[rare] * 2 <= totals[common]:
             pairs.append((groups[rare][-1], groups[common][-1]))
     return pairs
 
 
 def _mistyped(names: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names that differ in one letter, or in two that changed places."""
+    """Yield names that differ in one letter, or in two swapped letters."""
     names.sort(key=len)
     for at, name in enumerate(names):
         for other in names[at + 1 :]:
+            # The names are sorted by length, so all later ones are longer still.
             if len(other) > len(name) + 1:
                 break
             if _is_mistyped(name, other):
@@ -202,7 +200,6 @@ def _mistyped(names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_mistyped(name: str, other: str) -> bool:
-    """Return whether two names differ in one letter, or in two that changed places."""
     if OSA.distance(name, other, score_cutoff=1) > 1:
         return False
     # "size 1" and "size 2" are meant to differ.

@@ -1,4 +1,4 @@
-"""What an upload would become, told without keeping anything of it. beyond.md, section 1."""
+"""Reports what an upload would become, without storing any of it. beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -19,28 +19,26 @@ _SHOWN_LABELS = 10
 
 @dataclass(frozen=True)
 class Validation:
-    """What an upload of a file would become."""
+    """The dataset that an upload of a file would make."""
 
     format: FileFormat
-    """How the file is read."""
     scan: UploadScan
-    """What would happen to its examples."""
     reasons: tuple[str, ...]
-    """Why nothing could be trained from them; empty when it could."""
+    """Why it could not be trained; empty when it could."""
 
 
 def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int) -> list[str]:
-    """Say why a dataset of these examples cannot be trained. Contract section 5, Enough examples.
+    """Return why a dataset of these examples cannot be trained, as sentences with a remedy.
+
+    Contract section 5, Enough examples.
 
     Args:
         dataset_type: type of the dataset.
-        kept_by_label: examples by label; each has one.
-        words: words of the texts; 0 for pictures.
-
-    Returns:
-        Sentences with limit, value and remedy; none when it can.
+        kept_by_label: examples by label; every label has one.
+        words: words of the texts; 0 for images.
     """
     labels = len(kept_by_label)
+    # Images need no minimum number of examples per label, and detection works with one label.
     if dataset_type not in FAMILY_TYPES[LANGUAGE]:
         if dataset_type == DETECTION or labels >= MIN_LABELS:
             return []

@@ -1,1 +1,1 @@
-"""Pictures and documents, and what is found on them."""
+"""Images and documents, and what OCR finds in them."""

@@ -1,7 +1,7 @@
-"""The characters that OCR answers with: those of English documents, or of western Europe's.
+"""The characters that OCR answers with: those of English or of western European documents.
 
-The recogniser's alphabets are cut to them at installation, and what other sources read (the second
-engine) is turned into them by `to_documented` and `to_latin`.
+The alphabets of the recogniser are cut to them at installation. Text of other sources, such as
+the second engine, is converted by `to_documented` and `to_latin`.
 """
 
 from __future__ import annotations
@@ -9,35 +9,34 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-# English documents: CHARACTERS.
+# For English documents: CHARACTERS.
 DOCUMENTED: Final = "documented"
-# Documents in western European languages and Polish: LATIN_CHARACTERS.
+# For documents in western European languages and Polish: LATIN_CHARACTERS.
 LATIN: Final = "latin"
-# Letters that an answer may have, the default first.
+# Alphabets that a caller can choose, the default first.
 ALPHABETS = (DOCUMENTED, LATIN)
 
 # Letters, digits and punctuation.
 ASCII = "".join(map(chr, range(33, 127)))
 # Further symbols of English documents.
 SYMBOLS = "£≈€¢¥©®™°•·–—‘’“”×÷±§¶¼½¾²³µ"
-# Separates words.
 SPACE = " "
-# All of them, each once; the order is that of the recogniser's alphabet behind the blank.
+# In the order of the recogniser's alphabet, whose first entry is the CTC blank.
 CHARACTERS = ASCII + SYMBOLS + SPACE
 
-# Letters of German, French, Spanish, Portuguese, Italian, Dutch, Polish and the Scandinavian
-# languages beyond A to Z.
+# Letters beyond A to Z of German, French, Spanish, Portuguese, Italian, Dutch, Polish and the
+# Scandinavian languages.
 LATIN_LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿŒœŸĄąĆćĘęŁłŃńŚśŹźŻż"
-# Their signs, as far as the recogniser knows them: it has no low or single angle quotation marks
-# and no inverted exclamation mark.
+# Signs of these languages that the recogniser knows. It does not know low or single angle quotation
+# marks or the inverted exclamation mark.
 LATIN_SIGNS = "«»¿ªº"
-# All of the larger set, each once; the order is that of the recogniser's second alphabet.
+# In the order of the recogniser's second alphabet.
 LATIN_CHARACTERS = CHARACTERS[:-1] + LATIN_LETTERS + LATIN_SIGNS + SPACE
 
 _KEPT = frozenset(CHARACTERS)
 _KEPT_LATIN = frozenset(LATIN_CHARACTERS)
 _STRUCK = "\N{COMBINING LONG SOLIDUS OVERLAY}"
-# What Unicode's own decomposition does not lead to a character of the set.
+# Replacements that Unicode's own decomposition does not give.
 _LOOK_ALIKES = {
     "‐": "-",
     "‑": "-",
@@ -74,35 +73,29 @@ _LOOK_ALIKES = {
 
 
 def to_documented(text: str) -> str:
-    """Bring a text to the documented characters.
+    """Convert a text of one line to CHARACTERS.
 
-    Accents, ligatures and full-width forms become their plain letters, look-alikes of
-    punctuation the punctuation of the set; everything else is left out.
-
-    Args:
-        text: any text of one line.
+    Accents, ligatures and full-width forms become plain letters, and look-alikes of punctuation
+    become the punctuation of the set. Everything else is dropped.
 
     Returns:
-        Words of documented characters separated by single spaces; empty when none is left.
+        Words separated by single spaces; empty when nothing is left.
     """
     return _reduced(text, _KEPT)
 
 
 def to_latin(text: str) -> str:
-    """Bring a text to LATIN_CHARACTERS, as `to_documented` does to the smaller set.
-
-    A letter and its accent that are two characters become one.
-    """
+    """Convert a text of one line to LATIN_CHARACTERS, as `to_documented` does to CHARACTERS."""
+    # NFC joins a letter and its accent, which may be two characters, into one of the set.
     return _reduced(unicodedata.normalize("NFC", text), _KEPT_LATIN)
 
 
 def _reduced(text: str, kept: frozenset[str]) -> str:
-    """Bring a text to the characters of a set."""
     return " ".join("".join(_stand_in(character, kept) for character in text).split())
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return what stands for one character: itself, some of the set, a space or nothing."""
+    """Return the replacement of one character: itself, others of the set, a space or nothing."""
     if character in kept:
         return character
     if character.isspace():
@@ -110,6 +103,6 @@ def _stand_in(character: str, kept: frozenset[str]) -> str:
     if character in _LOOK_ALIKES:
         return _LOOK_ALIKES[character]
     parts = unicodedata.normalize("NFKD", character)
-    if _STRUCK in parts:  # a stroke negates a sign: without it the meaning turns round
+    if _STRUCK in parts:  # a stroke negates a sign, so dropping it would reverse the meaning
         return ""
     return "".join(filter(kept.__contains__, parts)).strip()

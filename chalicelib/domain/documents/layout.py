@@ -1,7 +1,4 @@
-"""A document as people read it: where each run of words stands, and its text block by block.
-
-Made by chalicelib/engines/ocr/layout, put together by the OCR service.
-"""
+"""A document in reading order: the position of each run of words, and its text by block."""
 
 from __future__ import annotations
 
@@ -13,39 +10,36 @@ if TYPE_CHECKING:
 
 PLAIN: Final = "text"
 MARKDOWN: Final = "markdown"
-# How the text of a document may be written.
+# Output formats of a document's text.
 OUTPUTS = (PLAIN, MARKDOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingPlace:
-    """Where a run of words stands among all others; each counts from 1."""
+    """Position of a run of words in the reading order; all numbers count from 1."""
 
     block: int
-    """Number of its paragraph, heading or the like."""
+    """Number of its paragraph, heading or table."""
     line: int
-    """Number of its line."""
     order: int
-    """Its own number."""
 
-    def behind(self, last: ReadingPlace) -> ReadingPlace:
-        """Go on counting behind another."""
+    def after(self, last: ReadingPlace) -> ReadingPlace:
+        """Return the position when an earlier page ends at `last`."""
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 
-# Before the first run.
+# The position before the first run of words.
 NOWHERE = ReadingPlace(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenBlock:
-    """A paragraph, a heading, a table: what a document is written from."""
+    """A paragraph, heading or table of a document's text."""
 
     lines: tuple[str, ...]
-    """The text of each line; none of a table."""
+    """Text of each line; empty for a table."""
     flows_on: tuple[bool, ...]
-    """Of each line but the last: whether the next one merely had no room behind it."""
+    """For each line but the last, whether it broke only for lack of space."""
     height: float
-    """Height of its print, in pixels of the answer."""
+    """Height of its text, in pixels of the answer."""
     table: Table | None = None
-    """The table that stands there."""

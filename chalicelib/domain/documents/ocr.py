@@ -1,8 +1,4 @@
-"""What reading a document is asked for, and what is found in it. Contract section 6.
-
-Found by chalicelib/engines/ocr, put together by a service, described for the wire by
-chalicelib/web/records/describe_ocr.py.
-"""
+"""What an OCR call asks for, and what is found. Contract section 6."""
 
 from __future__ import annotations
 
@@ -21,39 +17,39 @@ TEXT: Final = "text"
 TABLE: Final = "table"
 CONTACT: Final = "contact"
 FORM: Final = "form"
-# How much a text stands as a key does at the least, as a share of what it does on another page.
+# A text counts as the key if its score is at least this fraction of the best page's score, so that
+# a page that merely mentions the key is ignored.
 _KEY_SHARE = 0.6
-# Kinds of findings that can be asked for, the default first.
+# OCR tasks, the default first.
 TASKS = (TEXT, TABLE, CONTACT, FORM)
 
 
 @dataclass(frozen=True, slots=True)
 class OcrRequest:
-    """What a call asks for."""
+    """Options of an OCR call."""
 
     task: str
     """One of TASKS."""
     template: FormTemplate | None = None
-    """What to look for; there is one if and only if the task is FORM."""
+    """What to look for; set if and only if the task is FORM."""
     links_tables: bool = False
-    """Whether the parts of one table on several pages are answered as one."""
+    """Whether the parts of a table on several pages are returned as one table."""
     alphabet: str = DOCUMENTED
-    """One of ALPHABETS: the letters that recognised text may have."""
+    """One of ALPHABETS: the characters that recognised text may have."""
     layout: bool = False
-    """Whether items of task TEXT tell their block, line and order, and what was not read."""
+    """Whether TEXT items have block, line and order, and unread areas are returned."""
     output: str | None = None
-    """One of OUTPUTS: how the whole text is written for task TEXT; None leaves it out."""
+    """One of OUTPUTS for the whole text of a TEXT task; None leaves it out."""
     has_pages: bool = False
-    """Whether the sizes of the pages are told."""
 
     @property
     def needs_pixels(self) -> bool:
-        """Whether a page's text layer is not enough."""
+        """Return whether a page's text layer is not enough."""
         return self.finds_tables or (self.task == TEXT and self.output == MARKDOWN)
 
     @property
     def finds_tables(self) -> bool:
-        """Whether tables are looked for."""
+        """Return whether tables are looked for."""
         return self.task == TABLE or (self.template is not None and self.template.finds_tables)
 
 
@@ -62,11 +58,10 @@ class TableBlock:
     """A table with everything that an answer says about its cells."""
 
     table: NamedTable
-    """The table and the names that headers give."""
     normalized: tuple[str | None, ...]
-    """For each cell: the address it holds, as a JSON object; None for anything else."""
+    """For each cell the address in it as a JSON object; None for anything else."""
     number: int
-    """Its place among the tables of the document, from 1; parts of one table share it."""
+    """Number among the document's tables, from 1; parts of one table share it."""
 
 
 Item = TextLine | Contact | FormField | Table | TableBlock
@@ -74,31 +69,30 @@ Item = TextLine | Contact | FormField | Table | TableBlock
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One item of an answer, and where it is."""
+    """One item of an answer, and its place."""
 
     view: ReadPage
-    """The page it was found on, without its pixels and lines."""
+    """The page, without its pixels and lines."""
     position: int
-    """Its place among the findings of that page, in reading order, from 0."""
+    """Index among the findings of the page in reading order, from 0."""
     item: Item
-    """What was found, in the coordinates of the page."""
     place: ReadingPlace | None = None
-    """Where it is in the reading of the whole document, when that was asked for."""
+    """Position in the reading order of the whole document, if requested."""
 
     @property
     def page_number(self) -> int:
-        """Number of the page, from 1."""
+        """Return the page number, from 1."""
         return self.view.page.number
 
     @property
     def probability(self) -> float:
-        """How sure it is, 0 to 1, rounded as answers show it."""
+        """Return the probability, 0 to 1, rounded as in answers."""
         item = self.item.table.table if isinstance(self.item, TableBlock) else self.item
         return shown_probability(item.probability)
 
     @property
     def box(self) -> PixelBox:
-        """Where it is, in pixels of the answer."""
+        """Return the box, in pixels of the answer."""
         return self.view.answer_box(place_of(self.item))
 
 
@@ -107,22 +101,22 @@ class PageFindings:
     """What was found on one page."""
 
     findings: tuple[Finding, ...]
-    """In reading order; their places count from the beginning of the page."""
+    """In reading order; their positions count from the beginning of the page."""
     view: ReadPage
     """The page, without its pixels and lines."""
     unread: tuple[Rect, ...]
-    """Where text was found but not read."""
+    """Where text was detected but not recognised."""
     blocks: tuple[WrittenBlock, ...]
-    """What the text is written from, when that was asked for."""
+    """The blocks of the page's text, if requested."""
 
     @property
     def size(self) -> PageSize:
-        """How large the page is."""
+        """Return the size of the page in the answer."""
         return PageSize(self.view.page.number, *self.view.page.answer_size)
 
     @property
     def unread_boxes(self) -> list[UnreadBox]:
-        """Where text was found but not read, from the top."""
+        """Return where text was detected but not recognised, from the top."""
         places = sorted(self.unread, key=lambda rect: (rect.min_y, rect.min_x))
         number = self.view.page.number
         return [UnreadBox(self.view.answer_box(place), number) for place in places]
@@ -130,7 +124,7 @@ class PageFindings:
 
 @dataclass(frozen=True, slots=True)
 class UnreadBox:
-    """Where text was found but not read."""
+    """Where text was detected but not recognised."""
 
     box: PixelBox
     """In pixels of the answer."""
@@ -140,14 +134,14 @@ class UnreadBox:
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """How large a page is that was read."""
+    """Size of a page, as displayed."""
 
     number: int
     """From 1."""
     width: int
-    """Width as displayed, in pixels of the answer."""
+    """In pixels of the answer."""
     height: int
-    """Height as displayed, in pixels of the answer."""
+    """In pixels of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +149,18 @@ class DocumentFindings:
     """What was found in a document."""
 
     findings: tuple[Finding, ...]
-    """The surest first."""
     unread: tuple[UnreadBox, ...] | None = None
-    """Where text was found but not read, when that was asked for."""
+    """Where text was detected but not recognised, if requested."""
     text: str | None = None
-    """The whole text, when that was asked for."""
     pages: tuple[PageSize, ...] | None = None
-    """Sizes of all pages, when they were asked for."""
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
-    """Return the findings of all pages; their places count through the document."""
+    """Return the findings of all pages with positions counted through the document."""
     found: list[Finding] = []
     last = NOWHERE
     for page in pages:
-        places = [each.place.behind(last) for each in page.findings if each.place is not None]
+        places = [each.place.after(last) for each in page.findings if each.place is not None]
         if len(places) == len(page.findings):
             found += [replace(e, place=p) for e, p in zip(page.findings, places, strict=True)]
         else:
@@ -184,12 +175,12 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def shown_probability(value: float) -> float:
-    """Bring a probability into 0 to 1, with six digits."""
+    """Clip a probability to 0 to 1 and round it to six digits."""
     return round(min(1.0, max(0.0, float(value))), 6)
 
 
 def place_of(item: Item) -> Rect:
-    """Return the rectangle of an item: the union of those that it really has."""
+    """Return the rectangle of an item: the union of the ones it has."""
     if isinstance(item, TableBlock):
         return item.table.table.box
     if isinstance(item, FormField):
@@ -198,29 +189,26 @@ def place_of(item: Item) -> Rect:
 
 
 def without_content(page: ReadPage) -> ReadPage:
-    """Return what leads from a page to its answer, and let pixels and lines go."""
+    """Return a page without its pixels and lines, which frees their memory."""
     return replace(
         page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=(), unread=()
     )
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:
-    """Count words as the limit of a picture does."""
+    """Count words as the word limit of images does."""
     return sum(len(line.text.split()) for line in lines)
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort by probability, descending, equal ones by page and in reading order."""
+    """Sort by descending probability, then by page and reading order."""
     return tuple(
         sorted(findings, key=lambda item: (-item.probability, item.page_number, item.position))
     )
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Keep one field of each entity: with a value, then where the key fits best, then the first.
-
-    A page that merely mentions the key does not count beside one where it stands as keys do.
-    """
+    """Return one field of each entity: first with a value, then with the best key fit."""
     every = list(findings)
     scores: dict[str, float] = {}
     for each in every:
@@ -233,8 +221,8 @@ def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         fit = finding.probability if finding.item.fit is None else finding.item.fit
         is_key = finding.item.key_score >= _KEY_SHARE * scores[finding.item.entity]
         rank = (is_key, bool(finding.item.value_text), fit, -finding.page_number)
-        kept = best.get(finding.item.entity)
-        if kept is None or rank > kept[0]:
+        former = best.get(finding.item.entity)
+        if former is None or rank > former[0]:
             best[finding.item.entity] = rank, finding
     return tuple(finding for _, finding in best.values())
 
@@ -242,7 +230,7 @@ def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def in_reading_order(items: Iterable[Item]) -> list[Item]:
     """Sort items by rows, each from left to right.
 
-    An item belongs to a row when its middle is above the bottom of the row's first item.
+    An item belongs to a row if its centre is above the bottom of the row's first item.
     """
     rows: list[list[tuple[Rect, Item]]] = []
     placed = [(place_of(item), item) for item in items]

@@ -1,8 +1,7 @@
 """Pages of a document and the text lines on them.
 
-Made by chalicelib/formats/documents.py and chalicelib/engines/ocr, used by the OCR service.
-All coordinates are pixels of the page's raster, which may be finer or coarser than the pixels
-that answers name: `Page.scale` leads from one to the other. The origin is the top left.
+All coordinates are pixels of the page's raster, which may be finer or coarser than the pixels of
+answers: `Page.scale` converts them. The origin is the top left corner.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
 
-# Distance from the left edge and from the top edge, in pixels.
+# Distance from the left and from the top edge, in pixels.
 Point = tuple[float, float]
-# Corners of a text line as it is read: top left, top right, bottom right, bottom left.
+# Corners of a text line in reading direction: top left, top right, bottom right, bottom left.
 Quad = tuple[Point, Point, Point, Point]
-# Sag of a line that is bent: flat pages have none, bent ones many.
+# Relative sag of a line from which it counts as bent: flat pages have no such line, bent ones many.
 BENT = 0.15
 
 
@@ -31,32 +30,28 @@ class Rect:
     """An upright rectangle in pixels of the page's raster."""
 
     min_x: float
-    """Left side, from the left edge."""
     min_y: float
-    """Top, from the top edge."""
     max_x: float
-    """Right side, from the left edge."""
     max_y: float
-    """Bottom, from the top edge."""
 
     @property
     def width(self) -> float:
-        """Distance of the two sides."""
+        """Return the width in pixels."""
         return self.max_x - self.min_x
 
     @property
     def height(self) -> float:
-        """Distance of top and bottom."""
+        """Return the height in pixels."""
         return self.max_y - self.min_y
 
     @property
     def center(self) -> Point:
-        """The middle."""
+        """Return the centre."""
         return (self.min_x + self.max_x) / 2, (self.min_y + self.max_y) / 2
 
     @property
     def area(self) -> float:
-        """Square pixels."""
+        """Return the area in square pixels."""
         return max(0.0, self.width) * max(0.0, self.height)
 
     def overlap(self, other: Rect) -> float:
@@ -67,7 +62,7 @@ class Rect:
 
 
 def around(rects: Iterable[Rect]) -> Rect:
-    """Return the smallest rectangle that holds all of the rectangles, of which there is one."""
+    """Return the smallest rectangle around at least one rectangle."""
     found = list(rects)
     return Rect(
         min(rect.min_x for rect in found),
@@ -78,7 +73,7 @@ def around(rects: Iterable[Rect]) -> Rect:
 
 
 def between(first: Point, last: Point, place: float) -> Point:
-    """Return the point at a place from 0 to 1 on the way from one point to another."""
+    """Return the point at a fraction from 0 to 1 of the way from one point to another."""
     return (
         first[0] + place * (last[0] - first[0]),
         first[1] + place * (last[1] - first[1]),
@@ -86,7 +81,7 @@ def between(first: Point, last: Point, place: float) -> Point:
 
 
 def around_points(points: Iterable[Point]) -> Rect:
-    """Return the smallest upright rectangle that holds all of the points."""
+    """Return the smallest upright rectangle around all points."""
     found = list(points)
     return Rect(
         min(x for x, _ in found),
@@ -98,21 +93,21 @@ def around_points(points: Iterable[Point]) -> Rect:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The way that a line of text takes over the page."""
+    """The curve that a text line follows over the page."""
 
     points: tuple[Point, ...]
-    """Its middle at places from its beginning to its end, at least three."""
+    """At least three points of its middle, from beginning to end."""
     height: float
     """Height of the line, in pixels."""
 
     @property
     def length(self) -> float:
-        """Distance of its ends, in pixels."""
+        """Return the distance of its ends, in pixels."""
         return dist(self.points[0], self.points[-1])
 
     @property
     def sag(self) -> float:
-        """How far it leaves the straight way between its ends to both sides, in its heights."""
+        """Return its deviation from the straight line between its ends, in line heights."""
         (x, y), (end_x, end_y) = self.points[0], self.points[-1]
         across = [(px - x) * (end_y - y) - (py - y) * (end_x - x) for px, py in self.points]
         area = self.length * self.height
@@ -126,26 +121,23 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A run of words on one line, as an engine read it or a PDF's text layer holds it."""
+    """A run of words on one line, recognised by an engine or read from a PDF's text layer."""
 
     text: str
-    """At least one visible character; words are separated by single spaces. An engine also tells
-    of lines it could not read: those have none."""
+    """Words separated by single spaces; empty for a line that the engine could not recognise."""
     probability: float
     """0 to 1; 1 for a text layer."""
     box: Rect
-    """The upright rectangle around it."""
     quad: Quad | None = None
-    """Its corners, when it is not upright; None means those of the box."""
+    """Its corners if it is not upright; None for those of the box."""
     places: tuple[float, ...] = ()
-    """For each character of the text, the place of its middle along the line: 0 at the line's
-    beginning, 1 at its end; empty when unknown."""
+    """For each character its centre along the line, from 0 to 1; empty when unknown."""
     course: Course | None = None
-    """Its way, when an engine follows it; None for a line that is short or that stands upright."""
+    """Its curve; None for a short or vertical line."""
 
     @property
     def corners(self) -> Quad:
-        """The corners as they are read."""
+        """Return the corners in reading direction."""
         if self.quad is not None:
             return self.quad
         box = self.box
@@ -164,20 +156,19 @@ class Page:
     number: int
     """From 1."""
     width: int
-    """Width of the raster, whether it was drawn or not, in pixels."""
+    """Width of the raster in pixels, whether it was drawn or not."""
     height: int
-    """Height of the raster, in pixels."""
     scale: float
     """Pixels of the answer for each pixel of the raster."""
     pixels: Pixels | None = None
     """RGB, uint8, shape (height, width, 3); None when the text layer was enough."""
     layer: tuple[TextLine, ...] | None = None
-    """Lines of a PDF's own text, exact; None when there is none that can be trusted."""
+    """Exact lines of a PDF's text layer; None when there is none that can be trusted."""
     rules: tuple[Rect, ...] | None = None
-    """Level and upright lines that a PDF with such a text draws; None when they are not known."""
+    """Horizontal and vertical rules that a PDF with a text layer draws; None when unknown."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
-        """Return a rectangle in whole pixels of the page as answers name them, inside the page."""
+        """Convert a rectangle to whole pixels of the answer, clipped to the page."""
         width, height = self.answer_size
         return PixelBox(
             min(max(0, round(rect.min_x * self.scale)), width),
@@ -188,26 +179,23 @@ class Page:
 
     @property
     def answer_size(self) -> tuple[int, int]:
-        """Width and height of the page as displayed, in the pixels of answers."""
+        """Return width and height of the page as displayed, in pixels of answers."""
         return round(self.width * self.scale), round(self.height * self.scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Unrolling:
-    """Where the pixels of a straightened raster come from."""
+    """Maps the pixels of a straightened raster to the bent one they come from."""
 
     width: int
-    """Width of the straightened raster, in pixels."""
     height: int
-    """Its height, in pixels."""
     step: int
     """Distance of the nodes, in pixels of the straightened raster."""
     nodes: tuple[tuple[Point, ...], ...]
-    """Points of the bent raster: row by row from the top, each from the left; the first is that of
-    the straightened raster's top left corner, the last that of its bottom right one."""
+    """Points of the bent raster, by rows, for a regular grid on the straightened one."""
 
     def on_bent(self, point: Point) -> Point:
-        """Return where a point of the straightened raster lies on the bent one."""
+        """Return the point of the bent raster for a point of the straightened one."""
         right = min(max(0.0, point[0] / self.step), len(self.nodes[0]) - 1)
         down = min(max(0.0, point[1] / self.step), len(self.nodes) - 1)
         column, row = min(int(right), len(self.nodes[0]) - 2), min(int(down), len(self.nodes) - 2)
@@ -223,7 +211,7 @@ class Unrolling:
         return x, y
 
     def turned_over(self, width: float, height: float) -> Unrolling:
-        """Return the same for the bent raster, width x height pixels, standing on its head."""
+        """Return the mapping for the bent raster, width x height pixels, turned upside down."""
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
         )
@@ -239,46 +227,43 @@ class Unrolling:
 
 @dataclass(frozen=True, eq=False)
 class ReadPage:
-    """A page turned by quarters until its text stands upright, and its lines.
+    """A page rotated by quarter turns until its text is upright, and its lines.
 
-    Lines and pixels share the coordinates of the turned raster; of the straightened one, when the
+    Lines and pixels share the coordinates of the rotated raster, or of the straightened one if the
     page was bent.
     """
 
     page: Page
-    """The page as displayed."""
     turns: int
-    """Quarter turns clockwise that were made: 0, 1, 2 or 3."""
+    """Clockwise quarter turns that were made: 0, 1, 2 or 3."""
     pixels: Pixels | None
-    """RGB, uint8, shape (height, width, 3) of the turned raster; None when only text was asked
-    for and the text layer was enough."""
+    """RGB, uint8, shape (height, width, 3); None when the text layer was enough."""
     lines: tuple[TextLine, ...]
-    """Lines in reading order."""
     is_exact: bool = False
     """Whether the lines come from a text layer."""
     rules: tuple[Rect, ...] | None = None
-    """Level and upright lines that are drawn; None when only the pixels, if any, show them."""
+    """Horizontal and vertical rules; None when only the pixels, if any, show them."""
     unread: tuple[Rect, ...] = ()
-    """Where text was found but not read."""
+    """Where text was detected but not recognised."""
     unrolling: Unrolling | None = None
-    """How a bent page was straightened after it was turned; None for a flat one."""
+    """How a bent page was straightened after the rotation; None for a flat one."""
 
     @property
     def width(self) -> int:
-        """Width of the raster that the lines lie on, in pixels."""
+        """Return the width of the raster of the lines, in pixels."""
         if self.unrolling is not None:
             return self.unrolling.width
         return self.page.height if self.turns % 2 else self.page.width
 
     @property
     def height(self) -> int:
-        """Height of the raster that the lines lie on, in pixels."""
+        """Return the height of the raster of the lines, in pixels."""
         if self.unrolling is not None:
             return self.unrolling.height
         return self.page.width if self.turns % 2 else self.page.height
 
     def answer_box(self, rect: Rect) -> PixelBox:
-        """Return a rectangle of the lines' raster in whole pixels of the page as displayed."""
+        """Convert a rectangle of the lines' raster to whole pixels of the page as displayed."""
         if self.unrolling is not None:
             rect = self.unrolling.around_bent(rect)
         return self.page.answer_box(around_points(self._on_page(point) for point in _ends(rect)))

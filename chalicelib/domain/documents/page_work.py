@@ -1,4 +1,4 @@
-"""Reads the pages of one document in several threads, until all are read or the time is up."""
+"""Processes the pages of one document in several threads, until all are done or time is up."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _POLL_SECONDS = 0.05
 
 
 class _Stopped(Exception):
-    """Another page has failed, so that this one is not needed any more."""
+    """Another page has failed, so this one is not needed any more."""
 
 
 class PageWork:
-    """The pages of one call: which are done, and whether work may go on."""
+    """The pages of one call: which are done, and whether work may continue."""
 
     def __init__(
         self, page_count: int, seconds_left: float, limit_seconds: float, slots: threading.Semaphore
     ) -> None:
-        """Begin.
+        """Start the clock of a call.
 
         Args:
             page_count: pages of the document.
             seconds_left: time from now on, in seconds; may be infinite.
             limit_seconds: time of the whole call, for the text of the error.
-            slots: as many pages as all calls of the process may read at the same time.
+            slots: limits the pages that all calls of the process read at a time.
         """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left
@@ -42,7 +42,7 @@ class PageWork:
         self._failures: list[BaseException] = []
 
     def check(self) -> None:
-        """Return while work may go on.
+        """Return while work may continue.
 
         Raises:
             TimedOut: the time is up; names the page that was reached.
@@ -53,14 +53,14 @@ class PageWork:
             raise self._timed_out()
 
     def run(self, threads: Executor, read: Callable[[int], Result]) -> list[Result]:
-        """Read every page, and return the results in the pages' order.
+        """Process every page, and return the results in page order.
 
-        The first error ends all: pages that wait are not begun, and the others end at their next
-        check, for which this does not wait.
+        The first error ends all: waiting pages are not begun, and the others stop at their
+        next check, for which this does not wait.
 
         Args:
-            threads: where pages are read.
-            read: reads one page, by its number from 1, and calls `check` often.
+            threads: executor of the pages.
+            read: processes one page, by its number from 1, and calls `check` often.
 
         Raises:
             TimedOut: the time is up; names the page that was reached.
@@ -70,7 +70,7 @@ class PageWork:
         ]
         try:
             seconds = max(0.0, self._deadline - time.monotonic())
-            # Python's locks know no infinite time.
+            # Python's locks do not accept an infinite timeout.
             wait(pages, min(seconds, threading.TIMEOUT_MAX), return_when=FIRST_EXCEPTION)
             return self._results(pages)
         finally:
@@ -79,14 +79,13 @@ class PageWork:
                 page.cancel()
 
     def _read(self, read: Callable[[int], Result], number: int) -> Result:
-        """Read one page when its turn has come."""
         while not self._slots.acquire(timeout=_POLL_SECONDS):
             self.check()
         try:
             self.check()
             result = read(number)
         except BaseException as error:
-            # Here, not where the pages are waited for: this thread takes the next page at once.
+            # Set here, not by the waiting thread, because this thread takes the next page at once.
             self._failures.append(error)
             self._is_stopped.set()
             raise

@@ -1,4 +1,4 @@
-"""A decoded picture, and boxes on it."""
+"""A decoded image, and boxes on it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Pixels of a picture as displayed, possibly reduced in size."""
+    """Pixels of an image as displayed, possibly reduced in size."""
 
     pixels: Pixels
     """RGB, uint8, shape (height, width, 3); origin at the top left."""
     width: int
-    """Width of the whole picture as displayed, in pixels; boxes refer to it."""
+    """Width of the whole image as displayed, in pixels; boxes refer to it."""
     height: int
-    """Height of the whole picture as displayed, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in pixels of the picture as displayed; the origin is its top left corner."""
+    """A rectangle in pixels of the image as displayed; the origin is its top left corner."""
 
     x: float
-    """Distance of the left side from the left edge."""
     y: float
-    """Distance of the top from the top edge."""
     width: float
     """Above 0."""
     height: float
@@ -36,19 +33,15 @@ class Box:
 
     @property
     def corners(self) -> tuple[float, float, float, float]:
-        """Left, top, right, bottom."""
+        """Return left, top, right, bottom."""
         return self.x, self.y, self.x + self.width, self.y + self.height
 
 
 @dataclass(frozen=True, slots=True)
 class PixelBox:
-    """Whole pixels of the picture as displayed; the origin is its top left. Spec: BoundingBox."""
+    """Whole pixels of the image as displayed; the origin is its top left. Spec: BoundingBox."""
 
     min_x: int
-    """Left side, from the left edge."""
     min_y: int
-    """Top, from the top edge."""
     max_x: int
-    """Right side, from the left edge."""
     max_y: int
-    """Bottom, from the top edge."""

@@ -1,4 +1,4 @@
-"""The picture or document that a prediction is asked for. Contract section 5."""
+"""The image or document that a prediction call sends. Contract section 5."""
 
 from __future__ import annotations
 
@@ -15,21 +15,19 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Sample:
-    """Exactly one of content and location is set."""
+    """The sent sample: exactly one of content and location is set."""
 
     content: bytes | None = None
-    """Bytes that were sent in the call."""
     location: str | None = None
-    """URL to read them from, or path of an upload."""
+    """URL of the file, or path of an upload."""
     account_id: str = ""
-    """Who calls."""
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
     """Decode a sample that was sent as text; line breaks and a `data:` prefix are accepted.
 
     Raises:
-        InvalidParameter: it is no base64 text.
+        InvalidParameter: it is not base64.
     """
     head = text[:200].lstrip()
     found = _DATA_URL.match(head)
@@ -40,5 +38,5 @@ def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
         return base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True)
     except (binascii.Error, ValueError) as problem:
         raise InvalidParameter(
-            parameter, "it is no base64 text. Encode the file's bytes as base64."
+            parameter, "it is not base64 text. Encode the file's bytes as base64."
         ) from problem

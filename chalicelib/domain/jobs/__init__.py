@@ -1,1 +1,1 @@
-"""Queue messages, leases, cancellation, deletion records."""
+"""Queue messages, leases, batches, exports, webhooks and deletion records."""

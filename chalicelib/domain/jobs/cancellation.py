@@ -1,4 +1,4 @@
-"""Stops work that may not go on: the job was lost, or the time is up."""
+"""Stops work whose lease is lost or whose time is up."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Cancellation:
 
     @property
     def remaining_seconds(self) -> float:
-        """Time that is left, at least 0; infinite when there is no limit."""
+        """Return the time left, at least 0; infinite without a limit."""
         if self._deadline is None:
             return float("inf")
         return max(0.0, self._deadline - self._clock().timestamp())
 
     def check(self) -> None:
-        """Return while work may go on.
+        """Return while work may continue.
 
         Raises:
             LeaseLost: another worker owns the job, or it was ended.
-            TimedOut: the time given is up; the queue goes on.
+            TimedOut: the time of this worker is up; the queue delivers the job again.
         """
         self._check_lease()
         if self._deadline is not None and self._clock().timestamp() > self._deadline:
-            raise TimedOut("The file was not read in time; the queue goes on with it.")
+            raise TimedOut("The file was not read in time; the queue delivers the job again.")

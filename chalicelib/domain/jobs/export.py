@@ -1,4 +1,4 @@
-"""Exports: the examples of a dataset as one file that uploads again."""
+"""Exports: the examples of a dataset as one file that can be uploaded again."""
 
 from __future__ import annotations
 
@@ -18,74 +18,63 @@ from chalicelib.errors import InvalidParameter
 QUEUED, RUNNING, SUCCEEDED, FAILED = "QUEUED", "RUNNING", "SUCCEEDED", "FAILED"
 STATUSES = (QUEUED, RUNNING, SUCCEEDED, FAILED)
 CSV, JSONL, ZIP, COCO, YOLO, VOC = "csv", "jsonl", "zip", "coco", "yolo", "voc"
-# Formats by the type of the dataset.
+# Formats by dataset type.
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(FAMILY_TYPES[LANGUAGE], (CSV, JSONL)),
     IMAGE: (ZIP,),
     MULTI_LABEL: (ZIP,),
     DETECTION: (ZIP, COCO, YOLO, VOC),
 }
-# How long an export can be fetched, from the call that asks for it.
+# An export expires 24 hours after the call.
 KEPT = timedelta(hours=24)
-# Exports of an account that are under way or can be fetched.
+# Most exports of an account that are running or can be downloaded.
 MAX_KEPT = 10
 
 
 @dataclass(frozen=True)
 class Export:
-    """An export and how far it is."""
+    """An export and its progress."""
 
     export_id: str
-    """String id."""
     account_id: str
-    """Owner."""
     family: str
-    """Family of the dataset."""
     dataset_id: int
-    """What is exported."""
     format: str
-    """One of FORMATS."""
     source: str
     """`upload`, `feedback` or `all`."""
     created_at: datetime
-    """When it was asked for."""
     updated_at: datetime
-    """When its status last changed."""
     expires_at: datetime
-    """When it is gone."""
     status: str = QUEUED
-    """One of STATUSES."""
     examples: int = 0
-    """Examples in the file, once it is written."""
+    """Examples in the file; 0 until it is written."""
     size_bytes: int = 0
-    """Bytes of the file, once it is written."""
+    """Size of the file; 0 until it is written."""
     message: str = ""
     """Why it FAILED."""
     fence: int = 0
-    """Grows with every owner; what an older one writes is refused."""
+    """Grows with every owner; writes with an older fence are refused."""
     attempts: int = 0
-    """How often the job was taken."""
     last_error: str = ""
-    """What broke the attempt before."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources in the order of lists."""
+        """Return the sources in list order."""
         return SOURCES if self.source == "all" else (self.source,)
 
     @property
     def file_name(self) -> str:
-        """Name under which a browser keeps the file."""
+        """Return the name under which a browser saves the file."""
         extension = self.format if self.format in (CSV, JSONL) else ZIP
         kind = "" if self.format in (CSV, JSONL, ZIP) else f"-{self.format}"
         return f"dataset-{self.dataset_id}-{self.source}{kind}.{extension}"
 
 
 def checked_format(dataset_type: str, sent: str) -> str:
-    """Return a format that datasets of a type have.
+    """Return an export format if the dataset type allows it.
 
     Raises:
-        InvalidParameter: names those that there are.
+        InvalidParameter: it is not one of the type's formats.
     """
     allowed = FORMATS[dataset_type]
     if sent not in allowed:

@@ -1,4 +1,4 @@
-"""A lease: the right to work on a job until a moment, fenced against stalled owners."""
+"""A lease: the right to work on a job for some time, fenced against stalled owners."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LONGEST_LEASE_MILLISECONDS = 900_000
 
 @dataclass(frozen=True)
 class Lease:
-    """What the owner of a job holds."""
+    """The owner's claim on a job."""
 
     fence: int
-    """Grows with every owner; writes with an older one are refused."""
+    """Grows with every owner; writes with an older fence are refused."""
     attempts: int
-    """How often the job was taken, this time included."""
+    """How many workers took the job, this one included."""
     last_error: str = ""
-    """What broke the attempt before."""
+    """What failed in the last attempt."""
 
 
 def longest_lease(milliseconds: int) -> int:

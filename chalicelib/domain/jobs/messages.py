@@ -1,6 +1,6 @@
-"""Queue messages: one struct for each kind of job, and how it is written to a queue and read.
+"""Queue messages: one struct for each kind of job, with its encoding.
 
-A message holds ids only: the worker reads the current state from the tables.
+A message holds only ids: the worker reads the current state from the tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnknownJob(Exception):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
-    """What all jobs have; the member `job` of a message names the kind."""
+    """The common members of jobs; the member `job` of a message names the kind."""
 
     account_id: str
 
@@ -82,7 +82,7 @@ class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
 
 
 class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
-    """Take back a counted call if its outcome is unknown; `tries` were made before."""
+    """Release a counted call if its outcome is unknown; `tries` counts earlier attempts."""
 
     kind: str
     month: str
@@ -119,19 +119,19 @@ class NotedObject(msgspec.Struct, frozen=True):
 
 
 class NotedEntry(msgspec.Struct, frozen=True):
-    """Where S3 puts the object of a record."""
+    """The member of a record that holds the object."""
 
     object: NotedObject
 
 
 class BucketRecord(msgspec.Struct, frozen=True):
-    """One stored object of a notification."""
+    """One object in a notification."""
 
     s3: NotedEntry
 
 
 class BucketNotice(msgspec.Struct, frozen=True):
-    """What the bucket sends when files have arrived."""
+    """The notification that the bucket sends when files have arrived."""
 
     # S3 sends a test message without records when the notification is set up.
     records: tuple[BucketRecord, ...] = msgspec.field(name="Records", default=())
@@ -145,28 +145,28 @@ Message = TypeVar("Message", bound=msgspec.Struct)
 
 
 def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
-    """Return the kind of a job as messages name it, "" for what is not a job."""
+    """Return the kind of a job as messages name it, "" for anything else."""
     return str(job.__struct_config__.tag or "")
 
 
 def encode_job(job: Job) -> str:
     """Return the body of a job's message."""
-    # Not by msgspec, whose JSON has no blanks: bodies stay equal to those of earlier versions.
+    # json.dumps, because msgspec writes no spaces and bodies must equal those of earlier versions.
     return json.dumps(msgspec.to_builtins(job))
 
 
 def decode_job(
     body: str | bytes, kinds: Sequence[type[Message]], default: type[Message] | None = None
 ) -> Message:
-    """Read the body of a message; members that the kind does not have are ignored.
+    """Decode the body of a message; members that the kind does not have are ignored.
 
     Args:
         body: JSON.
-        kinds: what the queue carries.
-        default: the kind of messages that name none of them.
+        kinds: kinds that the queue carries.
+        default: kind of messages that name none of them.
 
     Raises:
-        UnknownJob: the message names none of the kinds, and there is no default.
+        UnknownJob: the message names none of the kinds, and no default is given.
         msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.
     """
     prepare(_Head)
@@ -175,7 +175,7 @@ def decode_job(
     if kind is None:
         raise UnknownJob(name)
     prepare(kind)
-    # Not strict: a number that was written as text is read too.
+    # Not strict, because messages of earlier versions may hold numbers as text.
     return msgspec.json.decode(body, type=kind, strict=False)
 
 

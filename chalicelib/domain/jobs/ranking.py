@@ -1,6 +1,6 @@
-"""Rankings: which of many samples are most worth labelling. Beyond, section 7.
+"""Rankings: which of many samples are most worth labelling. beyond.md, section 7.
 
-A ranking is a batch whose lines are chosen from when all of them are answered.
+A ranking is a batch whose lines are selected from when all of them are answered.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ from chalicelib.domain.jobs.batch import FAMILY_NOUNS, KIND_TYPES, RANK
 from chalicelib.domain.models.model import PREBUILT, ServedModel
 from chalicelib.errors import InvalidParameter
 
-# Samples that a ranking has when no number is sent: an hour or so of labelling.
+# Samples of a ranking if no number is sent: about an hour of labelling.
 RANKED_DEFAULT = 100
-# Most samples of a ranking: after so many labels a retrained model knows better what is next.
+# Most samples of a ranking. After that many labels, a retrained model ranks the rest better.
 MAX_RANKED = 1_000
 
 
 def check_ranked(family: str, model: ServedModel) -> None:
-    """Refuse a model that no ranking can serve.
-
-    Raises:
-        InvalidParameter: it is of another type, or does not learn.
-    """
+    """Refuse a model that cannot rank (InvalidParameter)."""
     types = [kind for kind in KIND_TYPES[RANK] if kind.startswith("text") == (family == LANGUAGE)]
     allowed = " or ".join(types)
     if model.type not in types:

@@ -1,4 +1,4 @@
-"""How work is cut into parts for several workers."""
+"""Divides work into parts for several workers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-# Work of one processor from which on other workers are asked: each loads its network first, and the
-# training begins anew when they are done, which takes some seconds.
+# Processor time from which work is divided. Each worker has to load its network and the training
+# restarts afterwards, which takes some seconds.
 SPREAD_SECONDS = 20.0
-# Work of one processor in a part: what a death costs, and the least that a start is worth.
+# Processor time of a part: short enough to lose when a worker dies, long enough to be worth a
+# start.
 PART_SECONDS = 5.0
 
 Item = TypeVar("Item")
@@ -17,22 +18,21 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class PartWork:
-    """What is to be done in one part."""
+    """The work of one part."""
 
     dataset_id: int
-    """Whose texts or pictures these are; the results are kept beside it."""
+    """Dataset of the items; the results are stored with it."""
     engine: str
-    """Name of the encoder, or of the extractor."""
     items: Sequence[str]
-    """Texts, or views as the maker writes them."""
+    """Texts, or views in the notation of the extractor."""
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:
-    """Cut work into parts of some seconds; there are none where it is too little for that.
+    """Divide work into parts of some seconds; return none if there is too little.
 
     Args:
-        items: the smallest pieces of it, in their order.
-        seconds: what one takes, about.
+        items: the smallest units of work, in order.
+        seconds: returns the estimated time of one item.
     """
     parts: list[list[Item]] = []
     total = 0.0

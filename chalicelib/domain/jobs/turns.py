@@ -1,4 +1,4 @@
-"""Whose turn it is: accounts are served one after the other, and each its own jobs in their order.
+"""Fair queueing: accounts take turns, and the jobs of each account run in order.
 
 Start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing, 1996) with jobs of length 1.
 """
@@ -15,30 +15,30 @@ from chalicelib.domain.jobs.lease import is_owned
 
 @dataclass(frozen=True)
 class Turn:
-    """A place in a lane."""
+    """A place in a queue lane."""
 
     lane: str
-    """Where the job waits, such as `train-paid`."""
+    """Name of the lane, such as `train-paid`."""
     number: int
-    """Jobs begin in the order of their numbers."""
+    """Jobs start in the order of their numbers."""
 
 
 class WaitingJob(Protocol):
-    """A job as an index shows it."""
+    """A job as a queue index shows it."""
 
     @property
     def account_id(self) -> str:
-        """Whose job it is."""
+        """Return the owner of the job."""
         ...
 
     @property
     def turn(self) -> int:
-        """Its number in its lane."""
+        """Return its number in its lane."""
         ...
 
     @property
     def lease_until(self) -> int:
-        """Until when a worker owns it, in milliseconds since 1970."""
+        """Return the end of its worker's lease, in milliseconds since 1970."""
         ...
 
 
@@ -46,24 +46,19 @@ Waiting = TypeVar("Waiting", bound=WaitingJob)
 
 
 def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
-    """Count the jobs that workers own now, by account.
-
-    Args:
-        jobs: of one kind.
-        now: milliseconds since 1970.
-    """
+    """Count the jobs with a valid lease by account; `now` is in milliseconds since 1970."""
     return Counter(job.account_id for job in jobs if is_owned(job.lease_until, now))
 
 
 def in_turn(
     jobs: Iterable[Waiting], running: Counter[str], limit: int, now: int
 ) -> Iterator[Waiting]:
-    """Yield the jobs that may begin, the one whose turn it is first.
+    """Yield the jobs that may start, the next one first.
 
     Args:
-        jobs: of one lane.
-        running: jobs that workers own now, by account.
-        limit: how many of one account may run at the same time.
+        jobs: jobs of one lane.
+        running: number of running jobs by account.
+        limit: most jobs of one account that may run at the same time.
         now: milliseconds since 1970.
     """
     for job in sorted(jobs, key=lambda job: job.turn):

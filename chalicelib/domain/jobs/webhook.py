@@ -1,6 +1,6 @@
-"""Webhooks: addresses that are told of events, and how each telling went. Beyond, section 6.
+"""Webhooks: URLs that are notified of events, and their deliveries. beyond.md, section 6.
 
-Bodies, headers and signatures are those of Standard Webhooks (https://www.standardwebhooks.com).
+Bodies, headers and signatures follow Standard Webhooks (https://www.standardwebhooks.com).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.errors import Conflict, InvalidParameter, NotFound
 
-# What a webhook may be told of.
+# Events that a webhook can subscribe to.
 EVENTS = (
     "dataset.ready",
     "dataset.failed",
@@ -28,25 +28,25 @@ EVENTS = (
     "quota.80",
     "quota.100",
 )
-# Event of a test.
+# Event of a test delivery.
 TEST = "webhook.test"
 ENABLED, DISABLED = "ENABLED", "DISABLED"
 PENDING, DELIVERED, UNDELIVERED = "PENDING", "DELIVERED", "FAILED"
-# Webhooks of an account.
+# Most webhooks of an account.
 MAX_HOOKS = 10
 # Deliveries of a webhook that are listed.
 MAX_DELIVERIES = 100
-# How long a delivery is remembered at most.
+# A delivery expires after 30 days.
 DELIVERY_KEPT = timedelta(days=30)
-# A webhook that takes nothing for so long is disabled.
+# A webhook whose deliveries fail for a day is disabled.
 GIVEN_UP_AFTER = timedelta(hours=24)
-# How long a former secret goes on signing.
+# How long a former secret still signs, so that receivers can switch.
 OVERLAP = timedelta(hours=24)
-# Longest time of one attempt.
+# Timeout of one attempt.
 DELIVERY_SECONDS = 10.0
-# Between attempts; the last one again and again.
+# Pauses between attempts; the last one repeats.
 PAUSES = tuple(timedelta(minutes=m) for m in (1, 2, 5, 10, 30, 60, 120, 240))
-# Begins a secret.
+# Prefix of a secret.
 PREFIX = "whsec_"
 
 
@@ -60,7 +60,7 @@ class WebhookNotFound(NotFound):
 
 
 class TooManyWebhooks(Conflict):
-    """The account has as many as it may."""
+    """The account already has the most webhooks allowed."""
 
     code = "too_many_webhooks"
 
@@ -73,62 +73,50 @@ class TooManyWebhooks(Conflict):
 
 @dataclass(frozen=True)
 class Webhook:
-    """An address that is told of events."""
+    """A URL that is notified of events."""
 
     account_id: str
-    """Owner."""
     hook_id: str
-    """String id."""
     url: str
-    """Where bodies are sent."""
     events: tuple[str, ...]
-    """What it is told of."""
     created_at: datetime
-    """When it was made."""
     updated_at: datetime
-    """When it last changed."""
     description: str = ""
-    """What its owner says of it."""
     status: str = ENABLED
     """ENABLED or DISABLED."""
     cause: str = ""
     """Why it is disabled, or why the last attempt failed."""
     failures: int = 0
-    """Attempts that failed since the last success."""
     failing_since: datetime | None = None
     """When the first of them was made."""
     resting_until: datetime | None = None
-    """Nothing is sent before."""
+    """No delivery is attempted before this moment."""
     sealed: str = ""
-    """Its secret, encrypted."""
     former: str = ""
-    """The secret before it, encrypted; empty where there is none."""
+    """Its former secret, encrypted; empty when there is none."""
     former_until: datetime | None = None
-    """Until when that one signs too."""
+    """Until when the former secret also signs."""
     rotated_by: str = ""
-    """Mark of the call that gave it its secret, so that a repeated one drops no other."""
+    """Mark of the call that set the secret, so that a repeated call does not rotate again."""
 
     def recovered(self) -> Webhook:
-        """Forget its failures."""
+        """Return the webhook without its failures."""
         return replace(self, failures=0, failing_since=None, resting_until=None, cause="")
 
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """Something that has happened; ids and states only."""
+    """Something that has happened; contains only ids and states."""
 
     account_id: str
-    """Whose it is."""
     type: str
     """One of EVENTS, or TEST."""
     happened_at: datetime
-    """When it happened."""
     data: Mapping[str, object] = field(default_factory=dict)
-    """What it is about."""
 
     @property
     def body(self) -> str:
-        """The body that is sent and signed."""
+        """Return the body that is sent and signed."""
         moment = self.happened_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         members = {"type": self.type, "timestamp": moment, "data": dict(self.data)}
         return json.dumps(members, separators=(",", ":"), sort_keys=True)
@@ -139,38 +127,29 @@ class Delivery:
     """An event on its way to one webhook."""
 
     account_id: str
-    """Owner of the webhook."""
     hook_id: str
-    """The webhook."""
     key: str
-    """Its place among the deliveries of the webhook, which begins with the time."""
+    """Sort key among the webhook's deliveries; begins with the time."""
     message_id: str
     """Id of the event, the same at every attempt."""
     event: str
-    """Type of the event."""
     body: str
-    """What is sent."""
     created_at: datetime
-    """When it was made."""
     updated_at: datetime
-    """When it last changed."""
     due_at: datetime
-    """When it is tried next."""
     status: str = PENDING
     """PENDING, DELIVERED or FAILED."""
     attempts: int = 0
-    """How often it was tried."""
     response: int | None = None
-    """Status of the last answer."""
+    """HTTP status of the last attempt."""
     cause: str = ""
-    """Why the last attempt failed."""
 
 
 def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
-    """Return events that are known, each once.
+    """Return the events without repetitions if all are known.
 
     Raises:
-        InvalidParameter: there are none, or one is not known.
+        InvalidParameter: there are none, or one is unknown.
     """
     unknown = [event for event in sent if event not in EVENTS]
     if unknown or not sent:
@@ -180,12 +159,12 @@ def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
 
 
 def new_secret(random: bytes) -> str:
-    """Write a secret as receivers take it."""
+    """Return a secret in the form that receivers expect."""
     return PREFIX + base64.b64encode(random).decode("ascii")
 
 
 def signature(secrets: Sequence[str], message_id: str, timestamp: int, body: str) -> str:
-    """Sign a body with every secret that counts, as the header `webhook-signature` has it."""
+    """Sign a body with every valid secret, as the header `webhook-signature` needs it."""
     signed = f"{message_id}.{timestamp}.{body}".encode()
     return " ".join(
         "v1," + base64.b64encode(hmac.digest(_key(one), signed, hashlib.sha256)).decode("ascii")
@@ -198,5 +177,5 @@ def _key(secret: str) -> bytes:
 
 
 def pause_after(failures: int) -> timedelta:
-    """Tell how long nothing is sent after so many failures in a row."""
+    """Return how long to pause after this many failures in a row."""
     return PAUSES[min(failures, len(PAUSES)) - 1]

@@ -1,4 +1,4 @@
-"""What a model answers to its own examples when it has not seen them, as kept with its version."""
+"""A model's answers to its own examples, by heads that were not trained on them."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
-# Bins of the reliability, equally wide over the probabilities.
+# Bins of equal width over the probabilities, for the reliability diagram.
 BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedExample:
-    """An example, and what a head that had not seen it answered."""
+    """An example, and the answer of a head that was not trained on it."""
 
     example_id: int
-    """The example; of a label that a picture has not, the first one of the picture."""
+    """For a label that an image does not have: the image's first example."""
     expected: str | None
-    """Its label as the training saw it; None: several labels a picture, and it has not this one."""
+    """Its label in the training; None in multi-label if the image does not have the label."""
     predicted: str | None
-    """The answer; None where it was that no label fits, or not this one."""
+    """The answer; None for no label, or in multi-label for not this one."""
     probability: float
-    """Of the most probable label; with several labels a picture, of the label in question."""
+    """Of the most probable label; in multi-label of the label in question."""
 
     @property
     def is_right(self) -> bool:
-        """Whether it was answered with its label."""
+        """Return whether the answer was its label."""
         return self.expected == self.predicted
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedFilter:
-    """Which examples of an evaluation are wanted."""
+    """Selects examples of an evaluation."""
 
     expected: str | None = None
-    """Only those of the label with this name."""
+    """Only examples of the label with this name."""
     predicted: str | None = None
-    """Only those that were answered with the label of this name."""
+    """Only examples that were answered with this label."""
     is_right: bool | None = None
-    """Only those that were answered rightly, or wrongly."""
+    """Only right answers, or only wrong ones."""
 
     def matches(self, one: EvaluatedExample) -> bool:
-        """Return whether an example is wanted."""
+        """Return whether an example is selected."""
         return (
             self.expected in (None, one.expected)
             and self.predicted in (None, one.predicted)
@@ -51,36 +51,29 @@ class EvaluatedFilter:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Answers of about the same probability."""
+    """Answers of similar probability."""
 
     low: float
     """Lowest probability, 0 to 1."""
     high: float
-    """Highest probability."""
     count: int
-    """Answers in it."""
     probability: float
-    """Their mean probability; 0 without any."""
+    """Mean probability; 0 for an empty bin."""
     accuracy: float
-    """Share of them that was right; 0 without any."""
+    """Fraction of right answers; 0 for an empty bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All of it."""
+    """All evaluated examples of a model version, and its reliability."""
 
     examples: Sequence[EvaluatedExample] = ()
-    """In the order of the dataset."""
     reliability: Sequence[ReliabilityBin] = ()
-    """BINS of them, by probability."""
+    """BINS bins, by probability."""
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:
-    """Sort answers into bins.
-
-    Args:
-        answers: probabilities, and whether the answer was right.
-    """
+    """Count answers, given as probability and whether it was right, in bins."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for answer in answers:
         bins[min(BINS - 1, int(answer[0] * BINS))].append(answer)
@@ -111,7 +104,7 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def read_evaluation(document: Any) -> Evaluation:
-    """Read what `evaluation_document` wrote."""
+    """Parse the document that `evaluation_document` returned."""
     return Evaluation(
         tuple(EvaluatedExample(*one) for one in document["examples"]),
         tuple(ReliabilityBin(*one) for one in document["reliability"]),
@@ -119,9 +112,7 @@ def read_evaluation(document: Any) -> Evaluation:
 
 
 def without_evaluated(document: Any, ids: Collection[int] | None = None) -> dict[str, Any]:
-    """Take examples out of the JSON form of an evaluation; all of them without ids.
-
-    The reliability stays: it says nothing of single examples.
-    """
+    """Remove examples from the JSON form of an evaluation; all of them without ids."""
     kept = [] if ids is None else [one for one in document["examples"] if one[0] not in ids]
+    # The reliability stays, because it does not identify single examples.
     return {**document, "examples": kept}

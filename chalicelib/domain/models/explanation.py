@@ -1,7 +1,7 @@
-"""What decided a prediction: words or regions, by what is lost when one of them is left out.
+"""Explains a prediction by the words or regions whose removal changes it most.
 
 Leave-one-out importance (Li, Monroe, Jurafsky, "Understanding Neural Networks through
-Representation Erasure"); for pictures occlusion (Zeiler, Fergus, "Visualizing and Understanding
+Representation Erasure"); for images occlusion (Zeiler, Fergus, "Visualizing and Understanding
 Convolutional Networks").
 """
 
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 from chalicelib.domain.documents.picture import PixelBox
 
-# Most parts that are left out in turn; of longer texts neighbouring words are one part.
+# Most parts that are removed in turn, to bound the time. In longer texts neighbouring words form
+# one part.
 MAX_VARIANTS = 64
-# Probabilities are kept this far from 0 and 1, whose odds have no logarithm.
+# Probabilities are clipped by this much, because the odds of 0 and 1 have no logarithm.
 _LEAST = 1e-9
-# Han, kana and hangul are written without spaces, or with few: one sign is a part there.
+# Han, kana and hangul are written with few or no spaces, so each of their characters is a part.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|\w+(?:['’\-]\w+)*")
 
 
@@ -27,39 +28,35 @@ class TextSpan:
     """A part of a text."""
 
     start: int
-    """Place of its first character, from 0; characters are code points of Unicode."""
+    """Index of its first character, from 0, in Unicode code points."""
     end: int
-    """Place behind its last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWord:
-    """A word, or neighbouring words of a long text, and what it did for the first label."""
+    """A word, or neighbouring words of a long text, and its contribution to the first label."""
 
     text: str
-    """As it stands in the text."""
     span: TextSpan
-    """Where it stands."""
     share: float
-    """-1 to 1; below 0 it spoke against the label."""
+    """-1 to 1; negative if it contradicts the label."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRegion:
-    """A region of a picture, and what it did for the first label."""
+    """A region of an image, and its contribution to the first label."""
 
     box: PixelBox
-    """Where it is."""
     share: float
-    """-1 to 1; below 0 it spoke against the label."""
+    """-1 to 1; negative if it contradicts the label."""
 
 
-# Words in the order of the text, or regions row by row; empty where there is no first label.
+# Words in text order, or regions row by row; empty without a first label.
 Explanation = Sequence[ExplainedWord | ExplainedRegion]
 
 
 def word_spans(text: str) -> list[TextSpan]:
-    """Find the words of a text, at most MAX_VARIANTS parts; a text without any is one part."""
+    """Split a text into words, at most MAX_VARIANTS parts; a text without words is one part."""
     words = [TextSpan(*found.span()) for found in _WORD.finditer(text)]
     if not words:
         return [TextSpan(0, len(text))]
@@ -69,26 +66,25 @@ def word_spans(text: str) -> list[TextSpan]:
 
 
 def without(text: str, span: TextSpan) -> str:
-    """Leave a part out, with the spaces that would stand twice."""
+    """Remove a part, and the space that would be doubled."""
     return f"{text[: span.start].rstrip()} {text[span.end :].lstrip()}".strip()
 
 
 def log_odds(probability: float) -> float:
-    """Logarithm of the odds of a probability, 0 to 1."""
+    """Return the logarithm of the odds of a probability, 0 to 1."""
     kept = min(1.0 - _LEAST, max(_LEAST, probability))
     return math.log(kept / (1.0 - kept))
 
 
 def part_shares(whole: float, variants: Sequence[float]) -> list[float]:
-    """Share what leaving a part out changes.
+    """Return the contribution of each part to the log-odds of a label, -1 to 1.
 
     Args:
         whole: probability of a label, 0 to 1.
         variants: its probability without one part each.
 
     Returns:
-        What each part adds to the log-odds, over the sum of all amounts: -1 to 1, amounts sum to 1,
-        all 0 where no part matters.
+        Contributions whose absolute values sum to 1; all 0 if no part matters.
     """
     gains = [log_odds(whole) - log_odds(each) for each in variants]
     total = math.fsum(abs(gain) for gain in gains)

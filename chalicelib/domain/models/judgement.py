@@ -1,4 +1,4 @@
-"""What a model makes of samples that nobody has labelled, and which of them should be labelled."""
+"""A model's judgement of unlabelled samples, and which of them are worth labelling."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves
 
 UNCERTAIN, UNLIKE, REPRESENTATIVE = "uncertain", "unlike", "representative"
-# Why a sample is worth a label: the model may be wrong about it; it is unlike what the model has
-# learnt; many others that the model may be wrong about are like it.
+# Why a sample is worth labelling: the model may be wrong about it, it is unlike the training
+# examples, or it is similar to many samples that the model may be wrong about.
 REASONS = (UNCERTAIN, UNLIKE, REPRESENTATIVE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """What a model makes of one sample."""
+    """A model's judgement of one sample."""
 
     label: str | None
-    """The label that it suggests; None when it finds that none fits."""
+    """The suggested label; None if no label fits."""
     probability: float
-    """Probability of that label; 0 without one."""
+    """Probability of the label; 0 without one."""
     uncertainty: float
     """Probability that the answer is wrong, 0 to 1."""
     likeness: float
-    """How much the sample is like what the model has learnt; of its own scale."""
+    """Similarity to the training examples, on the model's own scale."""
     vector: Halves
-    """Where it lies among others, float16, shape (128,), see chalicelib/engines/ranking."""
+    """Random projection of the features, float16, shape (128,), see chalicelib/engines/ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,8 @@ class Placing:
     """Place of a sample in a ranking."""
 
     rank: int
-    """From 1."""
     score: float
-    """Share of the answers that are expected to be wrong which this label would settle."""
+    """Fraction of the expected wrong answers that this label would correct."""
     reason: str
     """One of REASONS."""
     text: str | None = None

@@ -1,7 +1,7 @@
-"""What the life of a training run and the learning of one kind of model agree upon.
+"""Interfaces between a training run and the learners of the dataset types.
 
-The run (chalicelib/services/training/runs.py) owns lease, attempts and publication; a learner
-(text_learning.py, vision_learning.py beside it) turns a dataset into a model.
+The run (chalicelib/services/training/runs.py) owns lease, attempts and publication. A learner
+(text_learner.py and vision_learner.py in the same folder) turns a dataset into a model.
 """
 
 from __future__ import annotations
@@ -19,22 +19,18 @@ from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
-    """The run's view of lease, time and progress."""
+    """Lease, time and progress of the run, for a learner."""
 
     def check(self) -> None:
-        """Return while the run is owned.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Return while the run is owned; raise LeaseLost if another worker owns the run."""
         ...
 
     def remaining_seconds(self) -> float:
-        """Time until the function is stopped, in seconds."""
+        """Return the time until the function is stopped, in seconds."""
         ...
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Show the share that is done, 0 to 1, when it has grown and the last report is old.
+        """Store the progress, 0 to 1, if it has grown and the last report is old.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -47,17 +43,17 @@ class RunControl(Protocol):
 
 
 class PartDelegation(Protocol):
-    """What a run leaves to other workers (chalicelib/services/training/parts.py)."""
+    """Work that a run delegates to other workers (chalicelib/services/training/parts.py)."""
 
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Give work away, once in a run; what is left of it later the run does itself.
+        """Delegate work once in a run; what is left of it later the run does itself.
 
         Args:
             model: the run, which is owned.
             stage: name of the work.
-            works: its parts; none where it is too little to be given away.
+            works: its parts; none if it is too little to be delegated.
             shares: progress of the run before and after it.
 
         Raises:
@@ -66,7 +62,7 @@ class PartDelegation(Protocol):
         ...
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Do the parts of a run that wait, the last ones first: the queue began with the others.
+        """Do the waiting parts of a run, the last ones first.
 
         Args:
             model: the run, which is owned.
@@ -77,46 +73,43 @@ class PartDelegation(Protocol):
 
 @dataclass(frozen=True)
 class LearnedModel:
-    """A model that was learnt and is not published yet."""
+    """A trained model that is not published yet."""
 
     artifact: bytes
     metrics: dict[str, Any]
-    """metricsData of GET models/{id}."""
+    """`metricsData` of GET models/{id}."""
     card: dict[str, Any]
     labels: int
     examples: int
-    """Examples it was learnt from."""
     training_seconds: float
-    """Time to learn, in seconds, by all functions that took part."""
+    """Training time in seconds, of all functions that took part."""
     early_stopping: bool
-    """True when it stopped before the last allowed epoch."""
+    """Whether it stopped before the last allowed epoch."""
     last_epoch: int
-    """Epochs really run."""
     train_size: int
-    """Examples or pictures learnt from while metrics were measured."""
+    """Examples or images trained on while metrics were measured."""
     test_size: int
-    """Examples or pictures held out."""
     begun_at: datetime | None = None
-    """When the first function of the run began; None when it was this one."""
+    """When the first function of the run began; None if it was this one."""
     suspects: Sequence[SuspectExample] = ()
-    """All examples whose labels it doubts, the most suspicious first; the card lists some."""
+    """All flagged examples, the most suspicious first; the card lists some of them."""
     evaluation: Evaluation | None = None
-    """Answers to the dataset's own examples by heads that had not seen them; None: not kept."""
+    """Out-of-fold answers to the dataset's own examples; None if not stored."""
 
 
 class Learner(Protocol):
-    """Learns the models of one family of datasets."""
+    """Trains the models of one family of datasets."""
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Learn, as far as possible from where an earlier function stopped.
+        """Train, if possible from where an earlier function stopped.
 
         Raises:
-            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            TrainingFailed: the dataset cannot be trained; the message says why and what to do.
             LeaseLost: another worker owns the run.
-            TimedOut: what was done is kept; the next function goes on.
+            TimedOut: progress is saved; the next function continues.
         """
         ...
 
     def discard(self, model: Model) -> None:
-        """Remove what only a run that goes on needs."""
+        """Delete what only an unfinished run needs."""
         ...

@@ -23,7 +23,7 @@ SUCCEEDED = "SUCCEEDED"
 FAILED = "FAILED"
 OPEN = (QUEUED, RUNNING)
 
-# Type of the models that read text; no dataset has it.
+# Type of the OCR models; no dataset has it.
 OCR = "ocr"
 # Algorithms by dataset type, the default first. Contract section 5.
 ALGORITHMS: dict[str, tuple[str, ...]] = {
@@ -50,45 +50,35 @@ OUT_OF_DOMAIN = "multilingual-intent-ood"
 
 @dataclass(frozen=True)
 class TrainStats:
-    """What a finished training did; durations in seconds."""
+    """Figures of a finished training; durations in seconds."""
 
     labels: int
-    """Labels of the model."""
     examples: int
-    """Examples it was trained from."""
     total_seconds: float
-    """From start to end."""
     training_seconds: float
-    """Fitting."""
     save_seconds: float
-    """Writing the artifact."""
     load_seconds: float
-    """Reading examples and embeddings."""
     early_stopping: bool
-    """True when the optimiser stopped before its last epoch."""
+    """Whether the optimiser stopped before its last epoch."""
     last_epoch: int
-    """Epochs really run."""
     train_size: int
     """Examples trained on while metrics were measured."""
     test_size: int
-    """Examples held out."""
 
 
 @dataclass(frozen=True)
 class TrainRequest:
-    """What a train or retrain call asked for, validated."""
+    """The validated options of a train or retrain call."""
 
     epochs: int | None = None
-    """Longest run, or None for the default."""
     learning_rate: float | None = None
-    """Learning rate that was sent."""
     algorithm: str | None = None
-    """One of ALGORITHMS, or None where the type has none."""
+    """One of ALGORITHMS; None for types without a choice."""
     params: Mapping[str, object] | None = None
-    """The known members of `trainParams` with proper types, as they are echoed."""
+    """The known members of `trainParams` with proper types, as answers show them."""
 
     def param(self, name: str) -> object:
-        """Return a member of `trainParams`, or None."""
+        """Return a member of `trainParams`; None if it was not sent."""
         return None if self.params is None else self.params.get(name)
 
     @property
@@ -99,66 +89,56 @@ class TrainRequest:
 
 @dataclass(frozen=True)
 class Model:
-    """A model as its row holds it."""
+    """A model as its row stores it."""
 
     account_id: str
-    """Owner."""
     model_id: str
-    """String id."""
     name: str
     dataset_id: int
-    """Dataset it is trained from."""
     family: str
-    """Family of that dataset."""
     type: str
-    """Type of that dataset."""
     language: str
-    """Inherited from the dataset."""
     status: str
     """QUEUED, RUNNING, SUCCEEDED or FAILED."""
     progress: float
     """0 to 1 within a run."""
     created_at: datetime
-    """When it was first trained."""
     updated_at: datetime
-    """When its status last changed."""
     request: TrainRequest = field(default_factory=TrainRequest)
-    """What the last train or retrain call asked for."""
+    """Options of the last train or retrain call."""
     run: int = 1
-    """1 for the first training, one more for each retraining."""
+    """1 for the first training; grows with every retraining."""
     fence: int = 0
-    """Grows with every worker that takes the run; an older one cannot publish."""
+    """Grows with every worker that takes the run; one with an older fence cannot publish."""
     attempts: int = 0
-    """How often the run was taken."""
     queued_at: datetime | None = None
-    """When the run was queued."""
     is_paid: bool = False
-    """Which queue the run stands in."""
+    """Whether it waits in the queue lane of paid plans."""
     turn: int = 0
     """Its number in its lane; see chalicelib/domain/jobs/turns.py."""
     lease_until: int = 0
-    """Until when a worker owns the run, in milliseconds since 1970."""
+    """End of a worker's lease of the run, in milliseconds since 1970."""
     served_seconds: float = 0
-    """How long workers that gave the run back had worked on it, in seconds."""
+    """Seconds that workers spent on the run before they released it."""
     epochs: int = 0
     """Epochs of the run, as answers show them."""
     failure: str = ""
     """Why the run FAILED."""
     stats: TrainStats | None = None
-    """Present once a run SUCCEEDED."""
+    """Set once a run SUCCEEDED."""
     version: str = ""
     """Artifact version that predicts; empty before the first success."""
     last_error: str = ""
-    """What broke the last attempt, for the failure message of a job out of attempts."""
+    """What failed in the last attempt, for the message of a run without attempts left."""
+    # Whether `outOfDomainRate` applies with every intent algorithm. Older models were trained while
+    # it was ignored, so they must keep answering with labels, retrained or not.
     heeds_rate: bool = False
-    """Whether `outOfDomainRate` counts with every algorithm of intents. It was ignored before, and
-    models of that time go on answering labels, retrained or not."""
     mark: str | None = None
-    """Tells the call that asked for the run from others; None for one without a key."""
+    """Identifies the call that requested the run; None for one without an idempotency key."""
 
     @property
     def out_of_domain_rate(self) -> float | None:
-        """Share of texts of its domain that a text model may reject; None: it rejects nothing."""
+        """Return the fraction of in-domain texts that may be rejected; None to reject nothing."""
         sent = self.request.param("outOfDomainRate")
         if self.request.algorithm == OUT_OF_DOMAIN:
             return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
@@ -169,34 +149,32 @@ class Model:
 
 @dataclass(frozen=True)
 class ModelView:
-    """A model with its place in the queue, as answers show it."""
+    """A model with its queue position, as answers show it."""
 
     model: Model
-    """The row."""
     queue_position: int | None = None
-    """1 + the trainings in front while QUEUED; None otherwise."""
+    """While QUEUED, 1 + the number of trainings in front; otherwise None."""
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """What a prediction needs to know of a model."""
+    """What a prediction needs to know about a model."""
 
     model_id: str
-    """String id or prebuilt name."""
+    """Id, or name of a prebuilt model."""
     type: str
-    """Dataset type it was trained from."""
     status: str
-    """Training status, for the text of a refusal."""
+    """Training status, for the message of a refusal."""
     version: str
     """Artifact version; empty when there is none yet."""
 
     @property
     def family(self) -> str:
-        """Family of the calls that it answers."""
+        """Return the family of the calls that it answers."""
         return LANGUAGE if self.type in FAMILY_TYPES[LANGUAGE] else VISION
 
     def require_type(self, types: Collection[str]) -> None:
-        """Return when the model is of a type that a call needs.
+        """Return if the model is of one of these types.
 
         Raises:
             InvalidParameter: it is of another type.

@@ -1,4 +1,4 @@
-"""Where folders of model files come from, and what the health call tells of them."""
+"""Sources of model file folders, and their states in the health call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 LOADED = "loaded"
 # On this machine's disk.
 INSTALLED = "installed"
-# In the bucket; brought when it is first needed.
+# In the bucket; downloaded when it is first needed.
 OFFERED = "offered"
 MISSING = "missing"
 STATES = (LOADED, INSTALLED, OFFERED, MISSING)
@@ -17,38 +17,37 @@ STATES = (LOADED, INSTALLED, OFFERED, MISSING)
 
 @dataclass(frozen=True)
 class EnginePart:
-    """One part of an engine."""
+    """A part of an engine."""
 
     name: str
-    """Name of its folder."""
     state: str
     """One of STATES."""
     title: str | None = None
-    """Name given by its makers; None while its files are not here."""
+    """Name given by its authors; None if its files are not on this machine."""
     sha256: str | None = None
-    """Digest of its files, 64 hex digits; None while they are not here."""
+    """Digest of its files, 64 hex digits; None if they are not on this machine."""
 
 
 class ModelSource(Protocol):
-    """Brings folders of model files; folders are named as below the model directory."""
+    """Provides folders of model files, named as below the model directory."""
 
     def offers(self, folder: str) -> bool:
-        """Return whether a folder can be brought."""
+        """Return whether a folder can be downloaded."""
 
     def ensure(self, folder: str) -> None:
-        """See to it that a folder is there, if it is offered at all; quick when it is."""
+        """Download a folder if it is offered and missing."""
 
 
 class InstalledOnly:
-    """The source of a machine whose model files are installed: it has no others."""
+    """The source of a machine whose model files are installed: it downloads nothing."""
 
     def offers(self, folder: str) -> bool:
-        """Offer nothing."""
+        """Return False."""
         return False
 
     def ensure(self, folder: str) -> None:
-        """Bring nothing."""
+        """Do nothing."""
 
 
-# The one that is used unless another is given.
+# The default source.
 INSTALLED_ONLY = InstalledOnly()

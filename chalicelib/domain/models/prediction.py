@@ -1,4 +1,4 @@
-"""Predictions: labels with probabilities, ordered, and the top N. Spec: Prediction response."""
+"""Predictions: labels or objects with probabilities, and the top N. Spec: Prediction response."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Probability:
     """One label with its probability."""
 
     label: str
-    """Label name."""
     probability: float
     """0 to 1."""
 
@@ -32,53 +31,50 @@ Ranked = tuple[Probability, ...]
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """One object that was found."""
+    """An object that was found."""
 
     label: str
-    """Label name."""
     probability: float
     """0 to 1."""
     box: PixelBox
-    """Where it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionOptions:
-    """What a call may choose."""
+    """Options of a call."""
 
     count: int | None = None
-    """Most labels that are returned; None: as many as the kind of model returns."""
+    """Most labels to return; None for the default of the model's type."""
     explains: bool = False
     """Whether the answer explains its first label."""
     judges: bool = False
     """Whether the answer is a judgement for a ranking, without labels."""
 
 
-# What a call gets that chooses nothing.
+# For a call without options.
 DEFAULTS = PredictionOptions()
 
 
 @dataclass(frozen=True)
 class Prediction(Generic[Item]):
-    """What a model answered for one sample."""
+    """A model's answer for one sample."""
 
     items: Sequence[Item]
-    """Labels or objects, most probable first."""
     usage: Usage | None = None
-    """Predictions of the month, with this one; None if the caller counts them."""
+    """Predictions of the month including this one; None if the caller counts them."""
     explanation: Explanation | None = None
-    """What the first label is based on, if the options ask for it."""
+    """What the first label is based on, if requested."""
     judgement: Judgement | None = None
-    """How useful a label of the sample would be, if the options ask for it."""
+    """How useful a label of the sample would be, if requested."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:
-    """Pair labels with their probabilities, most probable first; keep the top `count`."""
+    """Pair labels with their probabilities, most probable first; return the top `count`."""
     pairs = zip(labels, shares, strict=True)
     return ordered((Probability(label, float(share)) for label, share in pairs), count)
 
 
 def ordered(items: Iterable[Probability], count: int | None = None) -> Ranked:
-    """Sort by probability, descending, equal ones by label; keep the top `count`."""
+    """Sort by descending probability, then by label; return the top `count`."""
     found = sorted(items, key=lambda item: (-item.probability, item.label))
     return tuple(found if count is None else found[:count])

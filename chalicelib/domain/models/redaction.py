@@ -1,4 +1,4 @@
-"""What a model's card and curve may still say of its data once the dataset is deleted."""
+"""Removes the data of deleted examples from a model's card and curve."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from chalicelib.domain.models.evaluation import without_evaluated
 
 _LAST_WORD = re.compile(r"[A-Z]?[a-z]+$")
-# Last words of members that tell which examples are meant.
+# Last words of member names that identify examples.
 _OF_EXAMPLES = frozenset(("id", "ids", "file", "files", "name", "names", "text", "texts"))
 
 
 def without_examples(report: Any, labels: Collection[str]) -> Any:
-    """Take texts, file names and ids out of a data report; figures and label names stay.
+    """Remove texts, file names and ids from a data report; numbers and labels remain.
 
-    Lists keep their lengths as long as they hold objects, so that their counts can still be read.
+    Lists of objects keep their lengths, so that counts can still be derived.
 
     Args:
         report: JSON value.
-        labels: names of the labels, the only texts that stay.
+        labels: names of the labels, the only texts that remain.
     """
     if isinstance(report, dict):
         return {
@@ -35,7 +35,7 @@ def without_examples(report: Any, labels: Collection[str]) -> Any:
 
 
 def without_names(results: Any) -> Any:
-    """Take file names out of the `epochResults` of a learning curve; expected labels stay.
+    """Replace file names in the `epochResults` of a learning curve by expected labels.
 
     Args:
         results: JSON value; each result has `exampleName` and `expectedLabel`.
@@ -50,7 +50,7 @@ def without_names(results: Any) -> Any:
 
 
 def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
-    """Return whether a member says nothing of single examples; what it holds is looked at apart."""
+    """Return whether a member identifies no examples; its contents are checked separately."""
     word = _LAST_WORD.search(name)
     if word is not None and word[0].lower() in _OF_EXAMPLES:
         return False
@@ -58,20 +58,20 @@ def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
 
 
 def without_some(document: Any, ids: Collection[int], names: Collection[str]) -> Any:
-    """Take some examples out of a card, the suspects, the evaluation or a block of a curve.
+    """Remove some examples from a card, a suspect list, an evaluation or a curve block.
 
     Args:
         document: JSON value.
-        ids: of the examples.
-        names: their texts or file names, which curves name them by.
+        ids: ids of the examples.
+        names: their texts or file names, which identify them in curves.
     """
     if isinstance(document, list):
         return [without_some(item, ids, names) for item in document]
     if not isinstance(document, dict):
         return document
     if document.get("object") == "suspects":
-        doubted = [one for one in document["suspects"] if one["example_id"] not in ids]
-        return {**document, "suspects": doubted}
+        remaining = [one for one in document["suspects"] if one["example_id"] not in ids]
+        return {**document, "suspects": remaining}
     if document.get("object") == "evaluation":
         return without_evaluated(document, ids)
     if document.get("exampleName") in names:
@@ -80,6 +80,8 @@ def without_some(document: Any, ids: Collection[int], names: Collection[str]) ->
     if named & set(ids):
         left = [number for number in document.get("ids", ()) if number not in ids]
         kept = document if left else {n: v for n, v in document.items() if _is_figure(n)}
+        # A record of several examples remains for the others; one without any left keeps only its
+        # numbers.
         document = {**kept, "ids": left} if left else kept
     return {name: without_some(value, ids, names) for name, value in document.items()}
 

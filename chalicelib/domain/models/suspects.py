@@ -1,4 +1,4 @@
-"""Examples whose labels a training doubts, as they are kept with the model's version."""
+"""Examples whose labels a training flags as suspicious, stored with the model version."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# The example looks like another label's.
+# The example looks like one of another label.
 OTHER_LABEL = "otherLabel"
-# Multi-label: the picture does not seem to show the label that it has.
+# Multi-label: the image does not seem to show a label that it has.
 EXTRA_LABEL = "extraLabel"
-# Multi-label: the picture seems to show a label that it has not; no other one is doubted.
+# Multi-label: the image seems to show a label that it does not have, and all its own labels fit.
 MISSING_LABEL = "missingLabel"
 
 
@@ -19,17 +19,17 @@ class SuspectExample:
     """An example whose label is probably wrong, as the training saw it."""
 
     example_id: int
-    """The example; of a missing label, the first one of its picture."""
+    """For a missing label: the first example of its image."""
     digest: str
-    """`Example.digest` of what was trained on, 32 hex digits: another one was changed since."""
+    """`Example.digest` in the training, 32 hex digits; another one means it has changed since."""
     label_id: int
-    """Label that the example had."""
+    """Label at the time of the training."""
     label: str
-    """Its name then, as the card has it."""
+    """Name of that label, as in the card."""
     suggestion_id: int
-    """Label that is suggested; 0 where none is, or where only a global dataset has it."""
+    """Suggested label; 0 for none, or for one of a global dataset."""
     suggestion: str
-    """Its name then, as the card has it."""
+    """Name of the suggested label, as in the card."""
     confidence: float
     """Probability of the suggestion, 0 to 1."""
     reason: str
@@ -42,5 +42,5 @@ def suspects_document(suspects: Sequence[SuspectExample]) -> dict[str, Any]:
 
 
 def read_suspects(document: Any) -> tuple[SuspectExample, ...]:
-    """Read what `suspects_document` wrote; the most suspicious first."""
+    """Parse the document of `suspects_document`; the most suspicious first."""
     return tuple(SuspectExample(**one) for one in document["suspects"])

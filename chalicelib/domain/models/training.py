@@ -32,7 +32,8 @@ from chalicelib.errors import (
     TooFewExamples,
 )
 
-# Age from which a guard entry without an open model is taken for a left-over.
+# Age from which a guard entry without an open model is a leftover. A younger one may belong to a
+# model whose row is not written yet.
 GUARD_GRACE_MILLISECONDS = 60_000
 OUT_OF_MEMORY = "the worker ran out of memory"
 _SHOWN_LABELS = 20
@@ -41,17 +42,15 @@ _SHOWN_LABELS = 20
 def checked_algorithm(
     dataset_type: str, value: str | None, former: str | None = None
 ) -> str | None:
-    """Return the algorithm to train with; None for types that have no choice.
-
-    One that belongs to another type is ignored: a public client always sends the same one.
+    """Return the algorithm to train with; None for types without a choice.
 
     Args:
-        dataset_type: what is trained.
-        value: what was sent, if anything.
-        former: the algorithm of the training before, which a retraining keeps.
+        dataset_type: type of the dataset.
+        value: the algorithm that was sent, if any.
+        former: the algorithm of the last training, which a retraining keeps.
 
     Raises:
-        InvalidParameter: there is no such algorithm.
+        InvalidParameter: the algorithm does not exist.
     """
     allowed = ALGORITHMS.get(dataset_type, ())
     algorithm = None if value is None else ALGORITHM_ALIASES.get(value, value)
@@ -63,6 +62,7 @@ def checked_algorithm(
         raise InvalidParameter(
             "algorithm", f"{str(value)[:100]!r} is none of {', '.join(known)}; {choice}."
         )
+    # One of another type is ignored, because a public client always sends the same one.
     return former or next(iter(allowed), None)
 
 
@@ -71,7 +71,7 @@ def check_trainable(dataset: Dataset) -> None:
 
     Raises:
         DatasetBeingDeleted: it is being deleted.
-        DatasetNotReady: an upload is going on or has failed.
+        DatasetNotReady: an upload is running or has failed.
     """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
@@ -80,18 +80,17 @@ def check_trainable(dataset: Dataset) -> None:
 
 
 def used_sources(*, with_feedback: bool) -> tuple[str, ...]:
-    """Name the sources of examples that a training uses."""
+    """Return the sources of examples that a training uses."""
     return (UPLOAD, FEEDBACK) if with_feedback else (UPLOAD,)
 
 
 def _used_counts(view: DatasetView, *, with_feedback: bool) -> dict[int, int]:
-    """Count the examples that a training uses, by label id."""
     sources = used_sources(with_feedback=with_feedback)
     return {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
 
 
 def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
-    """Refuse a text dataset with too few labels or examples, naming every label that is short.
+    """Refuse a text dataset with too few labels or examples, naming each such label.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
 
@@ -117,12 +116,12 @@ def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
 
 
 def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
-    """Refuse an image dataset with too few labels that have examples, naming every empty label.
+    """Refuse an image dataset with too few labels that have examples.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
 
     Raises:
-        TooFewExamples: with the counts and the remedy.
+        TooFewExamples: names every empty label, with the remedy.
     """
     counts = _used_counts(view, with_feedback=with_feedback)
     empty = [label.name for label in view.labels if not counts[label.label_id]]
@@ -141,16 +140,15 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
 
 
 def shown_epochs(model: Model) -> int:
-    """Epochs that answers show. Contract section 4, Training.
-
-    Images: what is used. Texts: what was really run, 0 before.
-    """
+    """Return the epochs that answers show. Contract section 4, Training."""
     default = DEFAULT_EPOCHS.get(model.type)
+    # Images show the epochs that are used, texts those that ran.
     return model.epochs if default is None else model.request.epochs or default
 
 
 def shown_learning_rate(model: Model) -> float:
-    """Learning rate that answers show: texts have none, detection has what was sent."""
+    """Return the learning rate that answers show."""
+    # Texts have no learning rate, and detection shows only one that was sent.
     if model.family == LANGUAGE:
         return 0.0
     default = 0.0 if model.type == DETECTION else DEFAULT_LEARNING_RATE
@@ -158,11 +156,7 @@ def shown_learning_rate(model: Model) -> float:
 
 
 def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
-    """Refuse a text dataset with more words than may be trained. Spec: Errors 3.
-
-    Raises:
-        BadRequest: with both numbers and the remedy.
-    """
+    """Refuse a text dataset with too many words. Spec: Errors 3 (BadRequest)."""
     words = dataset.words_upload + (dataset.words_feedback if with_feedback else 0)
     if words > MAX_TRAINING_WORDS:
         raise BadRequest(
@@ -173,7 +167,7 @@ def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
 
 
 def attempt_cause(family: str, error: Exception) -> str:
-    """Say what broke an attempt of a training, in words that a caller understands."""
+    """Return what failed in a training attempt, in words that a caller understands."""
     if family == VISION and isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if family == VISION and isinstance(error, StorageUnavailable):
@@ -182,7 +176,7 @@ def attempt_cause(family: str, error: Exception) -> str:
 
 
 def out_of_attempts(attempts: int, cause: str) -> str:
-    """Say why a training is out of attempts, with the remedy."""
+    """Return the message of a training that used all its attempts."""
     remedy = "Train again; if it fails again, upload the dataset anew."
     if cause == OUT_OF_MEMORY:
         remedy = "Use smaller images or fewer examples, then train again."
@@ -190,20 +184,18 @@ def out_of_attempts(attempts: int, cause: str) -> str:
 
 
 def new_guard(model_id: str, milliseconds: int) -> str:
-    """Make the entry that guards a dataset and counts against the open trainings.
-
-    The random part keeps two requests of one moment apart.
-    """
+    """Return the entry that protects a dataset and counts as an open training."""
+    # The random part distinguishes two requests in the same millisecond.
     return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"
 
 
 def guard_model_id(entry: str) -> str:
-    """Return the model that a guard entry stands for."""
+    """Return the model id of a guard entry."""
     return entry.partition(".")[0]
 
 
 def guard_moment(entry: str) -> int:
-    """Return when the training of a guard entry was asked for, in milliseconds since 1970."""
+    """Return when the training of a guard entry was requested, in milliseconds since 1970."""
     return int(entry.split(".", 2)[1])
 
 
@@ -216,11 +208,10 @@ def is_left_over(
     """Return whether a guard entry outlived its training, because a worker or call died.
 
     Args:
-        entry: as made by `new_guard`.
+        entry: made by `new_guard`.
         open_models: models that are QUEUED or RUNNING.
-        now_milliseconds: the present moment, in milliseconds since 1970.
-        ended: models whose run is over, with the moment of its end. An entry from before that
-            moment is of that run; a younger one is of a retraining that is about to be queued.
+        now_milliseconds: the current time, in milliseconds since 1970.
+        ended: moment of the end by model id, for models whose run is over.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # A younger entry belongs to a retraining that is about to be queued.

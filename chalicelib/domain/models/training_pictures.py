@@ -1,4 +1,4 @@
-"""Labelled pictures as a training uses them."""
+"""Labelled images as a training uses them."""
 
 from __future__ import annotations
 
@@ -12,57 +12,47 @@ from chalicelib.domain.documents.picture import Box
 
 @dataclass(frozen=True, slots=True)
 class LabelledBox:
-    """One object in a picture."""
+    """An object in an image."""
 
     label: int
-    """Index into the training's labels."""
     box: Box
-    """Where it is."""
     example_id: int
-    """The example that says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPicture:
-    """One picture with all that is known of it.
+    """One image with all its labels or boxes.
 
-    Type image: one example. Multi-label: the examples of one picture file. Detection: the boxes
-    of one picture file under one name.
+    Type image: one example. Multi-label: the examples of one image file. Detection: the boxes of
+    one file under one name.
     """
 
     dataset_id: int
-    """Dataset that stores it."""
     digest: bytes
-    """Digest of the picture file, 16 bytes; equal files stay on one side of a split."""
+    """Digest of the file, 16 bytes; equal files stay on one side of a split."""
     name: str
-    """File name."""
     labels: tuple[int, ...] = ()
     """Indexes into the training's labels; empty for detection."""
     example_ids: tuple[int, ...] = ()
-    """The examples, in the order of `labels`; empty for detection."""
+    """In the order of `labels`; empty for detection."""
     boxes: tuple[LabelledBox, ...] = ()
-    """Detection: the objects."""
     is_feedback: bool = False
-    """Whether it was added as feedback."""
 
 
 @dataclass
 class TrainingPictures:
-    """Labelled pictures of one or two datasets, in dataset, label and id order."""
+    """Labelled images of one or two datasets, in order of dataset, label and id."""
 
     labels: list[str] = field(default_factory=list)
-    """Label names; those of a global dataset follow."""
+    """Label names; those of a global dataset follow the others."""
     pictures: list[LabelledPicture] = field(default_factory=list)
-    """What to learn from."""
     examples: int = 0
-    """How many examples they are."""
     feedback: int = 0
-    """How many of the examples are feedback."""
     label_ids: list[int] = field(default_factory=list)
-    """Ids of the labels, in the order of `labels`; those of a global dataset have none."""
+    """Ids in the order of `labels`; labels of a global dataset have none."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
-        """Return the pictures at some places, with the same labels."""
+        """Return the images at some indexes, with the same labels."""
         kept = [self.pictures[place] for place in places]
         return TrainingPictures(
             self.labels,
@@ -74,7 +64,7 @@ class TrainingPictures:
 
 
 class PictureGroups:
-    """Puts examples together to the pictures that a type of dataset learns from."""
+    """Groups examples into the images that a dataset type is trained on."""
 
     def __init__(self, dataset_type: str) -> None:
         self._type = dataset_type
@@ -90,7 +80,7 @@ class PictureGroups:
         self._groups.setdefault((dataset_id, key), []).append((label, example, is_feedback))
 
     def training(self, labels: list[str]) -> TrainingPictures:
-        """Make the pictures, in the order of their first examples."""
+        """Return the images, in the order of their first examples."""
         made = TrainingPictures(labels)
         for (dataset_id, _), members in self._groups.items():
             made.pictures.append(self._picture(dataset_id, members))
@@ -101,7 +91,6 @@ class PictureGroups:
     def _picture(
         self, dataset_id: int, members: Sequence[tuple[int, Example, bool]]
     ) -> LabelledPicture:
-        """Make one picture of its examples."""
         first = members[0][1]
         boxes = [LabelledBox(place, e.box, e.example_id) for place, e, _ in members if e.box]
         # The same label may have been uploaded and given as feedback.
@@ -124,15 +113,15 @@ def _examples(picture: LabelledPicture) -> int:
 
 
 def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
-    """Leave augmented views out, the same number everywhere, until the rest fits.
+    """Reduce the augmented views, by the same number everywhere, until they fit.
 
     Args:
-        plain: views of each picture that show it as it is; they are never left out.
-        wanted: views of each picture with the augmented ones, which come last.
-        most_rows: rows of features that there is space for.
+        plain: number of unaltered views of each image, which are never left out.
+        wanted: number of all views of each image; augmented ones come last.
+        most_rows: rows of features that fit.
 
     Returns:
-        Views of each picture to use, from the first.
+        Number of views of each image to use, from the first.
     """
     views = list(wanted)
     extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)
@@ -148,18 +137,13 @@ _MANY_PICTURES = 200
 
 
 def default_copies(pictures: int) -> int:
-    """Altered copies that a training of boxes learns from where its caller says nothing.
-
-    Every copy costs a run of the networks. Few pictures are gone over time and again, so copies
-    keep them from being learnt by heart; of many, there are steps enough to learn from the mirror
-    images, too. In between neither holds.
-
-    Args:
-        pictures: how many there are.
+    """Return how many altered copies a detection training adds if none were requested.
 
     Returns:
-        Three of each of up to 60 pictures, one of each of more than 200, the mirror image.
+        Three for each of up to 60 images, one (the mirror image) for each of more than 200, else 0.
     """
+    # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
+    # from mirror images too. In between a copy does not justify its run of the networks.
     if pictures <= _FEW_PICTURES:
         return _COPIES_OF_FEW * pictures
     return pictures if pictures > _MANY_PICTURES else 0

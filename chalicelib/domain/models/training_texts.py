@@ -8,47 +8,43 @@ from dataclasses import dataclass, field
 
 from chalicelib.domain.datasets.example import text_digest
 
-# Examples of a label that a draw leaves alone.
+# Examples of a label that sampling never reduces, because rare labels need all of theirs.
 ALWAYS_KEPT = 50
 
 
 @dataclass
 class TrainingTexts:
-    """Labelled texts of one or two datasets, in dataset, label and id order."""
+    """Labelled texts of one or two datasets, in order of dataset, label and id."""
 
     labels: list[str] = field(default_factory=list)
-    """Label names; those of a global dataset follow."""
+    """Label names; those of a global dataset follow the others."""
     label_ids: list[int] = field(default_factory=list)
-    """Their ids, in the order of `labels`; those of a global dataset have none."""
+    """Ids in the order of `labels`; labels of a global dataset have none."""
     texts: list[str] = field(default_factory=list)
-    """All texts."""
     label_indexes: list[int] = field(default_factory=list)
-    """Index into `labels`, one for each text."""
+    """Index into `labels`, for each text."""
     example_ids: list[int] = field(default_factory=list)
-    """Id of every example, one for each text."""
     spans: list[tuple[int, int]] = field(default_factory=list)
     """Dataset id and number of its texts, in the order of `texts`."""
     feedback_places: list[int] = field(default_factory=list)
-    """Which of the texts are feedback, ascending."""
+    """Ascending indexes of the texts that are feedback."""
     available: int = 0
-    """How many there were before some were drawn; 0 when these are all."""
+    """Number of texts before sampling; 0 if these are all."""
 
     @property
     def feedback(self) -> int:
-        """How many of the texts are feedback."""
+        """Return the number of texts that are feedback."""
         return len(self.feedback_places)
 
     def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
-        """Return at most about so many texts: an equal share of every label, at least 50 of each.
-
-        Which ones follows from the texts alone, so that another run draws the same.
+        """Return a sample of about `limit` texts, the same fraction of every label.
 
         Args:
-            limit: how many can be learnt from.
-            least: examples of a label that are kept in any case.
+            limit: most texts to train on.
+            least: examples of each label that are always included.
 
         Returns:
-            These texts when they fit, else the drawn ones.
+            These texts if they fit, else the sample.
         """
         if len(self.texts) <= limit:
             return self
@@ -66,12 +62,12 @@ class TrainingTexts:
         )
 
     def _draw(self, share: float, least: int) -> list[int]:
-        """Return the places that are drawn, ascending."""
         counts = Counter(self.label_indexes)
         rest = {
             label: max(min(count, least), math.floor(count * share))
             for label, count in counts.items()
         }
+        # Sampling by digest depends only on the texts, so that another run draws the same ones.
         digests = [text_digest(text) for text in self.texts]
         kept = []
         for place in sorted(range(len(digests)), key=lambda place: (digests[place], place)):
@@ -82,7 +78,6 @@ class TrainingTexts:
         return sorted(kept)
 
     def _spans_of(self, kept: list[int]) -> list[tuple[int, int]]:
-        """Count the drawn texts of every dataset; the places ascend."""
         spans, start = [], 0
         for dataset_id, count in self.spans:
             stop = start + count

@@ -1,4 +1,4 @@
-"""Keeps the most recently used models in memory; safe to share between threads."""
+"""A cache of recently used models that threads can share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kept = TypeVar("Kept")
 
 
 class WarmModels(Generic[Kept]):
-    """Loaded models by id and version; the least recently used one goes first."""
+    """Loaded models by id and version; the least recently used one is evicted first."""
 
     def __init__(
         self,
@@ -20,12 +20,12 @@ class WarmModels(Generic[Kept]):
         most_bytes: float = math.inf,
         bytes_of: Callable[[Kept], int] = lambda model: 0,
     ) -> None:
-        """Make an empty memory.
+        """Create an empty cache.
 
         Args:
-            limit: most models to keep.
-            most_bytes: most memory to keep; the model that was read last stays in any case.
-            bytes_of: memory of one model.
+            limit: most models.
+            most_bytes: most memory; the model that was loaded last always stays.
+            bytes_of: returns the memory of a model.
         """
         self._limit = limit
         self._most_bytes = most_bytes
@@ -35,7 +35,7 @@ class WarmModels(Generic[Kept]):
         self._lock = Lock()
 
     def get(self, key: tuple[str, str], read: Callable[[], Kept]) -> Kept:
-        """Return a model, reading it when it is not there."""
+        """Return a model, and load it first if it is not cached."""
         with self._lock:
             if key in self._models:
                 self._models.move_to_end(key)
@@ -43,7 +43,7 @@ class WarmModels(Generic[Kept]):
         model = read()
         with self._lock:
             if key not in self._models:
-                # Another thread may have read it meanwhile; then its copy stays.
+                # Another thread may have loaded it meanwhile; then its copy stays.
                 self._models[key] = model
                 self._bytes += self._bytes_of(model)
             while self._is_full():

@@ -315,33 +315,21 @@ def _parameters(content: Artifact) -> TextParameters:
 
 
 def _names(value: object) -> list[str]:
-    """Return label names.
-
-    Raises:
-        TypeError: it is not a list of texts.
-    """
+    """Return label names; raise TypeError if it is not a list of texts."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise TypeError("the labels are not a list of names")
     return value
 
 
 def _count(value: object) -> int:
-    """Return a number of dimensions.
-
-    Raises:
-        TypeError: it is not a whole number.
-    """
+    """Return a number of dimensions; raise TypeError if it is not a whole number."""
     if not isinstance(value, int):
         raise TypeError(f"{value!r} is not a number of dimensions")
     return value
 
 
 def _numbers(content: Artifact, name: str, wanted: np.dtype[Number]) -> npt.NDArray[Number]:
-    """Return an array as it was written.
-
-    Raises:
-        TypeError: it holds numbers of another kind.
-    """
+    """Return an array as it was written; raise TypeError if it holds numbers of another kind."""
     array = content.arrays[name]
     if array.dtype != wanted:
         raise TypeError(f"{name} holds {array.dtype}, not {wanted}")
@@ -349,11 +337,7 @@ def _numbers(content: Artifact, name: str, wanted: np.dtype[Number]) -> npt.NDAr
 
 
 def _check_shapes(parameters: TextParameters) -> None:
-    """Refuse parts that do not fit together.
-
-    Raises:
-        ArtifactError: shapes disagree, or numbers are not finite.
-    """
+    """Refuse parts that do not fit together (ArtifactError)."""
     dims = sum(use.dims for use in parameters.encoders)
     labels = len(parameters.labels)
     arrays = (parameters.weights, parameters.biases, parameters.means)

@@ -46,11 +46,7 @@ def read_members(
 
 
 def count_members(file: BinaryIO) -> int:
-    """Return the number of files in an archive.
-
-    Raises:
-        InvalidUpload: it cannot be read.
-    """
+    """Return the number of files in an archive; raise InvalidUpload if it cannot be read."""
     return sum(1 for _ in open_archive(file).members())
 
 

@@ -54,11 +54,7 @@ def fault_of(files: BoxFiles) -> str:
 
 
 def read_voc(files: BoxFiles) -> Annotations:
-    """Read the boxes of all images.
-
-    Raises:
-        InvalidUpload: there are too many boxes or labels.
-    """
+    """Read the boxes of all images; raise InvalidUpload if there are too many boxes or labels."""
     result = Annotations(PLACE)
     claimed: dict[int, str] = {}
     for member in files.members(".xml"):
@@ -166,11 +162,7 @@ def _size(root: Element, side: str) -> int:
 
 
 def _read_box(found: Element) -> Box:
-    """Return the box of an object in pixels.
-
-    Raises:
-        CellFault: it has no valid box.
-    """
+    """Return the box of an object in pixels; raise CellFault if it has no valid box."""
     written = [(found.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
     if not all(written):
         raise CellFault("it has no bndbox of xmin, ymin, xmax and ymax; draw a box.")

@@ -45,11 +45,7 @@ class ClassList:
         self._used: set[int] = set()
 
     def label_of(self, written: str) -> str:
-        """Return the label of a class number.
-
-        Raises:
-            CellFault: there is no such class.
-        """
+        """Return the label of a class number; raise CellFault if there is no such class."""
         number = int(written) if written.isdecimal() and len(written) < 7 else -1
         self._used.add(number)
         if number not in self.names:

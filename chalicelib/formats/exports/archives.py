@@ -114,11 +114,7 @@ class ExportArchive:
                 file.write(part.encode())
 
     def _entry(self, path: str) -> zipfile.ZipInfo:
-        """Return the next entry.
-
-        Raises:
-            BadRequest: an upload would not accept more entries.
-        """
+        """Return the next entry; raise BadRequest if an upload would not accept more entries."""
         if len(self._zip.filelist) >= MAX_ARCHIVE_ENTRIES:
             raise BadRequest(
                 f"The export has more than {MAX_ARCHIVE_ENTRIES:,} files, the most that an upload "

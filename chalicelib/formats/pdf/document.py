@@ -145,11 +145,7 @@ def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
 
 
 def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
-    """Convert ruled lines.
-
-    Raises:
-        ProcessFailed: a ruled line is invalid.
-    """
+    """Convert ruled lines; raise ProcessFailed if a ruled line is invalid."""
     if len(said) > MAX_RULES or not all(math.isfinite(side) for sides in said for side in sides):
         raise ProcessFailed("a ruled line is damaged")
     return tuple(Rect(*sides) for sides in said)

@@ -234,11 +234,7 @@ class TemplateFields:
         return self._values.get(name)
 
     def flag(self, name: str) -> bool:
-        """Return a boolean member.
-
-        Raises:
-            InvalidParameter: it is something else.
-        """
+        """Return a boolean member; raise InvalidParameter if it is something else."""
         value = self._values.get(name)
         if isinstance(value, str):
             value = _FLAGS.get(value.strip().lower(), value)

@@ -42,11 +42,7 @@ class ObjectShape:
     """Extracts text and label from an object."""
 
     def pair(self, value: object) -> Pair:
-        """Return text and label of an object.
-
-        Raises:
-            ObjectFault: it is not an example.
-        """
+        """Return text and label of an object; raise ObjectFault if it is not an example."""
         if not isinstance(value, Mapping):
             raise ObjectFault(f"{name_kind(value)} stands where an object is expected.")
         return self.read(self, value)

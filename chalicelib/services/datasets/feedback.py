@@ -135,7 +135,7 @@ def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
     names = ", ".join(label.name for label in view.labels[:20])
     return InvalidParameter(
         "expectedLabel",
-        f"{expected_label[:100]!r} is no label of dataset {view.dataset.dataset_id}; "
+        f"{expected_label[:100]!r} is not a label of dataset {view.dataset.dataset_id}; "
         f"it has: {names}.",
     )
 

@@ -22,7 +22,7 @@ def test_time_that_is_given(clock: MovableClock) -> None:
     assert cancellation.remaining_seconds == 0
     clock.advance(seconds=0.001)
 
-    with pytest.raises(TimedOut, match="the queue goes on"):
+    with pytest.raises(TimedOut, match="the queue delivers"):
         cancellation.check()
     assert cancellation.remaining_seconds == 0
 

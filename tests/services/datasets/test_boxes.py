@@ -167,7 +167,7 @@ def test_what_sticks_out_is_cut_off(world: World, view: DatasetView) -> None:
         (Box(4, 8, 30, -1), "circle", r"boxes\[1\].*must be above 0"),
         (Box(float("nan"), 8, 30, 30), "circle", r"boxes\[1\].*\"x\""),
         (Box(4, 8, float("inf"), 30), "circle", r"boxes\[1\].*width"),
-        (Box(4, 8, 30, 30), "triangle", r"boxes\[1\].label.*'triangle' is no label"),
+        (Box(4, 8, 30, 30), "triangle", r"boxes\[1\].label.*'triangle' is not a label"),
         (Box(4, 8, 30, 30), None, r"boxes\[1\].*'labelId' or 'label'"),
     ],
 )
@@ -205,7 +205,7 @@ def test_what_cannot_have_boxes(world: World, view: DatasetView) -> None:
     with pytest.raises(ExampleNotFound):
         replace(world, view, 1)
     world.container.corrections.remove_label(world.get(view), view.labels[1])
-    with pytest.raises(InvalidParameter, match="'square' is no label"):
+    with pytest.raises(InvalidParameter, match="'square' is not a label"):
         replace(world, view, circle.example_id, SentBox(SQUARE, label="square"))
     reading = world.upload_pictures(detection_files(1, salt=1), "image-detection")
     with pytest.raises(DatasetNotYetAvailable):

@@ -66,11 +66,7 @@ def _is_complete(folder: Path, files: object) -> bool:
 
 
 def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
-    """Read the facts file.
-
-    Raises:
-        EncoderNotInstalled: it was damaged.
-    """
+    """Read the facts file; raise EncoderNotInstalled if it was damaged."""
     try:
         return EncoderFacts(
             name=name,
@@ -115,11 +111,7 @@ def load_encoder(directory: Path, name: str) -> Encoder:
 
 
 def _open(folder: Path, known: EncoderFacts) -> Encoder:
-    """Load complete files.
-
-    Raises:
-        EncoderNotInstalled: no encoder has this name.
-    """
+    """Load complete files; raise EncoderNotInstalled if no encoder has this name."""
     name = known.name
     # The encoders import native modules, which the API loads with the first prediction only.
     if name == "use":

@@ -37,11 +37,7 @@ class EncoderPool:
         self._lock = Lock()
 
     def get(self, name: str) -> Encoder:
-        """Return an encoder.
-
-        Raises:
-            EncoderNotInstalled: its files are missing.
-        """
+        """Return an encoder; raise EncoderNotInstalled if its files are missing."""
         encoder = self._encoders.get(name)
         if encoder is None:
             with self._lock:

@@ -227,11 +227,7 @@ def _parameters(read: Artifact) -> ImageParameters:
 
 
 def _check(own: ImageParameters) -> None:
-    """Refuse parts that do not fit together.
-
-    Raises:
-        ArtifactError: shapes disagree, or numbers are not finite.
-    """
+    """Refuse parts that do not fit together (ArtifactError)."""
     known = len(own.present)
     shapes = [own.mean.shape, own.whitening.shape, own.weights.shape, own.biases.shape]
     if shapes != [(DIMS,), (DIMS, DIMS), (DIMS, known), (known,)]:

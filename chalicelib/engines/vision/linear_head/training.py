@@ -357,11 +357,7 @@ class LinearHeadTraining(ABC):
 
 
 def _check(targets: PictureTargets) -> None:
-    """Refuse pictures that cannot be trained on.
-
-    Raises:
-        TrainingFailed: fewer than two labels have pictures.
-    """
+    """Refuse pictures that cannot be trained on (TrainingFailed)."""
     if targets.size < MIN_LABELS:
         raise TrainingFailed(
             f"{targets.size} of {targets.names} labels has pictures, and a model needs "

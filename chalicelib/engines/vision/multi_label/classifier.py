@@ -211,11 +211,7 @@ def _head(read: Artifact) -> MultiLabelHeader:
 
 
 def _check(head: MultiLabelHeader, read: Artifact) -> None:
-    """Refuse parts that do not fit together.
-
-    Raises:
-        ArtifactError: shapes disagree, or numbers are not finite.
-    """
+    """Refuse parts that do not fit together (ArtifactError)."""
     arrays, dims = read.arrays, block_dims(head.block)
     present = arrays["present"]
     known = len(present)

@@ -117,11 +117,7 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
 
 
 def _decay_of(header: Mapping[str, Any]) -> float | None:
-    """Read what models of before do not have.
-
-    Raises:
-        ValueError: it is not a positive number.
-    """
+    """Read what models of before do not have; raise ValueError if it is not a positive number."""
     if header.get("decay") is None:
         return None
     decay = float(header["decay"])
@@ -131,11 +127,7 @@ def _decay_of(header: Mapping[str, Any]) -> float | None:
 
 
 def _is_mirrored(header: Mapping[str, Any]) -> bool:
-    """Read what models of before do not have.
-
-    Raises:
-        ValueError: it is not a truth value.
-    """
+    """Read what models of before do not have; raise ValueError if it is not a truth value."""
     found = header.get("isMirrored", False)
     if found not in (True, False):
         raise ValueError(f"isMirrored is {found!r}")
@@ -143,11 +135,7 @@ def _is_mirrored(header: Mapping[str, Any]) -> bool:
 
 
 def _checked(array: Array, shape: tuple[int, ...]) -> Singles:
-    """Return an array of finite float32 of a shape.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Return an array of finite float32 of a shape; raise ValueError if it is something else."""
     if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"an array is no finite float32 of shape {shape}")
     checked: Singles = array.astype(np.float32, copy=False)
