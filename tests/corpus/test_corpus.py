@@ -13,8 +13,9 @@ from tests.conftest import MovableClock
 from tests.corpus.case import UploadCase
 from tests.corpus.pictures import PICTURES
 from tests.corpus.texts import TEXTS
+from tests.corpus.unclean import UNCLEAN
 
-CASES = [*TEXTS, *PICTURES]
+CASES = [*TEXTS, *UNCLEAN, *PICTURES]
 
 
 @pytest.fixture

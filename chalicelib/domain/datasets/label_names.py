@@ -76,3 +76,19 @@ def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
         for name, label_id in ids_by_name(names).items()
         if name not in present
     }
+
+
+# What spreadsheets, databases and programs write for a missing value.
+_MISSING_MARKS = frozenset({"#n/a", "nan", "null", "none", "\\n", "-"})
+# Those that people also use as a label, such as "None" for "none of these".
+_POSSIBLE_LABELS = frozenset({"none", "-"})
+
+
+def is_missing_mark(label: str) -> bool:
+    """Return whether a label is a mark for a missing value, such as `#N/A`."""
+    return label.casefold() in _MISSING_MARKS
+
+
+def may_be_missing(label: str) -> bool:
+    """Return whether such a mark can be a label as well: the number of its rows decides."""
+    return label.casefold() in _POSSIBLE_LABELS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +18,9 @@ from chalicelib.domain.datasets.upload_format import (
     LABELS_ALMOST_EQUAL,
     MANY_DUPLICATES,
     MAX_PLACES,
+    MISSING_LABEL,
     ROTATED_IMAGES,
+    SEVERAL_LABELS,
     TINY_BOXES,
     UploadWarning,
 )
@@ -26,6 +28,7 @@ from chalicelib.errors import InvalidUpload
 
 _BETWEEN = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
+_LISTED = re.compile(r"[;|]")
 _SHORTEST_MISTYPED = 5
 _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
@@ -83,6 +86,49 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
             )
         )
     return warnings
+
+
+def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWarning]:
+    """Return warnings of labels that stand for a missing value, or could.
+
+    Args:
+        rejected: rows that were left out for such a label.
+        kept: new labels that have enough rows to be real.
+    """
+    warnings = []
+    if rejected:
+        message = (
+            f"{rejected:,} rows have a mark for a missing value as their label, such as #N/A or "
+            "null, and were left out. Give them a label and upload them again."
+        )
+        warnings.append(UploadWarning(MISSING_LABEL, message, rejected))
+    if kept:
+        message = (
+            f"Labels could stand for a missing value and were kept: {_listed(kept)}. Remove the "
+            "label if its examples have none."
+        )
+        warnings.append(UploadWarning(MISSING_LABEL, message, len(kept), tuple(kept)))
+    return warnings
+
+
+def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
+    """Return a warning if labels look like lists of labels, such as `Account|Urgent`."""
+    known = {label: _split(label) for label in labels}
+    uses = Counter(part for parts in known.values() for part in parts)
+    found = [label for label, parts in known.items() if len(parts) > 1]
+    # One label with a bar in its name is a name; lists share their parts with other labels.
+    if not any(uses[part] > 1 for label in found for part in known[label]):
+        return []
+    places = tuple(found[:MAX_PLACES])
+    message = (
+        f"Labels look like several labels each: {_listed(places)}. A text has one label, so each "
+        "list is a label. Give every text the one label that matters most."
+    )
+    return [UploadWarning(SEVERAL_LABELS, message, len(found), places)]
+
+
+def _split(label: str) -> list[str]:
+    return [part for part in map(str.strip, _LISTED.split(label)) if part]
 
 
 def warn_of_counts(

@@ -51,6 +51,11 @@ _HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
 _RUN = re.compile(rb"[\x80-\xff]{3,}")
 _JUDGED_BYTES = 16_384
+# Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
+MIXED = "utf-8-mixed"
+# A file is UTF-8 if at most one row in so many has other bytes, and more rows prove that it is.
+_ROWS_PER_STRAY = 200
+_GOOD_PER_STRAY = 3
 _DENSE = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1256")
 _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big5", "gb18030")}
 
@@ -102,7 +107,7 @@ def _name_unlikely_bytes(head: bytes) -> str:
 def find_encoding(file: BinaryIO, language: str = "") -> str:
     """Detect the encoding from the bytes of the whole file, in one pass.
 
-    UTF-16 needs its byte order mark. Every other file is UTF-8 if it is valid UTF-8;
+    UTF-16 needs its byte order mark. Every other file is UTF-8 if nearly all of it is valid UTF-8;
         otherwise the encoding is guessed.
 
     Args:
@@ -126,7 +131,52 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
         if not _decodes_as(file, "utf-16"):
             raise InvalidUpload(f"The file is broken UTF-16: it ends in mid-character. {_REMEDY}")
         return "utf-16"
-    return "utf-8-sig" if _decodes_as(file, "utf-8") else _guess(file, language)
+    if _decodes_as(file, "utf-8"):
+        return "utf-8-sig"
+    return MIXED if find_stray_lines(file) else _guess(file, language)
+
+
+def find_stray_lines(file: BinaryIO) -> list[int]:
+    """Return the numbers, from 1, of the few lines that are not UTF-8 in a file that otherwise is.
+
+    Returns:
+        An empty list if there are too many of them, or too few lines that prove UTF-8.
+    """
+    file.seek(0)
+    stray: list[int] = []
+    good = lines = 0
+    for lines, line in enumerate(file, start=1):
+        if line.isascii():
+            continue
+        try:
+            line.decode("utf-8", "surrogatepass")
+            good += 1
+        except UnicodeDecodeError:
+            stray.append(lines)
+            if len(stray) > good + _ROWS_PER_STRAY:
+                return []
+    few = len(stray) <= max(1, lines // _ROWS_PER_STRAY)
+    return stray if few and good >= _GOOD_PER_STRAY * len(stray) else []
+
+
+def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Decode a byte that is not UTF-8 as Windows-1252 if that has a character for it.
+
+    Any other byte becomes half of a surrogate pair, for which its row is rejected, and so does a
+    character that the end of the file cuts.
+    """
+    try:
+        return codecs.lookup_error("surrogatepass")(error)
+    except UnicodeError:
+        pass
+    if isinstance(error, UnicodeDecodeError) and error.reason != "unexpected end of data":
+        text = error.object[error.start : error.end].decode("cp1252", "ignore")
+        if len(text) == error.end - error.start:
+            return text, error.end
+    return codecs.lookup_error("surrogateescape")(error)
+
+
+codecs.register_error(MIXED, _decode_stray)
 
 
 def _guess(file: BinaryIO, language: str) -> str:
@@ -188,6 +238,8 @@ def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
     """
     file.seek(0)
     errors = "surrogatepass" if encoding.startswith("utf") else "strict"
+    if encoding == MIXED:
+        encoding, errors = "utf-8-sig", MIXED
     stream = io.TextIOWrapper(file, encoding=encoding, errors=errors, newline="")
     try:
         yield stream

@@ -153,9 +153,21 @@ def _member(value: Mapping[str, Any], keys: Sequence[str], documented: Sequence[
 
 
 def _text(cell: object, key: str) -> str:
+    if isinstance(cell, list) and key in (*LABEL_KEYS, "labels"):
+        return _only_label(cell, key)
     if not isinstance(cell, str):
         raise ObjectFault(f'"{key}" is {name_kind(cell)}; make it a text in quotes.')
     return cell
+
+
+def _only_label(cell: list[object], key: str) -> str:
+    """Return the label of a list of one, as doccano exports it."""
+    if len(cell) == 1 and isinstance(cell[0], str):
+        return cell[0]
+    if all(isinstance(one, str) for one in cell):
+        shown = ", ".join(f"'{str(one)[:40]}'" for one in cell[:5]) or "none"
+        raise ObjectFault(f'"{key}" is a list of {len(cell)} labels: {shown}; a text has one.')
+    raise ObjectFault(f'"{key}" is {name_kind(cell)}; make it a text in quotes.')
 
 
 def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:

@@ -57,6 +57,8 @@ class RejectedRow:
     """Counted like Row.number."""
     reason: str
     """What is wrong, with limit, value and remedy, for the receipt."""
+    is_missing: bool = False
+    """Whether the label is a mark for a missing value."""
 
 
 def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow | RejectedRow:
@@ -220,9 +222,10 @@ def _read_delimited(
             yield RejectedRow(record.number, reason)
             continue
         cells += [""] * (last + 1 - len(cells))
-        yield make_row(
-            record.number, cells[layout.text_at], cells[layout.label_at], sentiment=sentiment
-        )
+        label = cells[layout.label_at]
+        if layout.label_end:
+            label = label.strip().removesuffix(layout.label_end)
+        yield make_row(record.number, cells[layout.text_at], label, sentiment=sentiment)
 
 
 def _find_row_fault(cells: list[str], layout: TextLayout) -> str:

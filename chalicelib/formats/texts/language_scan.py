@@ -6,13 +6,15 @@ rows. Spec: numOfDuplicates, Limits; contract section 5.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
-from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS
+from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS, MIN_EXAMPLES_PER_LABEL
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
+from chalicelib.domain.datasets.label_names import is_missing_mark, may_be_missing
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.datasets.upload_format import (
@@ -26,6 +28,8 @@ from chalicelib.domain.datasets.upload_warnings import (
     warn_of_contradictions,
     warn_of_counts,
     warn_of_labels,
+    warn_of_missing_labels,
+    warn_of_several_labels,
 )
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
@@ -66,6 +70,10 @@ class TextScan(UploadScan):
     """Message about further sheets of a workbook; empty if there is none."""
     merges: LabelMerges | None = None
     """Labels that cutting would merge; None while no label is long enough."""
+    marks: Mapping[str, int] | None = None
+    """Rows of each label that can be a mark for a missing value; None while there is none."""
+    missing: int = 0
+    """Rows whose label is such a mark; they are rejected."""
 
 
 def scan(
@@ -93,15 +101,20 @@ def scan(
     result = TextScan()
     begin(result)
     _recognise(file, rules, result, check)
-    try:
-        texts = _count_all(file, rules, result, check)
-    except _LongLabel:
-        merges = _merges(file, rules, result, check)
+    while True:
+        try:
+            texts = _count_all(file, rules, result, check)
+            break
+        except _NeedsAllLabels:
+            merges, marks = _survey_labels(file, rules, result, check)
         result = TextScan(
-            layout=result.layout, format=result.format, merges=merges, rows_file=result.rows_file
+            layout=result.layout,
+            format=result.format,
+            rows_file=result.rows_file,
+            merges=merges,
+            marks=marks,
         )
         begin(result)
-        texts = _count_all(file, rules, result, check)
     _check(result, rules)
     _warn(result, rules, texts)
     if rules.options.strict:
@@ -116,8 +129,8 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
             yield outcome
 
 
-class _LongLabel(Exception):
-    """A label must be cut, so labels that would become equal have to be collected first."""
+class _NeedsAllLabels(Exception):
+    """A label depends on all others: it must be cut, or can mean a missing value."""
 
 
 class _Texts:
@@ -163,15 +176,17 @@ def _recognise(
     result.format = result.layout.described()
 
 
-def _merges(
+def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
-) -> LabelMerges:
-    """Return the labels that cutting would merge."""
-    merges = LabelMerges()
+) -> tuple[LabelMerges, Mapping[str, int]]:
+    """Return the labels that cutting would merge, and the rows of those that can be marks."""
+    merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):
             merges.add(row)
-    return merges
+            if may_be_missing(row.label):
+                marks[row.label] += 1
+    return merges, marks
 
 
 def _count_all(
@@ -211,9 +226,10 @@ def _outcomes(
         if isinstance(row, RejectedRow):
             yield row
             continue
-        if merges is None and len(row.full_label) > MAX_NAME_CHARACTERS:
-            raise _LongLabel
+        if merges is None and _needs_all_labels(row, rules):
+            raise _NeedsAllLabels
         refusal = merges.find_rejection(row) if merges else None
+        refusal = refusal or _find_missing(row, rules, decision)
         if refusal is not None:
             yield refusal
             continue
@@ -224,12 +240,32 @@ def _outcomes(
         yield row if not is_known and texts.add(digest, row) else None
 
 
+def _needs_all_labels(row: TextRow, rules: ScanRules) -> bool:
+    is_open = may_be_missing(row.label) and row.label not in rules.known
+    return len(row.full_label) > MAX_NAME_CHARACTERS or is_open
+
+
+def _find_missing(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
+    """Reject a row whose label is a mark for a missing value, unless it is really a label."""
+    if not is_missing_mark(row.label) or row.label in rules.known or row.label in rules.former:
+        return None
+    rows = (decision.marks or {}).get(row.label, 0)
+    if may_be_missing(row.label) and rows >= MIN_EXAMPLES_PER_LABEL:
+        return None
+    return RejectedRow(
+        row.number,
+        f'the label "{row.label}" stands for a missing value; give each row a label.',
+        is_missing=True,
+    )
+
+
 def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
     """-"""
     if outcome is None:
         result.duplicates += 1
     elif isinstance(outcome, RejectedRow):
         result.reject(RejectedItem(outcome.reason, row=outcome.row))
+        result.missing += outcome.is_missing
     else:
         result.kept += 1
         if outcome.label not in result.kept_by_label:
@@ -263,6 +299,13 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
     result.warnings += [
         *result.layout.warnings,
         *warn_of_labels(counts),
+        *warn_of_missing_labels(result.missing, _kept_marks(result)),
+        *warn_of_several_labels(result.kept_by_label),
         *warn_of_counts(result.kept_by_label, result.duplicates, is_text=True),
         *warn_of_contradictions(texts.contradictions, texts.places),
     ]
+
+
+def _kept_marks(result: TextScan) -> list[str]:
+    """Return the new labels that could also mean a missing value."""
+    return [label for label in result.new_labels if may_be_missing(label)]

@@ -13,6 +13,7 @@ from chalicelib.domain.datasets.upload_format import (
     FileFormat,
     UploadWarning,
 )
+from chalicelib.formats.texts.encoding import MIXED
 from chalicelib.formats.texts.json_shapes import ObjectShape
 
 # Names of the delimiters in the API.
@@ -38,6 +39,8 @@ class TextLayout:
     """Position of the texts, from 0."""
     label_at: int = 1
     """Position of the labels, from 0."""
+    label_end: str = ""
+    """A character at the end of every label that is not part of it."""
     width: int = 2
     """Cells of a whole row."""
     shape: ObjectShape = field(default_factory=ObjectShape)
@@ -57,7 +60,7 @@ class TextLayout:
 
     def described(self) -> FileFormat:
         """Return the description of the format for the caller."""
-        encoding = {"utf-8-sig": "utf-8"}.get(self.encoding, self.encoding)
+        encoding = {"utf-8-sig": "utf-8", MIXED: "utf-8"}.get(self.encoding, self.encoding)
         if self.is_json:
             return FileFormat(self.kind, encoding)
         is_text = self.kind != XLSX

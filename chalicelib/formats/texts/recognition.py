@@ -18,13 +18,16 @@ from chalicelib.domain.datasets.upload_format import (
     DELIMITER_GUESSED,
     DELIMITERS,
     ENCODING_GUESSED,
+    ENCODING_MIXED,
     HEADER_GUESSED,
     JSON,
     JSONL,
     LABEL_STUDIO,
+    MAX_PLACES,
     TSV,
     XLSX,
     ReadingOptions,
+    UploadWarning,
 )
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.column_facts import (
@@ -49,14 +52,16 @@ from chalicelib.formats.texts.delimited import (
     read_records,
     score_separator,
 )
-from chalicelib.formats.texts.encoding import find_encoding, open_text
+from chalicelib.formats.texts.encoding import MIXED, find_encoding, find_stray_lines, open_text
 from chalicelib.formats.texts.json_records import looks_like_json, read_values
 from chalicelib.formats.texts.json_shapes import find_shape
 from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
 
 _HEAD_CHARACTERS = 4096
 _SAMPLE_RECORDS = 500
-_FEW, _MOST = 0.1, 0.8
+_FEW, _HALF, _MOST, _NEARLY_ALL = 0.1, 0.5, 0.8, 0.95
+# Forms write every answer of a question with several choices with this at its end.
+_FORMS_END = ";"
 _MOST_TITLES = 20
 _FASTTEXT_LABEL = "__label__"
 _NOTHING = object()
@@ -78,7 +83,9 @@ def recognise(
     """
     encoding = find_encoding(file, language)
     layout = TextLayout(kind=XLSX if is_workbook else CSV, encoding=encoding)
-    if encoding not in ("utf-8-sig", "utf-16"):
+    if encoding == MIXED:
+        layout = _warn_of_stray_lines(file, layout)
+    elif encoding not in ("utf-8-sig", "utf-16"):
         layout = layout.with_warning(
             ENCODING_GUESSED,
             f"The file is not UTF-8; it was read as {encoding}. Look at a text with accents or "
@@ -95,6 +102,19 @@ def recognise(
             "workbook. Leave 'format' out, or send another file."
         )
     return _Delimited(file, layout, options).recognise()
+
+
+def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
+    lines = find_stray_lines(file)
+    warning = UploadWarning(
+        ENCODING_MIXED,
+        f"{len(lines):,} lines have bytes that are not UTF-8, unlike the rest. They were "
+        "read as Windows-1252, or rejected where that has no character. Check them, and "
+        "save the file as UTF-8.",
+        len(lines),
+        tuple(f"line {line}" for line in lines[:MAX_PLACES]),
+    )
+    return replace(layout, warnings=(*layout.warnings, warning))
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
@@ -153,6 +173,8 @@ class _Survey:
     """Second cells of the rows of two."""
     is_named: bool
     """Whether the first row names text and label."""
+    is_documented: bool
+    """Whether it does so by the names of the documentation."""
 
     @property
     def is_whole(self) -> bool:
@@ -177,20 +199,34 @@ class _Delimited:
     def recognise(self) -> TextLayout:
         """Decide delimiter, header and columns."""
         self._layout = self._find_delimiter()
+        self._find_rows()
+        return self._find_label_end()
+
+    def _find_rows(self) -> None:
+        """Decide header and columns."""
         first = next(self._rows(), None)
         if first is None:
-            return self._layout
+            return
         plain, titles = self._layout, self._find_titles()
         if titles:
             self._layout = replace(plain, skipped=plain.skipped | titles)
             number, cells = next(self._rows())
             self._find_columns(number, [cell.strip() for cell in cells], has_titles=True)
             if self._layout.header:
-                return self._layout
+                return
         self._layout = plain
         number, cells = first
         self._find_columns(number, [cell.strip() for cell in cells])
-        return self._layout
+
+    def _find_label_end(self) -> TextLayout:
+        """Find a character that an export adds to every label."""
+        at = self._layout.label_at
+        rows = islice(self._rows(), _SAMPLE_RECORDS)
+        labels = [cells[at].strip() for _, cells in rows if len(cells) > at]
+        ends = sum(label.endswith(_FORMS_END) and len(label) > 1 for label in labels)
+        if not labels or ends < len(labels) * _NEARLY_ALL:
+            return self._layout
+        return replace(self._layout, label_end=_FORMS_END)
 
     def _find_titles(self) -> frozenset[int]:
         """Find rows of one cell above the column names, as reports begin with."""
@@ -244,6 +280,7 @@ class _Delimited:
             count / len(sample) if sample else 0.0,
             [cells[1] for cells in sample if len(cells) == 2],
             bool(sample) and find_named_columns(sample[0]).columns is not None,
+            bool(sample) and find_documented_columns(sample[0]) is not None,
         )
 
     def _find_delimiter(self) -> TextLayout:
@@ -259,6 +296,8 @@ class _Delimited:
             return self._with_delimiter(asked)
         old = self._documented_delimiter()
         surveys = {delimiter: self._survey(delimiter) for delimiter in DELIMITERS}
+        if surveys[old].is_documented and len(surveys[old].labels) > surveys[old].rows * _HALF:
+            return self._with_delimiter(old)  # other delimiters in cells are part of them
         if not surveys[old].labels:
             return self._first_reading(old, list(surveys.values()))
         new = max(

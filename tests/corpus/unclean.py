@@ -1,0 +1,83 @@
+"""Files of texts as forms, spreadsheets and tools write them: stray marks, bytes and lists."""
+
+from __future__ import annotations
+
+import json
+
+from tests.corpus.case import UploadCase
+from tests.corpus.texts import LABELS, PAIRS, rows_of
+from tests.workbooks import sheet, workbook
+
+MISSING = frozenset({"missingLabel"})
+SEVERAL = frozenset({"severalLabels"})
+MIXED = frozenset({"encodingMixed"})
+HEADER = ("text", "label")
+_MARKS = ("#N/A", "nan", "NULL", "None", "\\N", "-")
+_MARKED = [HEADER, *PAIRS, *((f"an open ticket about {mark}", mark) for mark in _MARKS)]
+_LISTS = {"shipping|urgent": 6, "refund|urgent": 6}
+_FRENCH = [(f"la facture n° {number} est erronée", "Réclamation") for number in range(20)]
+_FRENCH += [(f"où est le colis n° {number}", "Expédition") for number in range(20)]
+_FRENCH_LABELS = {"Réclamation": 20, "Expédition": 20}
+
+
+def _file(rows: list[tuple[str, str]], delimiter: str = ",") -> bytes:
+    return rows_of([HEADER, *rows], delimiter).encode()
+
+
+def _listed(mark: str, end: str = "") -> list[tuple[str, str]]:
+    return [(text, f"{label}{mark}urgent{end}") for text, label in PAIRS]
+
+
+def _ok(name: str, content: bytes, **more: object) -> UploadCase:
+    return UploadCase(name, content, **{"labels": LABELS, "kind": "csv", **more})  # type: ignore[arg-type]
+
+
+def _book(rows: list[tuple[str, str]]) -> bytes:
+    return workbook({"Tickets": sheet(rows)})
+
+
+def _french(*replaced: tuple[str, bytes]) -> bytes:
+    content = _file(_FRENCH)
+    for text, stray in replaced:
+        content = content.replace(text.encode(), stray, 1)
+    return content
+
+
+_STRAY = ("n° 7 est erronée", b"n\xb0 7 est erron\xe9e")
+_CONTROL = ("n° 7 est erronée", b"n\xc2\xb0 7 est erron\x81e")
+
+UNCLEAN = [
+    _ok("bars in labels below a documented header", _file(_listed("|")), labels=_LISTS,
+        warnings=SEVERAL),
+    _ok("semicolons in labels below a documented header", _file(_listed(";")),
+        labels={name.replace("|", ";"): count for name, count in _LISTS.items()}, warnings=SEVERAL),
+    _ok("answers of a form that end in a semicolon", _file([(t, f"{k};") for t, k in PAIRS])),
+    _ok("several answers of a form", _file(_listed(";", ";")),
+        labels={name.replace("|", ";"): count for name, count in _LISTS.items()}, warnings=SEVERAL),
+    _ok("a workbook of a form", _book([HEADER, *((t, f"{k};") for t, k in PAIRS)]),
+        kind="xlsx"),
+    _ok("one label with a bar in its name",
+        _file([(text, label.replace("refund", "refund|credit")) for text, label in PAIRS]),
+        labels={"shipping": 6, "refund|credit": 6}),
+    _ok("marks for missing labels", rows_of(_MARKED).encode(), warnings=MISSING, rejected=6),
+    _ok("marks for missing labels in tabs", rows_of(_MARKED, "\t").encode(), kind="tsv",
+        warnings=MISSING, rejected=6),
+    _ok("marks for missing labels in a workbook", _book(_MARKED), kind="xlsx",
+        warnings=MISSING, rejected=6),
+    _ok("marks for missing labels in JSON",
+        json.dumps([{"text": text, "label": label} for text, label in _MARKED[1:]]).encode(),
+        kind="json", warnings=MISSING, rejected=6),
+    _ok("a label called None", _file([*PAIRS, *((f"hello {n}", "None") for n in range(5))]),
+        labels={**LABELS, "None": 5}, warnings=MISSING),
+    _ok("one row of Windows-1252 in UTF-8", _french(_STRAY), labels=_FRENCH_LABELS,
+        warnings=MIXED),
+    _ok("one byte that is no letter in UTF-8", _french(_CONTROL),
+        labels={**_FRENCH_LABELS, "Réclamation": 19}, warnings=MIXED, rejected=1),
+    _ok("a last character that is cut", _french() + "où est le colis,Expédié".encode()[:-1],
+        labels=_FRENCH_LABELS, warnings=MIXED, rejected=1),
+    _ok("doccano", "\n".join(
+        json.dumps({"id": n, "text": text, "label": [label]})
+        for n, (text, label) in enumerate([*PAIRS, ("both", "a"), ("none", "b")])
+    ).encode().replace(b'["a"]', b'["refund", "shipping"]').replace(b'["b"]', b"[]"),
+        kind="jsonl", rejected=2),
+]  # fmt: skip
