@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from chalice.app import Chalice, Request, Response
 
 from chalicelib import log, metrics
+from chalicelib.domain.common.head_calls import head_call
 from chalicelib.errors import BadRequest, MethodNotAllowed, RouteNotFound, ServiceError
 from chalicelib.web.http.access_log import call_ids, write_access
 from chalicelib.web.http.cors import cors_headers, preflight
 from chalicelib.web.http.request import read_request, whole_event
-from chalicelib.web.http.responses import error_response, reshape
+from chalicelib.web.http.responses import error_response, reshape, without_body
 from chalicelib.web.operations.operation import Call, Operation, run
 
 if TYPE_CHECKING:
@@ -92,8 +93,16 @@ class PresageApp(Chalice):
     def _answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Answer a whole event."""
         path = event["requestContext"]["resourcePath"]
-        if event["requestContext"]["httpMethod"] == "OPTIONS" and path in self.routes:
+        method = event["requestContext"]["httpMethod"]
+        if method == "OPTIONS" and path in self.routes:
             return dict(preflight(self.routes[path]).to_dict())
+        if method == "HEAD":
+            with head_call() as call:
+                return without_body(self._called(event, context), has_length=call.has_length)
+        return self._called(event, context)
+
+    def _called(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        """Answer an event by its operation, or refuse it."""
         problem = self._routing_problem(event)
         if problem is not None:
             return dict(error_response(problem).to_dict(self.api.binary_types))
@@ -133,4 +142,4 @@ class PresageApp(Chalice):
 
         view.__doc__ = operation.summary
         name = f"{operation.name}_{family}" if family else operation.name
-        self.route(path, methods=[operation.method], content_types=[], name=name)(view)
+        self.route(path, methods=[*operation.methods], content_types=[], name=name)(view)

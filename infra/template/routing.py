@@ -35,7 +35,8 @@ def function_of(method: str, path: str) -> str:
         method: of the call, in capitals.
         path: as it is declared, with variables in braces.
     """
-    called = f"{method} {path}"
+    # HEAD is answered like GET, so its answer needs the same engines.
+    called = f"{'GET' if method == 'HEAD' else method} {path}"
     return next((name for name, rule in RULES if re.fullmatch(rule, called)), RECORDS)
 
 
@@ -43,4 +44,5 @@ def routes() -> Iterator[tuple[str, str, str]]:
     """Yield method, path and function of every route of the interface."""
     for operation in OPERATIONS:
         for _, path in operation.served():
-            yield operation.method, path, function_of(operation.method, path)
+            for method in operation.methods:
+                yield method, path, function_of(method, path)

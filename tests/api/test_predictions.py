@@ -51,6 +51,25 @@ def test_multipart_is_read_like_json(call, world, monkeypatch):
     assert read == ["  é \n"]
 
 
+@pytest.mark.parametrize(("sent", "echoed"), [("", ""), (" ", " "), (None, None)])
+def test_sample_id_is_echoed_as_sent(call, sent, echoed):
+    """An empty `sampleId` in JSON is a value like any other; null means that it is absent."""
+    answer = call.json("POST", URL, modelId=MODEL_ID, document="é", sampleId=sent)
+
+    assert answer.json.get("sampleId") == echoed
+
+
+def test_empty_part_is_no_sample_id(call):
+    """In a form an empty part means that the field is absent."""
+    parts = (
+        ("modelId", MODEL_ID.encode(), None),
+        ("document", b"a", None),
+        ("sampleId", b"", None),
+    )
+
+    assert "sampleId" not in call.form("POST", URL, *parts).json
+
+
 @pytest.mark.parametrize(
     ("fields", "text"),
     [

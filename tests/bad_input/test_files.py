@@ -200,15 +200,17 @@ def test_long_label_never_joins_a_whole_one(maker):
 
 
 def test_fourth_sentiment_is_rejected(maker):
-    """Sentiments are three, in any case; another label costs its row."""
+    """Sentiments are three, in any case; another label costs its row, and the reason helps."""
     rows = b"good,Positive\nbad,NEGATIVE\nmeh,neutral\nodd,mixed\n"
 
     dataset, receipt = read(maker, rows, dataset_type="text-sentiment")
 
     assert labels(dataset) == {"positive": 1, "negative": 1, "neutral": 1}
-    assert receipt["rejections"] == [
-        {"row": 4, "reason": 'the label is "mixed"; use positive, negative or neutral.'}
-    ]
+    reason = (
+        'the label is "mixed"; use positive, negative or neutral, or upload the file as type '
+        "text-intent, which takes any label."
+    )
+    assert receipt["rejections"] == [{"row": 4, "reason": reason}]
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,14 @@ each_size = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 
 @each_size
 def test_every_operation_is_shown_and_fits(docs, live, size):
-    """Every operation of the OpenAPI document is shown, and nothing overflows the window."""
+    """Every operation of the document but HEAD is shown, and nothing overflows the window."""
     docs.open(*size)
     document = live.stranger.get("/v2/openapi.json").ok()
     wanted = {
         f"operations-{operation['tags'][0]}-{operation['operationId']}"
         for path in document["paths"].values()
-        for operation in path.values()
+        for method, operation in path.items()
+        if method != "head"
     }
     shown = docs.page.locator(".opblock").evaluate_all("blocks => blocks.map(block => block.id)")
     assert set(shown) == wanted

@@ -79,6 +79,14 @@ def test_preflight_is_answered(anonymous: StageClient):
     assert (answer.status, answer.headers["allow"]) == (204, "POST, OPTIONS")
 
 
+def test_head_is_answered(anonymous: StageClient):
+    """HEAD passes the gateway with the status and type of GET, and without a body."""
+    answer = anonymous.send("HEAD", "/v2/health")
+
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["content-type"] == "application/json"
+
+
 def test_errors_of_the_function_pass_the_gateway(anonymous: StageClient, client: StageClient):
     """No token, a bad body, a wrong type, a missing object: each with its status and code."""
     intent, kind = "/v2/language/intent", {"Content-Type": "application/json"}

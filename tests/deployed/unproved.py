@@ -176,6 +176,12 @@ def _domain(template: Template) -> None:
     assert "BasePath" not in mapping
 
 
+def _head_answers(template: Template) -> None:
+    paths = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+    gets = {path for path, methods in paths.items() if "get" in methods}
+    assert gets == {path for path, methods in paths.items() if "head" in methods}
+
+
 UNPROVED: dict[str, Callable[[Template], None]] = {
     "10 MB a request, refused by the gateway": _large_bodies,
     "6 MB an event or answer of a function": _large_events,
@@ -185,6 +191,7 @@ UNPROVED: dict[str, Callable[[Template], None]] = {
     "29 seconds a call": _slow_answers,
     "throttling of the stage and of its methods": _throttling,
     "the web ACL that limits calls by address": _web_acl,
+    "the Content-Length of an answer to HEAD, whose body is empty": _head_answers,
     "lines of the access log": _access_log,
     "memory, processors and disk of a function": _memory_and_disk,
     "how many of a queue's function run at once": _concurrency,

@@ -45,6 +45,20 @@ def nothing() -> dict[str, Any]:
     return {"object": "nothing"}
 
 
+@app.route("/v2/sized", methods=["GET", "HEAD"])
+def sized() -> Response:
+    """Answer HEAD with the length of GET's body."""
+    if app.current_request.method == "GET":
+        return Response("0123456789", {"ETag": '"a"'})
+    return Response("", {"Content-Length": "10", "ETag": '"a"'})
+
+
+@app.route("/v2/unsized", methods=["HEAD"])
+def unsized() -> Response:
+    """Answer HEAD without a length."""
+    return Response("", {"ETag": '"a"'})
+
+
 @app.route("/v2/too-fast")
 def too_fast() -> Response:
     """Tell the client to come back later."""

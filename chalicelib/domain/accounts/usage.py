@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from chalicelib import log, metrics
+from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.errors import (
     BrowseQuotaExceeded,
     ExampleQuotaExceeded,
@@ -346,7 +347,11 @@ class Allowances:
         now, own = self._clock(), account.example_calls_per_month
         limit = self._example_calls_per_month if own is None else own
         reservation = Reservation(self._counters, account.account_id, EXAMPLES, now)
-        if reservation.count(limit) is None:
+        if current_head_call():
+            is_allowed = self._counters.used(account.account_id, EXAMPLES, month_key(now)) < limit
+        else:
+            is_allowed = reservation.count(limit) is not None
+        if not is_allowed:
             metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=EXAMPLES)
             raise _no_example_call_left(limit, now)
         with _settled(reservation):
@@ -359,13 +364,18 @@ class Allowances:
             BrowseQuotaExceeded: the day's limit would be passed.
             StorageUnavailable: they could not be counted.
         """
+        if not records:
+            return
         now, limit = self._clock(), self._browsed_per_day
         tomorrow = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
         until = tomorrow + timedelta(days=1)
         day = f"{now:%Y-%m-%d}"
-        if records and not self._counters.add(
-            account.account_id, BROWSED, day, records, limit, until
-        ):
+        if current_head_call():
+            used = self._counters.used(account.account_id, BROWSED, day)
+            is_allowed = used + records <= limit
+        else:
+            is_allowed = self._counters.add(account.account_id, BROWSED, day, records, limit, until)
+        if not is_allowed:
             metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=BROWSED)
             raise BrowseQuotaExceeded(
                 f"With these {records} examples you would have browsed more than the {limit:,} of "

@@ -80,7 +80,10 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
         full_label = full_label.lower()
         if full_label not in SENTIMENTS:
             shown = _shorten(label.strip())
-            reason = f'the label is "{shown}"; use positive, negative or neutral.'
+            reason = (
+                f'the label is "{shown}"; use positive, negative or neutral, or upload the file '
+                "as type text-intent, which takes any label."
+            )
     if reason:
         return RejectedRow(number, reason)
     if len(full_label) <= MAX_NAME_CHARACTERS:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from chalicelib import log
+from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.domain.datasets.example import Example, Thumbnail
 from chalicelib.errors import ServiceError
 from chalicelib.formats.pictures.thumbnails import draw_thumbnail, read_for_thumbnail, suffices
@@ -86,10 +87,15 @@ class ThumbnailService:
         """Look for thumbnails, several at a time."""
         if not digests:
             return {}
-        ends_at = time.monotonic() + MAKE_SECONDS
+        head = current_head_call()
+        ends_at = time.monotonic() + (0 if head else MAKE_SECONDS)
         find = log.with_context(lambda digest: self._find_one(dataset_id, digest, ends_at))
         with ThreadPoolExecutor(min(_LOOKS, len(digests)), "thumbnails") as threads:
-            return dict(zip(digests, threads.map(find, digests), strict=True))
+            found = dict(zip(digests, threads.map(find, digests), strict=True))
+        if head and None in found.values():
+            # GET would make the missing ones now, and show them.
+            head.has_length = False
+        return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
         """Look for one, and make it when it is missing and there is time."""

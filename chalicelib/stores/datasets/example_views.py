@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
 from chalicelib.domain.datasets.dataset import Dataset, Label
 from chalicelib.domain.datasets.example import Example, ExampleView
@@ -42,7 +43,7 @@ class ExampleViews:
             ExampleView(example, label, self._location(dataset, example))
             for example, label in found
         )
-        if any(example.picture for example, _ in found):
+        if any(example.picture for example, _ in found) and not current_head_call():
             # After they were made: none of them lives longer than what the row says.
             until = self._clock() + timedelta(seconds=IMAGE_URL_SECONDS)
             if not self._datasets.note_urls(dataset, to_milliseconds(until)):

@@ -15,6 +15,7 @@ from typing import Any
 from pynamodb.exceptions import PynamoDBException
 
 from chalicelib import log
+from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
@@ -63,7 +64,8 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
     )
     is_far = offset - position >= SPACING and len(places.ids) < _MOST_NOTES
     # A row with a lower id may still be on its way while this one is young.
-    if is_far and rows and rows[0].created_at < now - _SETTLED_MILLISECONDS:
+    is_settled = is_far and rows and rows[0].created_at < now - _SETTLED_MILLISECONDS
+    if is_settled and not current_head_call():
         _note(places, offset, start)
     return rows
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from chalicelib import log, metrics
 from chalicelib.web.http.request import OLD_PATHS, VERSION_1, VERSION_2
+from chalicelib.web.http.responses import body_size
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
 OTHER = "other"
@@ -57,14 +58,6 @@ def write_access(
         route=route,
         status=status,
         milliseconds=milliseconds,
-        bytes=_size(answer),
+        bytes=body_size(answer),
         **metrics.embedded(figures, Route=metric),
     )
-
-
-def _size(answer: Mapping[str, Any]) -> int:
-    """Return the size of an answer's body as the caller gets it, in bytes."""
-    body = str(answer.get("body") or "")
-    if answer.get("isBase64Encoded"):
-        return len(body) * 3 // 4 - body[-2:].count("=")
-    return len(body) if body.isascii() else len(body.encode("utf-8", "surrogatepass"))

@@ -158,7 +158,8 @@ JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
 FILE_FIELDS = ("data", "sampleContent", "formTemplate")
 """BodyFields that are files when they come as a part."""
-UNTRIMMED = ("document", "sampleId")
+SAMPLE_ID = "sampleId"
+UNTRIMMED = ("document", SAMPLE_ID)
 """BodyFields whose white space belongs to them."""
 ENCODED = "sampleBase64Content"
 """The field that holds a file as text, with or without line breaks."""
@@ -309,7 +310,12 @@ def _json_object(body: bytes) -> dict[str, Any]:
     if not isinstance(decoded, dict):
         raise BadRequest("The JSON body must be an object with the fields.", "invalid_json")
     members = ((str(name), _trimmed(str(name), value)) for name, value in decoded.items())
-    return {name: value for name, value in members if value is not None and value != ""}
+    return {
+        name: value
+        for name, value in members
+        # An empty `sampleId` is echoed; of other fields the empty text means that they are absent.
+        if value is not None and (value != "" or name == SAMPLE_ID)
+    }
 
 
 def _trimmed(name: str, value: object) -> object:

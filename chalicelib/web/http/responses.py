@@ -93,6 +93,26 @@ def error_headers(error: ServiceError) -> dict[str, str]:
     return headers
 
 
+def body_size(answer: Mapping[str, Any]) -> int:
+    """Return the size of the body of a function's answer as the caller gets it, in bytes."""
+    body = str(answer.get("body") or "")
+    if answer.get("isBase64Encoded"):
+        return len(body) * 3 // 4 - body[-2:].count("=")
+    return len(body) if body.isascii() else len(body.encode("utf-8", "surrogatepass"))
+
+
+def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
+    """Return the answer to HEAD: that to GET with its length in place of its body. RFC 9110, 9.3.2.
+
+    Args:
+        answer: a function's answer to GET.
+        has_length: whether GET's body is known to have this length.
+    """
+    length = {"Content-Length": str(body_size(answer))} if has_length else {}
+    headers = {**answer["headers"], **length}
+    return {**answer, "headers": headers, "body": "", "isBase64Encoded": False}
+
+
 def reshape(request: Request, get_response: Callable[[Request], Response]) -> Response:
     """Middleware: give errors that Chalice makes itself the service's body."""
     answer = get_response(request)

@@ -55,6 +55,10 @@ DESCRIPTIONS = {
 }
 
 
+_HEAD_DETAILS = (
+    "Returns status and headers of GET. Counts against the rate limits, not against the monthly "
+    "limit of example lists; issues no URL."
+)
 KEY_PARAMETER: Schema = {
     "name": KEY_HEADER,
     "in": "header",
@@ -82,7 +86,10 @@ def document(operations: Iterable[Operation]) -> Schema:
     for operation in listed:
         for family, path in operation.routes():
             described = _operation(operation, family, path, schemas)
-            paths.setdefault(path, {})[operation.method.lower()] = described
+            methods = paths.setdefault(path, {})
+            methods[operation.method.lower()] = described
+            if "HEAD" in operation.methods:
+                methods["head"] = _head(described)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -219,6 +226,21 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
     if operation.form is not None:
         described["requestBody"] = _body(operation, family, schemas)
     return described
+
+
+def _head(described: Schema) -> Schema:
+    """Describe HEAD by the description of GET."""
+    answers = described["responses"].items()
+    return {
+        **described,
+        "operationId": f"head_{described['operationId']}",
+        "summary": "Return status and headers of GET, without a body.",
+        "description": f"{_HEAD_DETAILS} GET: {described['description']}",
+        "responses": {
+            status: {name: member for name, member in answer.items() if name != "content"}
+            for status, answer in answers
+        },
+    }
 
 
 def _details(operation: Operation) -> str:

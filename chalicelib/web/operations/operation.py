@@ -140,6 +140,11 @@ class Operation:
     group: str = ""
     """One of GROUPS: its section in the document."""
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Its method, and HEAD wherever GET is."""
+        return (self.method, "HEAD") if self.method == "GET" else (self.method,)
+
     def routes(self) -> Iterator[tuple[str, str]]:
         """Yield (family, path) for each path that the document describes."""
         for path in (self.path, *self.aliases):

@@ -81,10 +81,12 @@ class Front:
         if answer.is_own and self._has_origins:
             answer.headers.extend(OPEN_HEADERS.items())
         status = f"{answer.status} {_reason(answer.status)}"
-        has_length = answer.status >= 200 and answer.status not in (204, 304)
-        length = [("Content-Length", str(len(answer.body)))] if has_length else []
-        start_response(status, [*answer.headers, *length])
-        return [] if request.method == "HEAD" or not has_length else [answer.body]
+        has_body = answer.status >= 200 and answer.status not in (204, 304)
+        is_head = request.method == "HEAD"
+        length = answer.length if is_head and not answer.is_own else len(answer.body)
+        lengths = [("Content-Length", str(length))] if has_body and length is not None else []
+        start_response(status, [*answer.headers, *lengths])
+        return [answer.body] if has_body and not is_head else []
 
     def is_short(self, request: Any) -> bool:
         """Return whether a request is for the function of records, whose calls are the shortest."""

@@ -214,6 +214,8 @@ class HttpAnswer:
     body: bytes
     is_own: bool = False
     """Whether it is the gateway's own, without a call of the service."""
+    length: int | None = None
+    """Length of the body that GET would have, in an answer to HEAD."""
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
@@ -231,7 +233,9 @@ def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
     if not isinstance(body, str):
         raise ValueError("the body of a proxy result must be a text")  # noqa: TRY004 - as a gateway
     content = base64.b64decode(body) if result.get("isBase64Encoded") else body.encode("utf-8")
-    return HttpAnswer(int(result["statusCode"]), headers, content)
+    lengths = [str(v) for n, v in pairs if n.lower() == "content-length"]
+    length = int(lengths[0]) if lengths else None
+    return HttpAnswer(int(result["statusCode"]), headers, content, length=length)
 
 
 def remap_headers(answer: HttpAnswer) -> HttpAnswer:

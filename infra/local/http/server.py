@@ -93,6 +93,13 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         environment[HEADERS_KEY] = self.request.raw_headers
         return environment
 
+    @property
+    def has_body(self) -> bool:
+        """Whether the answer has a body, or the length of one."""
+        # Without a length, waitress would send the end of a chunked body even to HEAD.
+        is_unsized = self.request.command == "HEAD" and self.content_length is None
+        return not is_unsized and bool(super().has_body)
+
     def build_response_header(self) -> bytes:
         """Return the header block with names spelled as the application did, as a gateway does."""
         self._delay_reads()

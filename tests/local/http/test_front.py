@@ -142,6 +142,19 @@ def test_head_has_no_body(stack):
     assert (after.status, after_body) == (200, b'{"object":"nothing"}')
 
 
+@pytest.mark.parametrize(("path", "length"), [("/v2/sized", "10"), ("/v2/unsized", None)])
+def test_head_has_the_length_that_the_application_gave(stack, path, length):
+    """HEAD has GET's headers and length, or none, and no byte of a body follows."""
+    answer = talk(
+        stack.url, f"HEAD {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+    )
+
+    found = (answer.status, answer.body, answer.headers.get("etag"))
+    assert found == (200, b"", '"a"')
+    assert answer.headers.get("content-length") == length
+    assert "transfer-encoding" not in answer.headers
+
+
 def test_chunked_upload_that_waits_for_continue(stack):
     """A client that streams chunks after a 100 Continue is served, at once."""
     host, port = stack.url.removeprefix("http://").split(":")
