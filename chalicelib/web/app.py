@@ -84,7 +84,8 @@ class PresageApp(Chalice):
         event = whole_event(event)
         name = str(getattr(context, "function_name", ""))
         with log.bound(**call_ids(event, context)), metrics.cold_start(name):
-            answer = self._answer(event, context)
+            is_head = event["requestContext"]["httpMethod"] == "HEAD"
+            answer = (self._answer_head if is_head else self._answer)(event, context)
             self._allow_origin(event, answer)
             known = event["requestContext"]["resourcePath"] in self.routes
             write_access(event, answer, time.perf_counter() - began, is_known=known)
@@ -93,20 +94,18 @@ class PresageApp(Chalice):
     def _answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Answer a whole event."""
         path = event["requestContext"]["resourcePath"]
-        method = event["requestContext"]["httpMethod"]
-        if method == "OPTIONS" and path in self.routes:
+        if event["requestContext"]["httpMethod"] == "OPTIONS" and path in self.routes:
             return dict(preflight(self.routes[path]).to_dict())
-        if method == "HEAD":
-            with head_call() as call:
-                return without_body(self._called(event, context), has_length=call.has_length)
-        return self._called(event, context)
-
-    def _called(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
-        """Answer an event by its operation, or refuse it."""
         problem = self._routing_problem(event)
         if problem is not None:
             return dict(error_response(problem).to_dict(self.api.binary_types))
         return dict(super().__call__(event, context))
+
+    def _answer_head(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        """Answer HEAD like GET, without its body and its effects."""
+        with head_call() as call:
+            answer = self._answer(event, context)
+        return without_body(answer, has_length=call.has_length)
 
     def _allow_origin(self, event: dict[str, Any], answer: dict[str, Any]) -> None:
         """Let pages of other origins read an answer, where the settings name them."""
