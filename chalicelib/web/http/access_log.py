@@ -11,7 +11,6 @@ from typing import Any
 
 from chalicelib import log, metrics
 from chalicelib.web.http.request import OLD_PATHS, VERSION_1, VERSION_2
-from chalicelib.web.http.responses import body_size
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
 OTHER = "other"
@@ -61,3 +60,11 @@ def write_access(
         bytes=body_size(answer),
         **metrics.embedded(figures, Route=metric),
     )
+
+
+def body_size(answer: Mapping[str, Any]) -> int:
+    """Return the size of the body of a function's answer as the caller gets it, in bytes."""
+    body = str(answer.get("body") or "")
+    if answer.get("isBase64Encoded"):
+        return len(body) * 3 // 4 - body[-2:].count("=")
+    return len(body) if body.isascii() else len(body.encode("utf-8", "surrogatepass"))

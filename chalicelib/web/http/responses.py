@@ -14,6 +14,7 @@ from chalice.app import Request, Response
 
 from chalicelib.domain.accounts.usage import Usage
 from chalicelib.errors import InvalidScheme, MethodNotAllowed, ServiceError, Unauthorized
+from chalicelib.web.http.access_log import body_size
 from chalicelib.web.http.request import ApiRequest
 
 RATE_LIMIT_HEADERS = {
@@ -91,14 +92,6 @@ def error_headers(error: ServiceError) -> dict[str, str]:
         challenge = "Bearer" if isinstance(error, InvalidScheme) else 'Bearer error="invalid_token"'
         headers["WWW-Authenticate"] = challenge
     return headers
-
-
-def body_size(answer: Mapping[str, Any]) -> int:
-    """Return the size of the body of a function's answer as the caller gets it, in bytes."""
-    body = str(answer.get("body") or "")
-    if answer.get("isBase64Encoded"):
-        return len(body) * 3 // 4 - body[-2:].count("=")
-    return len(body) if body.isascii() else len(body.encode("utf-8", "surrogatepass"))
 
 
 def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
