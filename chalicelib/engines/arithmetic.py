@@ -39,7 +39,7 @@ class Arithmetic(Protocol):
     dtype: Any
     """Type of every array of the fit."""
     threads: int
-    """Threads that share an evaluation; what comes out does not depend on them."""
+    """Threads that share an evaluation; results do not depend on them."""
 
     def features(self, values: Floats) -> Floats:
         """Round features in place; float, any shape."""
@@ -54,16 +54,16 @@ class Arithmetic(Protocol):
         ...
 
     def exp(self, values: Floats) -> Floats:
-        """Exponential of values that are at most 0, in place; float, any shape."""
+        """Return the exponential of values of at most 0, in place; float, any shape."""
         ...
 
     def log(self, values: Floats) -> Floats:
-        """Natural logarithm of positive values; float, any shape."""
+        """Return the natural logarithm of positive values; float, any shape."""
         ...
 
 
 class PlainArithmetic:
-    """Float32 as the processor gives it: fast, and repeatable on one machine."""
+    """Float32 of the processor: fast, and repeatable only on one machine."""
 
     dtype: Any = np.float32
 
@@ -71,23 +71,23 @@ class PlainArithmetic:
         self.threads = threads
 
     def features(self, values: Floats) -> Floats:
-        """Return the features as they are; float32, any shape."""
+        """Return the features unchanged."""
         return values
 
     def weights(self, values: Floats) -> Floats:
-        """Return the weights as they are; float32, any shape."""
+        """Return the weights unchanged."""
         return values
 
     def residuals(self, values: Floats) -> Floats:
-        """Return the residuals as they are; float32, any shape."""
+        """Return the residuals unchanged."""
         return values
 
     def exp(self, values: Floats) -> Floats:
-        """Exponential in place; float32, any shape."""
+        """Return the exponential, in place; float32, any shape."""
         return np.exp(values, out=values)
 
     def log(self, values: Floats) -> Floats:
-        """Natural logarithm; float32, any shape."""
+        """Return the natural logarithm; float32, any shape."""
         return np.log(values)
 
 
@@ -112,29 +112,20 @@ class GridArithmetic:
         return _round_to(values, _RESIDUAL_STEPS)
 
     def exp(self, values: Floats) -> Floats:
-        """Exponential of values that are at most 0, in place; float64, any shape."""
+        """Return the exponential of values of at most 0, in place; float64, any shape."""
         return exact_exp(values)
 
     def log(self, values: Floats) -> Floats:
-        """Natural logarithm of positive values; float64, any shape."""
+        """Return the natural logarithm of positive values; float64, any shape."""
         return exact_log(values)
 
 
 def arithmetic_for(examples: int, threads: int = 1) -> Arithmetic:
-    """Choose the grid where it fits, plain float32 above.
-
-    Args:
-        examples: number of training examples.
-        threads: threads that share an evaluation.
-
-    Returns:
-        The arithmetic to fit with.
-    """
+    """Return grid arithmetic for up to EXACT_EXAMPLES examples, plain float32 above."""
     return GridArithmetic(threads) if examples <= EXACT_EXAMPLES else PlainArithmetic(threads)
 
 
 def _round_to(values: Floats, steps: float) -> Floats:
-    """Round to multiples of 1 / steps in place; float64, any shape."""
     values *= steps
     np.rint(values, out=values)
     values /= steps
@@ -142,7 +133,7 @@ def _round_to(values: Floats, steps: float) -> Floats:
 
 
 def exact_exp(values: Floats) -> Floats:
-    """Exponential from + - x / alone, in place; below -700 the answer is that of -700.
+    """Return the exponential, in place, built from + - x / alone; below -700 that of -700.
 
     Args:
         values: numbers of at most 0, float64, contiguous, any shape; overwritten.
@@ -160,7 +151,6 @@ def exact_exp(values: Floats) -> Floats:
 
 
 def _exp_block(values: Floats) -> None:
-    """Exponential of one block in place, float64, shape (n,)."""
     np.maximum(values, _SMALLEST_EXPONENT, out=values)
     powers = np.rint(values * (1.0 / (_LN2_HIGH + _LN2_LOW)))
     # ln 2 in two parts, after Cody and Waite: multiples of the first are exact.
@@ -177,7 +167,7 @@ def _exp_block(values: Floats) -> None:
 
 
 def exact_log(values: Floats) -> Floats:
-    """Natural logarithm from + - x / alone.
+    """Return the natural logarithm, built from + - x / alone.
 
     Args:
         values: positive numbers, float64, any shape.
@@ -188,6 +178,7 @@ def exact_log(values: Floats) -> Floats:
     Source: x = m 2**k, ln m = 2 artanh((m - 1) / (m + 1)).
     """
     mantissas, exponents = np.frexp(values)
+    # The series converges fastest for mantissas between the square roots of 1/2 and 2.
     low = mantissas < 0.7071067811865476
     mantissas = np.where(low, mantissas * 2.0, mantissas)
     powers = (exponents - low).astype(np.float64)

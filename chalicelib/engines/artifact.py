@@ -46,9 +46,8 @@ class Artifact:
     """Named arrays and the JSON members that describe them."""
 
     header: dict[str, Any]
-    """JSON members; `kind` and `version` among them."""
+    """JSON members, including `kind` and `version`."""
     arrays: dict[str, Array]
-    """Arrays by name."""
 
 
 def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
@@ -57,12 +56,10 @@ def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     Args:
         header: JSON members; names `kind` and `version` of the artifact.
         arrays: arrays by name, any numeric type and shape.
-
-    Returns:
-        The archive; equal arguments give equal bytes.
     """
     import numpy as np
 
+    # Sorted, because equal models must give equal bytes.
     text = json.dumps(dict(header), sort_keys=True).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
     stream = io.BytesIO()
@@ -87,9 +84,6 @@ def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Art
         kind: the kind that is expected.
         version: the version that is expected.
         oldest: the oldest version that is read as well; None for none.
-
-    Returns:
-        Header and arrays.
 
     Raises:
         ArtifactError: damaged bytes, another kind, or another version.
@@ -122,9 +116,6 @@ def read(
         build: makes the model; it may find that a part is missing or of a wrong type.
         oldest: the oldest version that is read as well; None for none.
 
-    Returns:
-        The model.
-
     Raises:
         ArtifactError: damaged bytes, another kind, another version, or a part is missing.
     """
@@ -147,17 +138,7 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def read_kind(data: bytes) -> str:
-    """Return what an archive written by `dump` holds, reading its header alone.
-
-    Args:
-        data: the bytes.
-
-    Returns:
-        The kind in its header; empty when the header names none.
-
-    Raises:
-        ArtifactError: damaged bytes.
-    """
+    """Return the kind in an archive's header, "" without one; raise ArtifactError if damaged."""
     header = _read_header(_read_members(data, {_HEADER}).get(_HEADER))
     return str(header.get("kind", ""))
 
@@ -176,7 +157,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
         raise ArtifactError(f"The artifact is damaged: {cause}") from cause
     # A member that is not an array comes back as its bytes.
     if not all(isinstance(member, np.ndarray) for member in members.values()):
-        raise ArtifactError("The artifact is damaged: a member is no array.")
+        raise ArtifactError("The artifact is damaged: a member is not an array.")
     return members
 
 
@@ -189,5 +170,5 @@ def _read_header(member: Array | None) -> dict[str, Any]:
     except (ValueError, RecursionError) as cause:
         raise ArtifactError(f"The artifact's header is damaged: {cause}") from cause
     if not isinstance(header, dict):
-        raise ArtifactError("The artifact's header is damaged: it is no JSON object.")
+        raise ArtifactError("The artifact's header is damaged: it is not a JSON object.")
     return header

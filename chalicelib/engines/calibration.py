@@ -1,6 +1,6 @@
 """Temperature scaling: one number that calibrates the probabilities.
 
-Fitted on out-of-fold logits, because a head is surer of the texts it has seen.
+It is fitted to out-of-fold logits, because a head is too confident on texts that it was trained on.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _LOWEST, _HIGHEST = 0.05, 20.0
+# Temperatures are multiples of 1/1024, so that they are equal on every processor.
 _STEPS = 1_024.0
 _ROUNDS = 40
 _PRECISION = 1e-4
@@ -24,15 +25,13 @@ _CHUNK_ROWS = 4_096
 
 
 def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> float:
-    """Find the temperature with the lowest log-loss.
-
-    The loss is convex in the inverse temperature: Newton's steps inside a shrinking bracket.
+    """Return the temperature with the lowest log-loss.
 
     Args:
         logits: scores by a head that did not see the examples, float, shape (examples, labels).
         truth: label indexes, int, shape (examples,).
-        smoothing: share of each truth that is spread over all labels, 0 to 1. Without it, a few
-            examples that are all answered rightly would make every answer certain.
+        smoothing: fraction of each truth that is spread over all labels, 0 to 1. Without it, a few
+            examples that are all answered correctly would make every answer certain.
 
     Returns:
         Temperature between 0.05 and 20, a multiple of 1/1024; 1 without examples.
@@ -41,11 +40,13 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
         return 1.0
     low, high = 1.0 / _HIGHEST, 1.0 / _LOWEST
     inverse = 1.0
+    # The loss is convex in the inverse temperature: Newton's steps inside a shrinking bracket.
     for _ in range(_ROUNDS):
         slope, curvature = _derivatives(logits, truth, inverse, smoothing)
         low, high = (low, inverse) if slope > 0 else (inverse, high)
         guess = inverse - slope / curvature if curvature > 0 else low
         if not low < guess < high:
+            # A step that leaves the bracket is replaced by its geometric middle.
             guess = (low * high) ** 0.5
         if abs(guess - inverse) < _PRECISION * inverse:
             break
@@ -54,7 +55,7 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
 
 
 def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
-    """Mean log-loss at a temperature; float, shape (examples, labels) and int, (examples,)."""
+    """Return the mean log-loss at a temperature; float, (examples, labels) and int, (examples,)."""
     if len(truth) == 0:
         return 0.0
     chosen = logits[np.arange(len(truth)), truth].astype(np.float64) / temperature
@@ -62,7 +63,7 @@ def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
 
 
 def energies(logits: Floats, temperature: float) -> Doubles:
-    """Log-sum-exp of the logits over the temperature.
+    """Return the log-sum-exp of the logits over the temperature.
 
     Args:
         logits: scores, float, shape (texts, labels).
@@ -81,7 +82,7 @@ def energies(logits: Floats, temperature: float) -> Doubles:
 
 
 def probabilities(logits: Floats, temperature: float) -> Singles:
-    """Softmax of the logits over the temperature.
+    """Return the softmax of the logits over the temperature.
 
     Args:
         logits: scores, float, shape (texts, labels).
@@ -103,7 +104,6 @@ def probabilities(logits: Floats, temperature: float) -> Singles:
 def _derivatives(
     logits: Floats, truth: Ints, inverse: float, smoothing: float
 ) -> tuple[float, float]:
-    """First and second derivative of the mean log-loss by the inverse temperature."""
     slope = curvature = 0.0
     for first in range(0, len(truth), _CHUNK_ROWS):
         part = logits[first : first + _CHUNK_ROWS].astype(np.float64)

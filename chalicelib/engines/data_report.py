@@ -1,6 +1,6 @@
-"""What a training noticed about its data: likely label errors, labels that are mixed up.
+"""Findings of a training about its data: likely label errors and confused labels.
 
-Works on answers to examples that the answering head had not seen, of texts or pictures alike.
+Works on out-of-fold answers, of texts and images alike.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 # Entries of each list of a report.
 MAX_LISTED = 100
-# Labels with fewer examples stay out: most of their good examples would be listed.
+# Labels with fewer examples are not examined, because most of their good examples would be listed.
 LEAST_EXAMPLES = 5
-# A pair is named when chance makes that many errors of it in less than one of a hundred trainings.
+# A pair is named if chance causes that many errors of it in less than 1 of 100 trainings.
 _RARELY = 0.01
 _FEW, _SOME = 15, 35
 _CHUNK_ROWS = 4_096
@@ -33,25 +33,23 @@ class Suspect(NamedTuple):
     example: int
     """Its row."""
     suggestion: int
-    """The label that it probably has."""
+    """Index of the label that it probably has."""
     confidence: float
-    """Probability of the suggestion."""
 
 
 class LabelNames(NamedTuple):
     """Labels of a training."""
 
     names: Sequence[str]
-    """Names by index."""
     ids: Sequence[int]
-    """Ids by index; labels of a global dataset alone, which come last, have none."""
+    """By index; labels of only a global dataset, which come last, have none."""
 
     def id_of(self, label: int) -> int:
-        """Return the id of a label, 0 where there is none."""
+        """Return the id of a label; 0 if it has none."""
         return self.ids[label] if label < len(self.ids) else 0
 
     def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
-        """Describe an example that looks like another label's.
+        """Return the record of an example that looks like one of another label.
 
         Args:
             example_id: the example.
@@ -72,34 +70,30 @@ class LabelNames(NamedTuple):
 
 
 class Confusion(NamedTuple):
-    """A label that is taken for another one more often than chance explains."""
+    """A label that is confused with another one more often than chance explains."""
 
     label: int
-    """The label it should be."""
+    """The true label."""
     answer: int
-    """The label that is answered."""
+    """The answered label."""
     times: int
-    """How often."""
     expected: float
-    """How often chance would do it."""
+    """How often chance would cause it."""
 
 
 def likely_label_errors(
     probabilities: Floats, truth: Ints, limit: int = MAX_LISTED
 ) -> list[Suspect]:
-    """Find examples that look like another label's.
+    """Return examples that look like those of another label, the most suspicious first.
 
-    Confident learning: an example counts for the label whose probability is above what that
-    label's own examples reach on average; the number of those that count for another label than
-    their own is the length of the list, its order is the lowest probability of the own label.
+    Confident learning: an example counts for the label whose probability is above the average
+    of that label's own examples. As many examples are returned as count for another label than
+    their own, in ascending order of the probability of their own label.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
-        limit: most suspects to name.
-
-    Returns:
-        The suspects, most suspicious first.
+        limit: most suspects to return.
 
     Source: Northcutt et al. 2021, Confident Learning.
     """
@@ -120,19 +114,16 @@ def likely_label_errors(
 def _answers_and_errors(
     probabilities: Floats, truth: Ints, thresholds: Floats, is_counted: Bools
 ) -> tuple[Ints, int]:
-    """Answer every example and measure the confident joint, a chunk of rows at a time.
+    """Return the most probable label of every example, and the off-diagonal count.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
         thresholds: mean probability of every label on its own examples, float, shape (labels,).
-        is_counted: labels that take part, bool, shape (labels,).
-
-    Returns:
-        The most probable label of every example, int, shape (examples,), and how many examples
-        count for another label than their own.
+        is_counted: labels that are examined, bool, shape (labels,).
     """
     answers, off_diagonal = np.empty(len(truth), np.int64), 0
+    # A chunk at a time, so that no copy of all probabilities is made.
     for first in range(0, len(truth), _CHUNK_ROWS):
         part = np.where(is_counted, probabilities[first : first + _CHUNK_ROWS], -1.0)
         given = truth[first : first + _CHUNK_ROWS]
@@ -145,7 +136,7 @@ def _answers_and_errors(
 
 
 def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
-    """The same for one label that an example has or has not.
+    """Return the likely errors of one label that an example has or does not have.
 
     Args:
         shares: out-of-fold probability of the label, float, shape (examples,).
@@ -164,14 +155,12 @@ def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
 
 
 def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
-    """Find pairs of labels that are mixed up more often than chance explains.
-
-    Chance: the same number of errors, spread by how often a label occurs and is answered.
+    """Return pairs of labels that are confused more often than chance explains.
 
     Args:
         truth: label indexes as given, int, shape (examples,).
         answers: answered label indexes, int, shape (examples,).
-        labels: how many there are.
+        labels: number of labels.
 
     Returns:
         Confusions, most frequent first, at most 100.
@@ -182,21 +171,23 @@ def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
         return []
     given = np.bincount(truth, minlength=labels).astype(np.float64)
     answered = np.bincount(answers, minlength=labels).astype(np.float64)
+    # Chance: the same number of errors, spread by how often a label occurs and is answered.
     weight = float(given.sum() * answered.sum() - np.add.reduce(given * answered))
     found = []
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         label, answer = divmod(pair, labels)
         expected = float(wrong.sum() * given[label] * answered[answer] / max(weight, 1.0))
+        # A single error is never a pattern.
         if count > 1 and _poisson_tail(count, expected) < _RARELY:
             found.append(Confusion(label, answer, count, expected))
     return sorted(found, key=lambda one: (-one.times, one.label, one.answer))[:MAX_LISTED]
 
 
 def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, Any]]:
-    """Describe the pairs of labels that are mixed up; `confused_labels` finds them.
+    """Return the JSON records of `confused_labels`.
 
     Args:
-        names: of the labels, by index.
+        names: label names by index.
         truth: label indexes as given, int, shape (examples,).
         answers: answered label indexes, int, shape (examples,).
     """
@@ -212,18 +203,13 @@ def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[
 
 
 def expected_precision(examples_per_label: float) -> str:
-    """Return how much of the list of likely label errors is usually right.
-
-    Args:
-        examples_per_label: examples of a typical label.
-    """
+    """Return which part of the likely label errors is usually right, for typical labels."""
     if examples_per_label < _FEW:
         return "about half"
     return "about two thirds" if examples_per_label < _SOME else "most"
 
 
 def _poisson_tail(count: int, expected: float) -> float:
-    """Return the probability of at least n events when another number is expected."""
     term = math.exp(-expected)
     below = 0.0
     for number in range(count):

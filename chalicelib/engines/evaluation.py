@@ -1,4 +1,4 @@
-"""Evaluations out of the answers of heads that did not see the examples."""
+"""Evaluations from the answers of heads that did not see the examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def evaluate_single(
     shares: Floats,
     is_rejected: Bools | None = None,
 ) -> Evaluation:
-    """Evaluate a model that gives one label.
+    """Return the evaluation of a model that answers one label.
 
     Args:
         example_ids: of every row; None for one of a global dataset, which is left out.
@@ -36,7 +36,7 @@ def evaluate_single(
         for example_id, label, answer, share, outside in rows
         if example_id is not None
     ]
-    # As in the card: of everything that was answered.
+    # As in the card, rejected examples do not count for the reliability.
     answered = [
         (share, label == answer)
         for label, answer, share, outside in zip(

@@ -1,6 +1,6 @@
-"""Contracts between the learning engines and the services, and the records they exchange.
+"""Interfaces between the training engines and the services, and the records they exchange.
 
-Holds no native import, so that services may name these types without loading numpy.
+Imports nothing native, so that services can name these types without loading numpy.
 """
 
 from __future__ import annotations
@@ -17,57 +17,56 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EncoderUse:
-    """One encoder whose vectors a model was trained on."""
+    """An encoder whose vectors a model was trained on."""
 
     name: str
     sha256: str
-    """Digest of its model file, 64 hex digits; empty when not known."""
+    """Digest of its model file, 64 hex digits; empty if unknown."""
     dims: int
     """Length of its vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextTrainingSet:
-    """Embedded examples, ready to learn from."""
+    """Embedded examples for a training."""
 
     blocks: Blocks
     """Raw vectors by encoder, float32, shape (examples, dims)."""
     label_indexes: Ints
-    """Place of every example's label in `label_names`, int, shape (examples,)."""
+    """Index into `label_names` of every example, int, shape (examples,)."""
     label_names: Sequence[str]
     """Labels in the dataset's order."""
     digests: Sequence[bytes]
     """Digest of every example's text: equal texts have equal digests."""
     word_digests: Sequence[bytes] | None = None
-    """Digest of every text's words, whatever its capitals and punctuation; None: `digests`."""
+    """Digest of every text's words, ignoring case and punctuation; None: `digests`."""
     label_blocks: Blocks | None = None
-    """Vectors of the labels' phrases by encoder, float32, shape (labels, dims); rows of labels
-    without a phrase are ignored."""
+    """Vectors of the labels' phrases, float32, shape (labels, dims); ignored without a phrase."""
     background: Blocks | None = None
-    """Vectors of texts that belong to no label, float32, shape (texts, dims); None: not known."""
+    """Vectors of out-of-domain texts, float32, shape (texts, dims); None if unknown."""
     encoder_digests: Mapping[str, str] = field(default_factory=dict)
     """Sha256 of every encoder's model file, by encoder name."""
 
     @property
     def words(self) -> Sequence[bytes]:
-        """Digests of what a reader sees, one per example: texts of the same words are equal."""
+        """Return digests that are equal for texts with the same words, one per example."""
         return self.word_digests or self.digests
 
 
 @dataclass(frozen=True, slots=True)
 class TextFitOptions:
-    """What the caller of a training may choose."""
+    """Options of a training."""
 
     split_ratio: float = 0.8
-    """Share of the examples to train on before the metrics are taken, between 0 and 1."""
+    """Fraction of the examples to train on while metrics are measured, between 0 and 1."""
     out_of_domain_rate: float | None = None
-    """Share of in-domain texts that may be rejected; None: reject nothing."""
+    """Fraction of in-domain texts that may be rejected; None to reject nothing."""
     max_epochs: int | None = None
-    """Most epochs to run; None: until the loss stops falling."""
+    """None: until the loss stops falling."""
     seed: int = 0
     """Chooses the split and the folds."""
     threads: int = 1
-    """Threads that share the work; what comes out does not depend on them."""
+    """Threads that share the work; the result does not depend on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +74,25 @@ class TextMetrics:
     """Quality on the held-out split; lists follow `labels`."""
 
     labels: list[str]
-    """Label names in the dataset's order."""
+    """In the dataset's order."""
     f1: list[float]
     """Harmonic mean of precision and recall; 0 for a label that was not tested."""
     precision: list[float]
-    """Share of the answers with this label that were right."""
+    """Fraction of the answers with this label that were right."""
     recall: list[float]
-    """Share of the texts of this label that were found."""
+    """Fraction of the texts of this label that were found."""
     macro_f1: float
     """Mean f1 of the labels that were tested."""
     test_accuracy: float
-    """Share of held-out texts answered rightly; a rejected text counts as wrong."""
+    """Fraction of held-out texts answered correctly; a rejected text counts as wrong."""
     training_accuracy: float
-    """The same on the training part of the split."""
+    """The same for the training part of the split."""
     test_loss: float
     """Mean log-loss of the held-out texts."""
     training_loss: float
     """Mean log-loss of the training part."""
     confusion_matrix: list[list[int]]
-    """Held-out texts by true label (row) and answer (column); one more row and column, out of
-    domain, when the model may reject."""
+    """Held-out texts by true label (row) and answer (column); with rejection one more of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class TextEpoch:
     """One group of optimiser passes over the training part of the split."""
 
     epoch: int
-    """Number of the epoch, from 1."""
+    """From 1."""
     metrics: TextMetrics
     """Quality after it."""
 
@@ -112,53 +110,47 @@ class PrecisionRecallCurve:
     """Micro-averaged quality at rising score thresholds; at most 100 points."""
 
     f1: list[float]
-    """Harmonic mean of precision and recall at the threshold."""
     recall: list[float]
-    """Share of the true pairs of text and label whose score reaches it."""
+    """Fraction of the true pairs of text and label whose score reaches the threshold."""
     precision: list[float]
-    """Share of the pairs whose score reaches it that are true."""
+    """Fraction of the pairs whose score reaches the threshold that are true."""
     threshold: list[float]
     """Scores, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure with its 95 % interval: Wilson's for a share, a bootstrap's for a mean of f1."""
+    """A value with its 95 % interval: Wilson's for a fraction, a bootstrap for a mean f1."""
 
     value: float
-    """The measured figure."""
     low: float
-    """Lower bound."""
     high: float
-    """Upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextConflict:
-    """Two examples that say nearly the same under different labels."""
+    """Two examples with nearly the same text and different labels."""
 
     left: int
-    """Place of one example in the training set."""
+    """Index in the training set."""
     right: int
-    """Place of the other."""
     similarity: float
     """Cosine of their feature vectors; 1 for texts of the same words."""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionQuality:
-    """What the out-of-domain threshold does to texts that are in the domain."""
+    """How many texts the out-of-domain threshold rejects."""
 
     held_out: Interval
-    """Share of the held-out texts that are rejected."""
+    """Fraction of the held-out texts that are rejected."""
     out_of_fold: float
-    """Share of the texts that the threshold was taken from."""
+    """Fraction of the texts that the threshold was computed from."""
     judged_by: int
-    """Texts that the served threshold was taken from."""
+    """Number of texts that the served threshold was computed from."""
     background: Interval | None = None
-    """Share of background texts that are rejected by what did not see them; None: not known."""
+    """Fraction of background texts rejected by models that did not see them; None if unknown."""
     background_texts: int = 0
-    """How many these are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,15 +158,15 @@ class OutOfFold:
     """Answers to examples by heads that did not see them."""
 
     examples: Ints
-    """Places in the training set, int, shape (n,)."""
+    """Indexes in the training set, int, shape (n,)."""
     probabilities: Singles
     """Of all labels, float32, shape (n, labels)."""
     truth: Ints
     """Label indexes as given, int, shape (n,)."""
     served: Singles | None = None
-    """Probabilities as the model answers with them, same shape; None: they are those."""
+    """Probabilities as the model serves them, same shape; None: `probabilities`."""
     is_rejected: Bools | None = None
-    """Which of them the model rejects, bool, shape (n,); None: it never does."""
+    """Which of them the model rejects, bool, shape (n,); None: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,25 +174,22 @@ class TextReport:
     """Metrics and other results of a finished training."""
 
     metrics: TextMetrics
-    """Quality on the held-out split."""
     thresholds: dict[str, float]
     """By label: the score from which its answers have the best f1 on held-out texts."""
     curve: PrecisionRecallCurve
-    """Precision and recall over held-out scores."""
     accuracy_interval: Interval
     """Held-out accuracy with its uncertainty."""
     calibration_error: float
-    """Mean gap of probability and accuracy over 15 equally filled bins, out of fold."""
+    """Mean gap between probability and accuracy over 15 equally filled bins, out of fold."""
     brier_score: float
     """Mean squared error of the probabilities, out of fold."""
     penalty_inverse: float
     """The chosen C."""
     temperature: float
-    """The logits are divided by it."""
+    """Divisor of the logits."""
     nearness_weight: float
-    """What a cosine of 1 to the nearest training text of a label adds to its logit; 0: nothing."""
+    """Added to a label's logit per cosine to its nearest training text; 0 if unused."""
     epochs: int
-    """Epochs that were run."""
     early_stopping: bool
     """Whether the loss stopped falling before the last allowed epoch."""
     training_examples: int
@@ -208,7 +197,7 @@ class TextReport:
     test_examples: int
     """Size of the held-out part."""
     is_exact: bool
-    """Whether the artifact is the same byte for byte on any processor."""
+    """Whether the artifact has the same bytes on every processor."""
     macro_f1_interval: Interval
     """Held-out macro f1 with its uncertainty."""
     duplicates_kept_together: int
@@ -218,6 +207,5 @@ class TextReport:
     conflicts: tuple[TextConflict, ...]
     """Near-duplicates with different labels, the most alike first."""
     rejection: RejectionQuality | None
-    """What the threshold does to texts of the domain; None: the model never rejects."""
+    """None for a model that never rejects."""
     out_of_fold: OutOfFold = field(repr=False, compare=False)
-    """Answers by heads that did not see the examples."""

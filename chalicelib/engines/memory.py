@@ -1,8 +1,8 @@
-"""Bounds the memory that the C library keeps behind large arrays; glibc only, harmless elsewhere.
+"""Bounds the memory that glibc keeps after large arrays; does nothing on other systems.
 
-Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes: left
-alone, each thread's heap keeps the most it ever held; returned block by block, half of the time
-goes into fetching the same memory again.
+Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes. By
+default each thread's heap keeps the most it ever held. If each block is returned at once, half of
+the time goes into fetching the same memory again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def bound_memory() -> None:
 
 
 def give_back_beyond(resident_bytes: int = ROOMY_BYTES) -> None:
-    """Return what is free in the heaps once the process has grown; takes no time before."""
+    """Return free heap memory to the system if the process has grown beyond a size."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     except OSError:
@@ -40,7 +40,7 @@ def give_back_beyond(resident_bytes: int = ROOMY_BYTES) -> None:
 
 
 def give_back() -> None:
-    """Return what is free in the heaps to the system."""
+    """Return free heap memory to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

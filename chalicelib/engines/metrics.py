@@ -20,6 +20,7 @@ _UNTESTED_THRESHOLD = 0.5
 _NORMAL_95 = 1.959963984540054
 # A truth that got the probability 0 would make the mean loss infinite.
 _SMALLEST_PROBABILITY = 1e-12
+# Enough for two digits of the interval, in some milliseconds.
 _RESAMPLES = 200
 
 
@@ -47,7 +48,7 @@ def confusion_matrix(truth: Ints, answers: Ints, size: int) -> Ints:
 
 
 def label_scores(matrix: Ints, labels: int) -> LabelScores:
-    """Precision, recall and f1 of the first labels of a confusion matrix.
+    """Return precision, recall and f1 of the first labels of a confusion matrix.
 
     Args:
         matrix: counts, int, shape (size, size), size at least `labels`.
@@ -66,21 +67,18 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
 
 def macro_f1(matrix: Ints, labels: int) -> float:
-    """Mean f1 of the labels that occur in the truth; 0 when none does.
+    """Return the mean f1 of the labels that occur in the truth; 0 if none does.
 
     Args:
         matrix: counts, int, shape (size, size).
         labels: how many rows and columns are labels.
-
-    Returns:
-        A share.
     """
     tested = matrix.sum(axis=1)[:labels] > 0
     return float(label_scores(matrix, labels).f1[tested].mean()) if tested.any() else 0.0
 
 
 def log_loss(probabilities: Floats, truth: Ints) -> float:
-    """Mean negative logarithm of the true label's probability.
+    """Return the mean negative logarithm of the true label's probability.
 
     Args:
         probabilities: float, shape (examples, labels).
@@ -96,7 +94,7 @@ def log_loss(probabilities: Floats, truth: Ints) -> float:
 
 
 def brier_score(probabilities: Floats, truth: Ints) -> float:
-    """Mean squared distance of the probabilities to the truth, from 0 to 2.
+    """Return the mean squared distance of the probabilities to the truth, from 0 to 2.
 
     Args:
         probabilities: float, shape (examples, labels).
@@ -113,7 +111,7 @@ def brier_score(probabilities: Floats, truth: Ints) -> float:
 
 
 def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
-    """Mean gap between the top probability and the accuracy, over equally filled bins.
+    """Return the mean gap between top probability and accuracy, over equally filled bins.
 
     Args:
         probabilities: float, shape (examples, labels).
@@ -135,14 +133,7 @@ def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATIO
 
 
 def wilson_interval(hits: int, total: int) -> Interval:
-    """The 95 % interval of a share.
-
-    Args:
-        hits: successes.
-        total: trials.
-
-    Returns:
-        Share and bounds; 0 to 1 without trials.
+    """Return the 95 % interval of hits among trials; 0 to 1 without trials.
 
     Source: Wilson 1927, score interval.
     """
@@ -156,7 +147,7 @@ def wilson_interval(hits: int, total: int) -> Interval:
 
 
 def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
-    """The 95 % interval of the macro f1: texts are drawn again from the confusion matrix.
+    """Return the 95 % interval of the macro f1, by resampling the confusion matrix.
 
     Args:
         matrix: counts, int, shape (size, size).
@@ -182,7 +173,6 @@ def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
 
 
 def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) -> float:
-    """Macro f1 from the cells of a confusion matrix that are not empty, int, shape (cells,)."""
     present = np.bincount(truth, counts, labels + 1)[:labels]
     answered = np.bincount(answers, counts, labels + 1)[:labels]
     hits = np.bincount(truth, counts * (truth == answers), labels + 1)[:labels]
@@ -191,7 +181,7 @@ def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) ->
 
 
 def best_threshold(scores: Floats, is_true: Bools) -> float:
-    """Score from which on answers have the best f1.
+    """Return the score from which answers have the best f1.
 
     Args:
         scores: score of one label for every text, float, shape (texts,).
@@ -206,7 +196,7 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
     ranked = scores[order]
     hits = np.cumsum(is_true[order])
     f1 = 2.0 * hits / (np.arange(1, len(scores) + 1) + int(is_true.sum()))
-    # Equal scores stand or fall together: only the last of a run is a threshold.
+    # Equal scores cannot be separated, so only the last of a run can be a threshold.
     f1[:-1][ranked[:-1] == ranked[1:]] = -1.0
     return float(ranked[int(np.argmax(f1))])
 
@@ -214,7 +204,7 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
 def precision_recall_curve(
     probabilities: Floats, truth: Ints, points: int = CURVE_POINTS
 ) -> PrecisionRecallCurve:
-    """Micro-averaged precision and recall over all scores, evenly thinned along recall.
+    """Return micro-averaged precision and recall, evenly thinned along recall.
 
     Args:
         probabilities: float, shape (examples, labels).
@@ -244,5 +234,5 @@ def precision_recall_curve(
 
 
 def rounded(values: Floats, digits: int = 6) -> list[float]:
-    """Plain numbers with as many digits as a record shows, float, shape (n,) to a list."""
+    """Return plain numbers with the digits of a record, float, shape (n,) to a list."""
     return [round(float(value), digits) for value in values]

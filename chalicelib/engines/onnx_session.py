@@ -1,6 +1,6 @@
-"""Opens the graphs of all engines: one thread a run, and no memory kept between runs.
+"""Opens ONNX graphs for all engines: one thread per run, and no memory kept between runs.
 
-Imports ONNX Runtime, so it is imported by modules that do too, or inside functions.
+Imports ONNX Runtime, so import it only in modules that do too, or inside functions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ def open_session(path: Path, *, has_patterns: bool = True) -> onnxruntime.Infere
 
     Args:
         path: the graph's file.
-        has_patterns: whether memory is planned for each shape of input and the plan kept; not
-            for inputs that come in all shapes.
+        has_patterns: whether the memory plan of each input shape is kept; not useful for inputs of
+            ever different shapes.
     """
     options = onnxruntime.SessionOptions()
+    # Threads change the last bits of sums, and the callers run several texts or pages in parallel.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    # The arena would keep the largest run's memory for the life of the process.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = has_patterns
     options.log_severity_level = _ONLY_ERRORS

@@ -1,7 +1,7 @@
-"""Deterministic, stratified division of examples: held-out split and folds.
+"""Deterministic, stratified division of examples into held-out split and folds.
 
-An example's place follows from its digest and the seed, not from its position, and groups of near-
-duplicates are never torn apart.
+An example's place follows from its digest and the seed, not from its position. Groups of
+near-duplicates are never divided.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints
 
 
-# Fold of an example that every fold trains on.
+# Fold number of an example that every fold trains on.
 ALWAYS_TRAINED = -1
 _FEWEST_TO_SPLIT = 3
 
@@ -33,9 +33,9 @@ class ExampleSplit:
     folds: Ints
     """Fold of every example, int, shape (examples,)."""
     grouped: int
-    """Examples beyond the first of every group that was not divided."""
+    """Number of examples beyond the first of each undivided group."""
     across: int
-    """Held-out examples with a near-duplicate in the training part."""
+    """Number of held-out examples with a near-duplicate in the training part."""
 
 
 def split_examples(
@@ -46,7 +46,7 @@ def split_examples(
     folds: int,
     seed: int,
 ) -> ExampleSplit:
-    """Choose held-out examples and folds.
+    """Choose the held-out examples and the folds.
 
     Args:
         keys: digest of every example; decides its place.
@@ -74,15 +74,7 @@ def split_examples(
 
 
 def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
-    """Order examples by a keyed hash of their digest.
-
-    Args:
-        digests: one per example.
-        seed: chooses the order.
-
-    Returns:
-        Rank of every example, int, shape (examples,); equal digests keep their order.
-    """
+    """Return the rank of every example by a keyed hash of its digest, int, (examples,)."""
     key = seed.to_bytes(8, "big", signed=True)
     hashes = [blake2b(digest, digest_size=16, key=key).digest() for digest in digests]
     order = sorted(range(len(hashes)), key=hashes.__getitem__)
@@ -92,19 +84,16 @@ def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
 
 
 def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> Bools:
-    """Choose the examples to test on, label by label.
+    """Return which examples are held out, by label, bool, shape (examples,).
 
-    Every label keeps at least one example to train on; a label with fewer than three
-    examples, or all in one group, is not tested.
+    Every label keeps at least one example to train on. A label with fewer than three examples, or
+    with all in one group, is not tested.
 
     Args:
         labels: label indexes, int, shape (examples,).
         groups: near-duplicates share a number, int, shape (examples,).
         ranks: order in which examples are taken, int, shape (examples,).
-        training_share: share of a label's examples to train on.
-
-    Returns:
-        True for held-out examples, bool, shape (examples,).
+        training_share: fraction of a label's examples to train on.
     """
     members = _members(groups, ranks)
     held = np.zeros(len(labels), bool)
@@ -121,7 +110,7 @@ def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> 
 
 
 def assign_folds(labels: Ints, groups: Ints, ranks: Ints, folds: int) -> Ints:
-    """Deal the examples of every label to folds.
+    """Assign the examples of every label to folds.
 
     Args:
         labels: label indexes, int, shape (examples,).
@@ -146,7 +135,6 @@ def assign_folds(labels: Ints, groups: Ints, ranks: Ints, folds: int) -> Ints:
 
 
 def _with_every_label_trained(assigned: Ints, labels: Ints, groups: Ints) -> Ints:
-    """Take whole groups out of the folds until every fold trains on every label."""
     size = int(labels.max()) + 1
     while True:
         places = np.zeros((size, int(assigned.max()) + 2), np.int64)
@@ -154,19 +142,19 @@ def _with_every_label_trained(assigned: Ints, labels: Ints, groups: Ints) -> Int
         is_stuck = (places[:, 0] == 0) & ((places > 0).sum(axis=1) == 1)
         if not is_stuck.any():
             return assigned
+        # A fold could not train on such a label, so its groups leave the folds.
         freed = np.unique(groups[is_stuck[labels]])
         assigned[np.isin(groups, freed)] = ALWAYS_TRAINED
 
 
 def _test_counts(counts: Ints, training_share: float) -> Ints:
-    """Examples to hold out of every label, int, shape (labels,)."""
     wanted = np.rint(counts * (1.0 - training_share)).astype(np.int64)
     wanted = np.clip(wanted, 1, np.maximum(counts - 1, 1))
     return np.where(counts < _FEWEST_TO_SPLIT, 0, wanted)
 
 
 def _members(groups: Ints, ranks: Ints) -> list[Ints]:
-    """Rows of every group by rank, the group with the lowest rank first."""
+    """Return the rows of every group by rank, the group with the lowest rank first."""
     order = np.lexsort((ranks, groups))
     bounds = np.flatnonzero(np.diff(groups[order])) + 1
     parts = np.split(order, bounds)

@@ -13,15 +13,12 @@ Result = TypeVar("Result")
 def map_in_threads(
     work: Callable[[Item], Result], items: Sequence[Item], threads: int
 ) -> list[Result]:
-    """Call `work` with every item.
+    """Return the results of `work` for every item, in order.
 
     Args:
         work: safe to call from several threads.
         items: any number.
-        threads: calls at a time; one thread and one item need no other thread at all.
-
-    Returns:
-        The results in the order of the items, whatever the threads.
+        threads: calls at a time; with one, or one item, no other thread is started.
     """
     count = min(threads, len(items))
     if count <= 1:

@@ -1,1 +1,1 @@
-"""Which samples are most worth labelling."""
+"""Selects the samples that are most worth labelling."""

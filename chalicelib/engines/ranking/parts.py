@@ -1,4 +1,4 @@
-"""What a part of a ranking keeps of its samples, as arrays and back."""
+"""Stores the judged samples of one part of a ranking, and reads them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """Samples of a part that have an answer."""
+    """The samples of a part that have an answer."""
 
     names: Sequence[str]
-    """Labels that are suggested."""
+    """The suggested labels."""
     lines: Ints
-    """Place of each sample among the part's lines, int, shape (samples,)."""
+    """Index of each sample among the part's lines, int, shape (samples,)."""
     labels: Ints
-    """Place of its suggestion among the names, -1 for none, int, shape (samples,)."""
+    """Index of the suggestion in `names`, -1 for none, int, shape (samples,)."""
     probabilities: Doubles
     """Probability of the suggestion, float64, shape (samples,)."""
     uncertainties: Singles
-    """Probability that it is wrong, float32, shape (samples,)."""
+    """Probability that the answer is wrong, float32, shape (samples,)."""
     likeness: Singles
     """Similarity to the training data of the model, float32, shape (samples,)."""
     vectors: Halves
@@ -46,10 +46,10 @@ class Judged:
 
 
 def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
-    """Write what is kept; equal judgements give equal bytes.
+    """Return the stored form of judgements; equal ones give equal bytes.
 
     Args:
-        found: places among the part's lines, and what the model makes of them.
+        found: index among the part's lines, and the model's judgement.
     """
     names: dict[str, int] = {}
     labels = [
@@ -60,6 +60,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
         "lines": np.array([place for place, _ in found], np.int32),
         "labels": np.array(labels, np.int32),
         "probabilities": np.array([one.probability for one in judgements], np.float64),
+        # The member keeps its old name, because parts of running rankings are stored under it.
         "doubts": np.array([one.uncertainty for one in judgements], np.float32),
         "likeness": np.array([one.likeness for one in judgements], np.float32),
         "vectors": np.array([one.vector for one in judgements], np.float16).reshape(-1, DIMS),
@@ -68,11 +69,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
 
 
 def load_part(content: bytes) -> Judged:
-    """Read what `dump_part` has written.
-
-    Raises:
-        ArtifactError: damaged, foreign or of another version.
-    """
+    """Read the bytes of `dump_part`; raise ArtifactError if they are damaged or foreign."""
     found = artifact.load(content, KIND, VERSION)
     arrays = found.arrays
     return Judged(

@@ -1,4 +1,4 @@
-"""A bounded sample of any number of judged samples, of which a ranking is chosen.
+"""A bounded sample of any number of judged samples, from which a ranking is selected.
 
 Source: Duffield, Lund, Thorup 2007, Priority sampling for estimation of arbitrary subset sums.
 """
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Halves, Ints, Singles
     from chalicelib.engines.ranking.parts import Judged
 
-# Samples that are kept at most: all pairs of them are compared.
+# The selection compares all pairs, so their number is limited.
 POOL_SAMPLES = 5_000
-# What a model is sure of counts a little, so that there is a choice where it is sure of all.
+# Certain answers count a little, so that there is a choice if the model is certain of all.
 _LEAST_UNCERTAINTY = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples of some parts, side by side."""
+    """Samples of several parts."""
 
     parts: Ints
-    """Number of the part of each, int, shape (samples,)."""
+    """Number of each sample's part, int, shape (samples,)."""
     rows: Ints
-    """Its place among what its part has kept, int, shape (samples,)."""
+    """Index among the stored samples of its part, int, shape (samples,)."""
     uncertainties: Singles
-    """Probability that its answer is wrong, float32, shape (samples,)."""
+    """Probability that the answer is wrong, float32, shape (samples,)."""
     likeness: Singles
     """Similarity to the training data of the model, float32, shape (samples,)."""
     vectors: Halves
     """Short vectors, float16, shape (samples, 128)."""
     priorities: Doubles
-    """The higher, the rather it is kept, float64, shape (samples,)."""
+    """Samples with high priorities are kept, float64, shape (samples,)."""
 
     def at(self, places: Ints) -> Samples:
-        """Return the samples at some places."""
+        """Return the samples at some indexes."""
         return Samples(*(getattr(self, name)[places] for name in self.__slots__))
 
 
 class SamplePool:
-    """Takes parts one after the other and keeps what matters of them in bounded memory.
+    """Collects the samples of parts in bounded memory.
 
-    Whether a sample is kept depends on its doubt and its place alone. In whatever way many are
-    left out, the weights of those that stay add up to what all doubts add up to, on average.
+    Whether a sample is kept depends only on its uncertainty and its place. However many are
+    dropped, the weights of the rest add up, on average, to the sum of all uncertainties.
     """
 
     def __init__(self, size: int = POOL_SAMPLES) -> None:
@@ -57,7 +57,7 @@ class SamplePool:
         self._threshold = 0.0
 
     def add(self, part: int, judged: Judged) -> None:
-        """Take the samples of a part; parts come in the order of their numbers."""
+        """Add the samples of a part; parts must come in the order of their numbers."""
         count = len(judged.lines)
         if not count:
             return
@@ -72,19 +72,19 @@ class SamplePool:
             priorities=uncertainties.astype(np.float64) / chances,
         )
         self._kept = new if self._kept is None else _joined(self._kept, new)
-        # Trimmed now and then: at the end, and when twice as many are there.
+        # Trimming sorts, so it happens only at twice the size and at the end.
         if len(self._kept.parts) > 2 * self._size:
             self._trim()
 
     def samples(self) -> tuple[Samples, Singles] | None:
-        """Return what is kept, in its order, with weights, float32, (samples,); None of none."""
+        """Return the kept samples in order, with weights, float32, (samples,); None if empty."""
         self._trim()
         if self._kept is None:
             return None
         return self._kept, np.maximum(self._kept.uncertainties, np.float32(self._threshold))
 
     def _trim(self) -> None:
-        """Leave out all but those with the highest priorities; the next one is the threshold."""
+        """Keep the samples with the highest priorities; the next one sets the threshold."""
         kept = self._kept
         if kept is None or len(kept.parts) <= self._size:
             return
@@ -99,7 +99,7 @@ def _joined(first: Samples, second: Samples) -> Samples:
 
 
 def _chances(part: int, lines: Ints) -> Floats:
-    """Draw a number in (0, 1] for each line of a part, the same each time, float64, (lines,).
+    """Return a number in (0, 1] for each line, the same each time, float64, (lines,).
 
     Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators (splitmix64).
     """

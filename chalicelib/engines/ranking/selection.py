@@ -1,8 +1,8 @@
-"""Chooses what to label next: what settles most of the answers that are expected to be wrong.
+"""Selects what to label next: the samples whose labels correct most expected wrong answers.
 
-A label settles the answer to its own sample, and in part to those near it: as far as the kernel
-of their vectors tells. What others have settled already does not count again, so near-duplicates
-of a chosen sample are worth nothing. Chosen greedily, the next one is always the best one.
+A label corrects the answer to its own sample, and partly those of similar samples, by a kernel of
+their vectors. What earlier labels correct does not count again, so near-duplicates of a selected
+sample are worth nothing. The selection is greedy: the next sample is always the best one.
 
 Source: Wei, Iyer, Bilmes 2015, Submodularity in data subset selection and active learning
 (facility location); Minoux 1978, Accelerated greedy algorithms (bounds in place of all gains).
@@ -22,9 +22,9 @@ from chalicelib.engines.ranking.vectors import unit
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
 
-# How far a label reaches: at a cosine of 1 - WIDTH it settles 1/e of an answer.
+# Width of the kernel: at a cosine of 1 - WIDTH a label corrects 1/e of an answer.
 WIDTH = 0.1
-# Cosine from which on two samples say the same.
+# Cosine from which two samples count as the same.
 NEAR = 0.95
 # Gains that are computed at a time.
 _BLOCK = 64
@@ -35,11 +35,11 @@ class Pick:
     """A sample that is worth a label."""
 
     at: int
-    """Its place among the samples."""
+    """Index of the sample."""
     score: float
-    """Share of the expected wrong answers that it settles and those before it do not."""
+    """Fraction of the expected wrong answers that this label corrects and earlier ones do not."""
     reason: str
-    """`uncertain`, `unlike` or `representative`: what it is more than others are."""
+    """`uncertain`, `unlike` or `representative`: where it ranks highest among all samples."""
 
 
 def choose(
@@ -50,14 +50,14 @@ def choose(
     count: int,
     check: Callable[[], None] = lambda: None,
 ) -> list[Pick]:
-    """Choose samples, the best first.
+    """Return samples to label, the best first.
 
     Args:
         vectors: short vectors, float, shape (samples, 128).
-        weights: expected wrong answers that each sample stands for, above 0, float32, (samples,).
+        weights: expected wrong answers that each sample represents, above 0, float32, (samples,).
         uncertainties: probability that its own answer is wrong, float32, shape (samples,).
         likeness: similarity to the training data of the model, float32, shape (samples,).
-        count: how many to choose; fewer come where the rest says the same as what was chosen.
+        count: most samples to return; fewer if the rest are near-duplicates of selected ones.
         check: called now and then; raises to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)
@@ -75,7 +75,7 @@ def choose(
 
 
 class _Field:
-    """The samples, and how much of each is settled."""
+    """The samples, and how much of each answer is corrected."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights
@@ -88,11 +88,11 @@ class _Field:
             self._measure(np.arange(first, min(first + _BLOCK, len(vectors))))
 
     def best(self) -> int | None:
-        """Return the sample that settles most, the first of equals; None when none is free."""
+        """Return the sample with the largest gain, the first of equals; None if none is free."""
         if not self._is_free.any():
             return None
         while True:
-            # Gains only ever fall, so what was measured before is a bound of what it is now.
+            # Gains only fall, so an earlier gain is an upper bound of the present one.
             bounds = np.where(self._is_free, self.gains, -1.0)
             found = int(bounds.argmax())
             if self._is_exact[found]:
@@ -102,7 +102,7 @@ class _Field:
             self._measure(highest[bounds[highest] >= 0.0])
 
     def take(self, chosen: int) -> None:
-        """Settle what a sample settles; what says the same is not chosen any more."""
+        """Apply the correction of a sample, and exclude its near-duplicates."""
         near = self._vectors @ self._vectors[chosen]
         np.maximum(self._settled, kernel(near), out=self._settled)
         self._is_free &= near < NEAR
@@ -116,19 +116,17 @@ class _Field:
 
 
 def kernel(cosines: Singles) -> Singles:
-    """How much of an answer a label settles, 0 to 1, float32, of any shape."""
+    """Return how much of an answer a label corrects, 0 to 1, float32, any shape."""
     reach: Singles = np.exp((np.minimum(cosines, 1.0) - 1.0) / np.float32(WIDTH))
     return reach
 
 
 def _reasons(uncertainties: Singles, likeness: Singles, neighbours: Singles) -> list[str]:
-    """Say of each sample what it is more than others are."""
     names = (UNCERTAIN, UNLIKE, REPRESENTATIVE)
     places = np.stack([_standing(values) for values in (uncertainties, -likeness, neighbours)])
     return [names[at] for at in places.argmax(axis=0)]
 
 
 def _standing(values: Singles) -> Doubles:
-    """Share of the samples that have a lower value, float64, shape (samples,)."""
     ordered = np.sort(values)
     return np.searchsorted(ordered, values, "left") / len(values)

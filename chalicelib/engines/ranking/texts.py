@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def judge(trained: TrainedText, blocks: Blocks) -> Iterator[Judgement]:
-    """Judge texts one after the other, so that what is said of one depends on no other.
+    """Yield the judgements of texts.
 
     Args:
         trained: the model.
@@ -22,6 +22,8 @@ def judge(trained: TrainedText, blocks: Blocks) -> Iterator[Judgement]:
     """
     count = min((len(block) for block in blocks.values()), default=0)
     for row in range(count):
+        # One at a time, because a product of several rows has other last bits, and a judgement must
+        # not depend on other texts.
         one = {name: block[row : row + 1] for name, block in blocks.items()}
         answers = trained.answer(one)
         shares = answers.shares[0]

@@ -1,8 +1,7 @@
-"""Out-of-domain example texts that ship with Presage: what "none of my labels" looks like.
+"""Out-of-domain example texts that ship with Presage.
 
 Written for this project, in many kinds: questions, chat, commands, news, reviews. A training that
-may answer `[]` learns from them where its own texts end. See
-chalicelib/engines/text/head/domain.py.
+may answer `[]` uses them to find where its own domain ends: chalicelib/engines/text/head/domain.py.
 """
 
 from __future__ import annotations
@@ -60,14 +59,12 @@ def assign_background(background: Floats, examples: Floats, folds: int) -> Backg
 
 
 def _resembles(background: Floats, examples: Floats) -> Bools:
-    """Return which background texts are as near to an example as examples are to each other.
-
-    Otherwise a model of the weather would learn to reject questions about it.
-    """
     centre = mean_vector(background)
     step = -(-len(examples) // _COMPARED_EXAMPLES)
     units = unit_vectors(examples[::step], centre)
     alike = units @ units.T
     np.fill_diagonal(alike, -1.0)
+    # Texts this near to an example are left out: otherwise a weather model would learn to reject
+    # questions about the weather.
     usual = np.median(alike.max(axis=1))
     return np.asarray((unit_vectors(background, centre) @ units.T).max(1) > usual)

@@ -22,8 +22,8 @@ SAMPLE_TEXTS = 1_500
 SAMPLE_OF_LABEL = 5
 # With fewer texts the comparison is too uncertain, and a large encoder helps most there.
 FEWEST_TEXTS = 200
-# By so much of itself the loss must fall for mpnet, with which an answer costs four times as much;
-# for a cheaper encoder as much less as it costs less.
+# Relative fall of the loss that justifies mpnet, whose answers cost four times as much; for a
+# cheaper encoder proportionally less.
 WORTH = 0.15
 
 
@@ -36,18 +36,18 @@ class Benefit:
     fast: float
     """Log-loss of held-out texts with the small encoder."""
     accurate: float
-    """The same with the large one, too."""
+    """The same with the large encoder added."""
     worth: float = WORTH
-    """By so much of itself the loss must fall."""
+    """Relative fall of the loss that justifies the large encoder."""
 
     @property
     def is_worth_it(self) -> bool:
-        """Whether the large encoder takes away enough of the loss."""
+        """Return whether the large encoder reduces the loss enough."""
         return self.accurate <= (1.0 - self.worth) * self.fast
 
     @property
     def reason(self) -> str:
-        """Say it in words, for the card."""
+        """Return the explanation for the card."""
         return (
             f"Without a wish: on a sample of {self.texts} texts the large encoder changes the "
             f"out-of-fold log-loss from {self.fast:.3f} to {self.accurate:.3f}; it is taken where "
@@ -56,12 +56,12 @@ class Benefit:
 
 
 def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) -> Benefit:
-    """Compare two sets of encoders by the loss on texts that their heads did not see.
+    """Compare two sets of encoders by their out-of-fold loss.
 
     Args:
         sample: vectors of all encoders, and labels.
-        fast: names of the encoders that are taken in any case.
-        threads: threads that share the fits; what comes out does not depend on them.
+        fast: names of the encoders that are used in any case.
+        threads: threads that share the fits; the result does not depend on them.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.

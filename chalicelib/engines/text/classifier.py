@@ -1,4 +1,4 @@
-"""A trained text model: answers from raw vectors, and its bytes."""
+"""A trained text model: its answers to raw vectors, and its bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Kind in the header of every artifact of this engine.
 KIND = "text-linear"
-# Raised whenever older artifacts can no longer be read.
+# Raised when older artifacts can no longer be read.
 VERSION = 1
 _BYTES_OF_LABEL = 200
 
@@ -35,12 +35,12 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class TextParameters:
-    """What a training produces and an artifact stores."""
+    """The parameters that a training produces and an artifact stores."""
 
     labels: tuple[str, ...]
-    """Label names in the order of the probabilities."""
+    """In the order of the probabilities."""
     encoders: tuple[EncoderUse, ...]
-    """Encoders in the order of the features."""
+    """In the order of the features."""
     weights: Halves
     """For scaled features, float16, shape (all dims, labels)."""
     biases: Singles
@@ -50,13 +50,13 @@ class TextParameters:
     norms: tuple[float, ...]
     """RMS norm of every encoder's centred vectors."""
     temperature: float
-    """The logits are divided by it."""
+    """Divisor of the logits."""
     threshold: float
     """Energy below which a text is out of domain; minus infinity: never."""
     rejector: Rejector | None = None
-    """Rejects texts instead of that threshold; None: the threshold does, as in older models."""
+    """Rejects texts; None in older models, where the threshold does."""
     neighbours: NearestTexts | None = None
-    """Training texts whose nearness is added to the logits; None: not used, as in older models."""
+    """Training texts whose nearness is added to the logits; None if unused, as in older models."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,22 +70,18 @@ class TextAnswers:
 
 
 class TrainedText:
-    """Linear model on frozen encoders.
-
-    Centring, scaling and temperature are folded into one matrix, so that an answer costs one
-    product.
-    """
+    """Linear model on frozen encoders."""
 
     def __init__(self, parameters: TextParameters, report: TextReport | None = None) -> None:
         self.parameters = parameters
         self.report = report
         self.labels: Sequence[str] = parameters.labels
-        """Label names in the order of the probabilities."""
         self.encoders: Sequence[EncoderUse] = parameters.encoders
-        """Encoders whose vectors the model needs."""
         self._names = tuple(encoder.name for encoder in parameters.encoders)
         self._dims = tuple(encoder.dims for encoder in parameters.encoders)
         self._scales = np.repeat(np.asarray(parameters.norms, np.float32), self._dims)
+        # Centring, scaling and temperature are folded into one matrix, so that an answer costs one
+        # product.
         self._matrix = parameters.weights.astype(np.float32)
         self._matrix /= self._scales[:, None] * np.float32(parameters.temperature)
         self._offsets = parameters.biases / np.float32(parameters.temperature)
@@ -93,7 +89,7 @@ class TrainedText:
 
     @property
     def bytes(self) -> int:
-        """Memory that the model takes, in bytes."""
+        """Return the memory of the model, in bytes."""
         parts = self.parameters
         arrays: list[Array] = [
             self._matrix,
@@ -103,6 +99,7 @@ class TrainedText:
             parts.means,
         ]
         if parts.rejector is not None:
+            # Only the large arrays count; the rest is a few kilobytes.
             arrays += [parts.rejector.domain.anchors, parts.rejector.domain.centre]
         if parts.neighbours is not None:
             arrays.append(parts.neighbours.anchors)
@@ -110,17 +107,14 @@ class TrainedText:
 
     @property
     def is_finite(self) -> bool:
-        """Whether weights and scales together give numbers."""
+        """Return whether weights and scales together give finite numbers."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def answer(self, blocks: Blocks) -> TextAnswers:
-        """Compute probabilities, and which texts are out of domain.
+        """Return probabilities, and which texts are out of domain.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Both; a model that never rejects rejects nothing.
         """
         vectors = self._vectors(blocks)
         alone = self._tempered_logits(vectors)
@@ -131,12 +125,13 @@ class TrainedText:
             signals = self._signals(rejector, vectors, alone, logits.argmax(axis=1))
             cautious = rejector.scale.cautious(shares, signals)
             return TextAnswers(cautious, rejector.rejects(signals))
+        # Minus infinity: this model never rejects.
         if math.isinf(threshold):
             return TextAnswers(shares, np.zeros(len(vectors), bool))
         return TextAnswers(shares, _energies(logits) < threshold)
 
     def predict(self, blocks: Blocks) -> Singles:
-        """Probabilities of raw vectors by encoder, float32, (texts, dims) to (texts, labels)."""
+        """Return probabilities, float32, (texts, dims) to (texts, labels)."""
         return self.answer(blocks).shares
 
     def rejects(self, blocks: Blocks) -> Bools:
@@ -144,13 +139,10 @@ class TrainedText:
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:
-        """Score texts by how much they are of the domain, as rejections do.
+        """Return scores that are high for texts like the training data, float, (texts,).
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Float, shape (texts,); high for texts like the training data.
         """
         vectors = self._vectors(blocks)
         alone = self._tempered_logits(vectors)
@@ -163,40 +155,26 @@ class TrainedText:
     def _signals(
         self, rejector: Rejector, vectors: Singles, alone: Singles, answers: Ints
     ) -> Doubles:
-        """Compute the scaled signals that texts are in the domain.
-
-        Args:
-            rejector: the model's rejector.
-            vectors: float32, shape (texts, all dims).
-            alone: logits of the head alone over the temperature, float32, shape (texts, labels).
-            answers: label indexes, int, shape (texts,).
-        """
         support = _energies(alone) if rejector.uses_energy else alone.max(axis=1)
         return rejector.signals(support, self._features(vectors), answers)
 
     def features(self, blocks: Blocks) -> Singles:
-        """Scale raw vectors by encoder as those of the training were.
+        """Return scaled vectors, float32, shape (texts, all dims).
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Float32, shape (texts, all dims).
         """
         return self._features(self._vectors(blocks))
 
     def _features(self, vectors: Singles) -> Singles:
-        """Scale raw vectors, float32, shape (texts, all dims), as those of the training were."""
         return np.asarray((vectors - self.parameters.means) / self._scales)
 
     def _tempered_logits(self, vectors: Singles) -> Singles:
-        """Logits of the head over the temperature, float32, (texts, dims) to (texts, labels)."""
         logits: Singles = vectors @ self._matrix
         logits += self._offsets
         return logits
 
     def _add_nearness(self, vectors: Singles, logits: Singles) -> Singles:
-        """Add the weighted nearest texts to logits, float32, shape (texts, labels)."""
         neighbours = self.parameters.neighbours
         if neighbours is None:
             return logits
@@ -204,11 +182,7 @@ class TrainedText:
         return np.asarray(neighbours.add_to(logits, features, temperature), np.float32)
 
     def _vectors(self, blocks: Blocks) -> Singles:
-        """Put the vectors of all encoders side by side, float32, shape (texts, all dims).
-
-        Raises:
-            ValueError: an encoder's vectors are missing or of another length.
-        """
+        """Concatenate the vectors of all encoders, float32, shape (texts, all dims)."""
         parts = []
         for name, dims in zip(self._names, self._dims, strict=True):
             part = np.asarray(blocks[name], np.float32) if name in blocks else None
@@ -217,20 +191,18 @@ class TrainedText:
             parts.append(part)
         vectors = np.concatenate(parts, axis=1)
         if not np.isfinite(vectors).all():
-            # A broken vector says nothing: it is answered like the average training text.
+            # A broken vector holds no information, so it counts as the average training text.
             vectors = np.where(np.isfinite(vectors), vectors, self.parameters.means)
         return vectors
 
 
 def _shares(logits: Singles) -> Singles:
-    """Softmax of logits, float32, shape (texts, labels)."""
     shares: Singles = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
 
 def _energies(logits: Singles) -> Singles:
-    """Log-sum-exp of logits, float32, shape (texts, labels) to (texts,)."""
     top = logits.max(axis=1)
     sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
     np.log(sums, out=sums)
@@ -239,14 +211,7 @@ def _energies(logits: Singles) -> Singles:
 
 
 def dump(trained: TrainedText) -> bytes:
-    """Write a model; the same parameters give the same bytes.
-
-    Args:
-        trained: the model; its report is not written.
-
-    Returns:
-        The artifact.
-    """
+    """Return the bytes of a model without its report; equal parameters give equal bytes."""
     parameters = trained.parameters
     header = {
         "kind": KIND,
@@ -255,6 +220,7 @@ def dump(trained: TrainedText) -> bytes:
         "encoders": [[use.name, use.sha256, use.dims] for use in parameters.encoders],
         "norms": list(parameters.norms),
         "temperature": parameters.temperature,
+        # JSON has no infinity.
         "threshold": None if math.isinf(parameters.threshold) else parameters.threshold,
     }
     arrays: dict[str, npt.NDArray[np.generic]] = {
@@ -276,17 +242,7 @@ def dump(trained: TrainedText) -> bytes:
 
 
 def load(data: bytes) -> TrainedText:
-    """Read a model written by `dump`.
-
-    Args:
-        data: the artifact.
-
-    Returns:
-        The model, without report.
-
-    Raises:
-        ArtifactError: damaged, foreign or of another version.
-    """
+    """Read the bytes of `dump`; raise ArtifactError if they are damaged or foreign."""
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
     with np.errstate(all="ignore"):
@@ -297,7 +253,6 @@ def load(data: bytes) -> TrainedText:
 
 
 def _parameters(content: Artifact) -> TextParameters:
-    """Read the parameters out of header and arrays."""
     header: Mapping[str, Any] = content.header
     threshold = header["threshold"]
     return TextParameters(
@@ -315,21 +270,18 @@ def _parameters(content: Artifact) -> TextParameters:
 
 
 def _names(value: object) -> list[str]:
-    """Return label names; raise TypeError if it is not a list of texts."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise TypeError("the labels are not a list of names")
     return value
 
 
 def _count(value: object) -> int:
-    """Return a number of dimensions; raise TypeError if it is not a whole number."""
     if not isinstance(value, int):
         raise TypeError(f"{value!r} is not a number of dimensions")
     return value
 
 
 def _numbers(content: Artifact, name: str, wanted: np.dtype[Number]) -> npt.NDArray[Number]:
-    """Return an array as it was written; raise TypeError if it holds numbers of another kind."""
     array = content.arrays[name]
     if array.dtype != wanted:
         raise TypeError(f"{name} holds {array.dtype}, not {wanted}")
@@ -337,7 +289,6 @@ def _numbers(content: Artifact, name: str, wanted: np.dtype[Number]) -> npt.NDAr
 
 
 def _check_shapes(parameters: TextParameters) -> None:
-    """Refuse parts that do not fit together (ArtifactError)."""
     dims = sum(use.dims for use in parameters.encoders)
     labels = len(parameters.labels)
     arrays = (parameters.weights, parameters.biases, parameters.means)

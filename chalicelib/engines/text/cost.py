@@ -1,14 +1,14 @@
-"""What a training may cost: how many examples it takes, and how long it will be."""
+"""What a training may cost: how many examples it uses, and how long it takes."""
 
 from __future__ import annotations
 
 from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 
-# Features of all examples together: one gigabyte as float32, and vectors take another.
+# Features of all examples: one gigabyte as float32, and the vectors take another one.
 MOST_NUMBERS = 250_000_000
-# Examples x dims x labels that can be trained on within the time of one function.
+# Examples x dims x labels that one function can train in its time.
 MOST_WORK = 60_000_000_000
-# This many are always accepted; the number of labels is limited, so the work is, too.
+# This many examples are always used. The number of labels is limited, so the work is too.
 LEAST_EXAMPLES = 30_000
 _PLAIN_SECONDS, _EXACT_SECONDS = 12e-9, 40e-9
 _FIXED_SECONDS = 10.0
@@ -26,7 +26,7 @@ def most_examples(dims: int, labels: int) -> int:
 
 
 def expected_seconds(examples: int, dims: int, labels: int) -> float:
-    """Estimate the time from vectors to model on two processors, on the safe side, in seconds.
+    """Return a cautious estimate of the fit's time on two processors, in seconds.
 
     Args:
         examples: number of examples.

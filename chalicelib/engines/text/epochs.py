@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.head.rejector import Rejection
     from chalicelib.engines.text.plan import FitPlan
 
-# One record of the learning curve for every iteration would repeat nearly equal metrics.
+# Iterations per record of the learning curve, since single ones give nearly equal metrics.
 ITERATIONS_OF_EPOCH = 3
 # Relative fall of the loss at which a fit ends.
 TOLERANCE = 5e-4
@@ -26,14 +26,13 @@ TOLERANCE = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """Result of the fit on the training part of the split."""
+    """The fit on the training part of the split."""
 
     evaluator: SplitEvaluator
-    """Both sides of the split."""
     head: SoftmaxHead
-    """The last head."""
+    """The final head."""
     last: TextEpoch
-    """The last record."""
+    """The final record."""
     has_converged: bool
     """Whether the loss stopped falling."""
 
@@ -46,7 +45,7 @@ def train_epochs(
     options: TextFitOptions,
     on_epoch: Callable[[TextEpoch], None],
 ) -> Epochs:
-    """Fit on the training part, three iterations an epoch, and report every epoch as it ends.
+    """Fit on the training part, three iterations per epoch, and report every epoch.
 
     Args:
         plan: split and features.

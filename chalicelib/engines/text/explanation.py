@@ -1,4 +1,4 @@
-"""Which words decided an answer: each is left out once."""
+"""Explains an answer by leaving out each word once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def explain(
     trained: TrainedText, encode: Callable[[Sequence[str]], Blocks], document: str, label: str
 ) -> list[ExplainedWord]:
-    """Return what each word of a text does for a label.
+    """Return the contribution of each word of a text to a label.
 
     Args:
         trained: the model.

@@ -1,4 +1,4 @@
-"""Trains a text model from embedded examples; `fit` lists the steps in their order."""
+"""Trains a text model on embedded examples; `fit` lists the steps in order."""
 
 from __future__ import annotations
 
@@ -32,20 +32,17 @@ def fit(
 ) -> TrainedText:
     """Train a model.
 
-    Metrics and learning curve come from a head that saw the training part of the split only;
-    the served head is trained further with all examples.
-
     Args:
         training_set: vectors and labels.
-        options: choices of the caller.
-        on_epoch: called after every epoch with its record.
-        on_progress: called with the fraction of the work that is done, from 0 to 1, rising.
+        options: options of the training.
+        on_epoch: called with the record of every epoch.
+        on_progress: called with the fraction of the work that is done, from 0 to 1.
 
     Returns:
         The model with its report.
 
     Raises:
-        TrainingFailed: these examples cannot be trained on; the text names the remedy.
+        TrainingFailed: these examples cannot be trained on; the message says what to do.
     """
     labels = check_training_set(training_set)
     plan = make_plan(training_set, labels, options)
@@ -59,6 +56,8 @@ def fit(
     )
     rate = options.out_of_domain_rate
     rejection = fit_rejection(plan.layout, plan.background, plan.folds, chosen, rate)
+    # Metrics and curve come from a head that saw only the training part of the split. The served
+    # head is then trained further with all examples.
     epochs = train_epochs(plan, training_set.label_names, chosen, rejection, options, on_epoch)
     on_progress(_EPOCHS_END)
     parameters = fit_served(training_set, plan, chosen, rejection, epochs.head, options.max_epochs)

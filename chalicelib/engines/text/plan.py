@@ -38,17 +38,13 @@ class FitPlan:
     layout: Layout
     """Features in training order."""
     labels: int
-    """Number of labels."""
     folds: tuple[int, ...]
     """Folds to hold out."""
     arithmetic: Arithmetic
-    """How numbers are rounded."""
     scaling: Scaling
-    """Means and scales of the encoders' blocks."""
     duplicates: Duplicates
-    """Near-duplicates and the split."""
     background: BackgroundFolds | None = None
-    """Background texts; None where nothing is rejected, or where too few texts are known."""
+    """None if nothing is rejected, or too few texts are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +88,7 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
     rows = np.concatenate([labels[order], phrases])
     layout = Layout(arithmetic.features(features), rows, order, ranges)
     background = None
-    # With few examples nothing is known of where their domain ends.
+    # A few examples do not show where their domain ends.
     known = options.out_of_domain_rate is not None and examples >= FEWEST_TEXTS
     if training_set.background is not None and known:
         every = np.arange(len(next(iter(training_set.background.values()))))
@@ -108,13 +104,11 @@ def _fold_count(examples: int) -> int:
 
 
 def _folds_to_try(examples: int, work: int) -> tuple[int, ...]:
-    """Return the folds to hold out: only one for many examples or much work."""
     is_large = examples > _ONE_HOLD_OUT_EXAMPLES or work > _ONE_HOLD_OUT_WORK
     return (0,) if is_large else tuple(range(_fold_count(examples)))
 
 
 def _phrase_labels(training_set: TextTrainingSet, labels: Ints) -> Ints:
-    """Return the labels whose phrase is one more example, int, shape (phrases,)."""
     if training_set.label_blocks is None:
         return np.empty(0, np.int64)
     counts = np.bincount(labels, minlength=len(training_set.label_names))

@@ -29,7 +29,7 @@ def fit_served(
     head: SoftmaxHead,
     max_epochs: int | None,
 ) -> TextParameters:
-    """Train the head further with all examples and collect what the model stores.
+    """Train the head further with all examples and return what the model stores.
 
     Args:
         training_set: labels and encoders.
@@ -53,6 +53,7 @@ def fit_served(
     return TextParameters(
         labels=tuple(training_set.label_names),
         encoders=uses,
+        # Float16 halves the artifact; its rounding does not change answers.
         weights=head.weights.astype(np.float16),
         biases=head.biases.astype(np.float32),
         means=np.concatenate(scaling.means).astype(np.float32),

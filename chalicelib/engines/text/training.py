@@ -51,13 +51,11 @@ class TextVectors:
     """Where a training gets its vectors from."""
 
     encoders: Sequence[Encoder]
-    """Encoders to learn from."""
     of_texts: Callable[[str], Singles]
-    """Vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
+    """Returns the vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
     of_phrases: Callable[[str, Sequence[str]], Singles]
-    """Vectors of other texts by encoder name, float32, shape (texts, dims)."""
+    """Returns the vectors of other texts by encoder name, float32, shape (texts, dims)."""
     profile: str = FAST
-    """Profile that these encoders are."""
     reason: str = ""
     """Why this profile was chosen."""
 
@@ -69,9 +67,9 @@ class TrainingCallbacks:
     on_curve: Callable[[list[dict[str, Any]]], None]
     """Receives all records of the learning curve after each epoch."""
     on_progress: Callable[[float], None]
-    """Receives the share of the fit that is done, 0 to 1."""
+    """Receives the fraction of the fit that is done, 0 to 1."""
     on_vectors: Callable[[float], None] = lambda seconds: None
-    """Called once, when all vectors are there, with the seconds that the rest may take."""
+    """Called once when all vectors exist, with the seconds that the rest may take."""
 
 
 @dataclass(frozen=True)
@@ -79,21 +77,16 @@ class FittedText:
     """A finished training."""
 
     artifact: bytes
-    """The model."""
     metrics: dict[str, Any]
-    """metricsData of GET models/{id}."""
+    """`metricsData` of GET models/{id}."""
     card: dict[str, Any]
-    """The model's card."""
     curve: list[dict[str, Any]]
-    """All records of the learning curve."""
     report: TextReport
-    """Numbers for the statistics."""
     fit_seconds: float
-    """Time to learn, in seconds."""
     suspects: Sequence[SuspectExample] = ()
     """All examples whose labels are flagged as likely errors."""
     evaluation: Evaluation = field(default_factory=Evaluation)
-    """Answers to the dataset's own examples by heads that had not seen them."""
+    """Out-of-fold answers to the dataset's own examples."""
 
 
 def train_text(
@@ -109,14 +102,11 @@ def train_text(
 
     Args:
         model: the run, with its request.
-        texts: what to learn from.
-        vectors: where vectors come from.
+        texts: the training texts.
+        vectors: source of the vectors.
         callbacks: called as the training proceeds.
         now: date of the card.
-        threads: threads that share the fit; what comes out does not depend on them.
-
-    Returns:
-        The finished training.
+        threads: threads that share the fit; the result does not depend on them.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.
@@ -148,7 +138,6 @@ def train_text(
 
 
 def _evaluation(texts: TrainingTexts, folds: OutOfFold) -> Evaluation:
-    """Evaluate out of fold, in the order of the texts."""
     own = texts.spans[0][1] if texts.spans else len(texts.texts)
     order = np.argsort(folds.examples, kind="stable")
     places = folds.examples[order].tolist()
@@ -170,7 +159,6 @@ def _expected_seconds(training_set: TextTrainingSet) -> float:
 def _card_facts(
     texts: TrainingTexts, vectors: TextVectors, artifact: bytes, report: TextReport
 ) -> dict[str, Any]:
-    """Collect what the card shows in addition to run, report and date."""
     return {
         "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
         "profile": vectors.profile,
@@ -188,12 +176,12 @@ def _card_facts(
 def make_training_set(
     texts: TrainingTexts, vectors: TextVectors, *, rejects: bool = False
 ) -> TextTrainingSet:
-    """Put texts, labels and vectors together.
+    """Join texts, labels and vectors.
 
     Args:
-        texts: what to learn from.
-        vectors: where vectors come from.
-        rejects: whether those of the background texts are needed.
+        texts: the training texts.
+        vectors: source of the vectors.
+        rejects: whether background texts are needed.
     """
     phrases = [label_phrase(label) or "" for label in texts.labels]
     names = [encoder.name for encoder in vectors.encoders]
@@ -214,7 +202,6 @@ def make_training_set(
 
 
 def _options(model: Model, threads: int) -> TextFitOptions:
-    """Read the choices out of the request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
     return TextFitOptions(

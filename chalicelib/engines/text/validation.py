@@ -1,4 +1,4 @@
-"""Refuses training sets from which nothing can be learnt, with cause and remedy."""
+"""Refuses training sets that cannot be trained on, with cause and remedy."""
 
 from __future__ import annotations
 
@@ -17,16 +17,10 @@ _CHUNK_ROWS = 8_192
 
 
 def check_training_set(training_set: TextTrainingSet) -> Ints:
-    """Make sure that the set fits together and holds something to learn.
-
-    Args:
-        training_set: vectors and labels.
-
-    Returns:
-        Label indexes, int, shape (examples,).
+    """Return the label indexes, int, shape (examples,), of a valid training set.
 
     Raises:
-        TrainingFailed: fewer than two labels have examples, or an encoder gave broken vectors.
+        TrainingFailed: fewer than two labels have examples, or an encoder returned broken vectors.
         ValueError: the arrays do not fit together, which is a mistake of the caller.
     """
     labels = np.asarray(training_set.label_indexes, np.int64)
@@ -48,11 +42,6 @@ def check_training_set(training_set: TextTrainingSet) -> Ints:
 
 
 def _check_shapes(training_set: TextTrainingSet, labels: Ints) -> None:
-    """Compare the sizes of all parts.
-
-    Raises:
-        ValueError: a part has another number of examples or labels.
-    """
     if not training_set.blocks:
         raise ValueError("A training set needs the vectors of at least one encoder.")
     words = training_set.word_digests or training_set.digests
@@ -72,7 +61,6 @@ def _check_shapes(training_set: TextTrainingSet, labels: Ints) -> None:
 
 
 def _broken_rows(block: Floats) -> int:
-    """Count the rows with a number that is not finite, float, shape (examples, dims)."""
     return sum(
         int((~np.isfinite(block[first : first + _CHUNK_ROWS]).all(axis=1)).sum())
         for first in range(0, len(block), _CHUNK_ROWS)

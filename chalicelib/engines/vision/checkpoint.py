@@ -1,4 +1,4 @@
-"""A saved state of a training, with what it was saved from; anything else is not gone on from."""
+"""A saved state of a training, with a fingerprint of what it was saved from."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Checkpoint:
     """A saved state."""
 
     state: bytes
-    """What VisionTraining.save returned."""
+    """The bytes that VisionTraining.save returned."""
     epochs: int
-    """Epochs that had ended."""
+    """Number of finished epochs."""
     seconds: float
     """Training time so far, in seconds."""
 
 
 def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
-    """Pack a state with the fingerprint of what it was saved from."""
+    """Encode a state with the fingerprint of what it was saved from."""
     import numpy as np
 
     header = {
@@ -45,7 +45,7 @@ def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
 
 
 def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
-    """Unpack a state; None when it is damaged or was saved from something else."""
+    """Decode a state; None if it is damaged or was saved from something else."""
     try:
         found = load(content, _KIND, _VERSION)
     except ArtifactError:
@@ -57,8 +57,9 @@ def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
 
 
 def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
-    """Digest of everything that a state depends on: examples, features, options and version."""
+    """Return a digest of everything a state depends on: examples, features, options, version."""
     digest = hashlib.sha256()
+    # The number of threads does not change the result.
     facts = {**asdict(options), "threads": 0}
     head = (__version__, extractor.name, extractor.version, data.pictures.labels, facts)
     digest.update(json.dumps(head, sort_keys=True).encode())

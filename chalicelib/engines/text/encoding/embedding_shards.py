@@ -1,8 +1,4 @@
-"""Embeddings of up to a few thousand texts as bytes, found again by the texts' digests.
-
-Written by the ingest and by training, read by training. Vectors are float16: their rounding is
-far below what changes an answer, and a shard is half as large.
-"""
+"""Embeddings of up to a few thousand texts as bytes, with the digests of the texts."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
-    """Pack vectors with the digests of their texts.
+    """Return vectors and the digests of their texts as an npz archive.
 
     Args:
         digests: 16 bytes each.
@@ -32,16 +28,13 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
     """
     packed = np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), DIGEST_BYTES)
     buffer = io.BytesIO()
+    # Float16 halves a shard, and its rounding is far below what changes an answer.
     np.savez(buffer, digests=packed, vectors=vectors.astype(np.float16))
     return buffer.getvalue()
 
 
 def load_shard(content: bytes) -> tuple[list[bytes], npt.NDArray[np.float16]]:
-    """Unpack a shard.
-
-    Returns:
-        Digests, and vectors as float16, shape (texts, dims), in the same order.
-    """
+    """Return digests, and vectors as float16, shape (texts, dims), in the same order."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         digests = archive["digests"].tobytes()
         vectors = archive["vectors"]

@@ -1,7 +1,6 @@
-"""Encoders turn texts into vectors; this file says which there are and loads installed ones.
+"""The encoders for each language and profile, and how installed ones are loaded.
 
-The container caches what is loaded here; training and prediction ask for the same names. Installed
-by infra/models.py.
+The container caches the loaded encoders; infra/models.py installs them.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import Any
 from chalicelib.engines.facts import read_facts
 from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
-# Written by the installation, last of an encoder's files.
+# Written last by the installation, so that its presence shows a complete folder.
 FACTS_FILE = "encoder.json"
 # Profiles: the encoders that every installation has, and one more that costs ten times as much.
 FAST, ACCURATE = "fast", "accurate"
-# What stands before every text, as the makers of these encoders trained them. `bge-sentiment` is
-# the middle of bge, reading emoji as words, for CommunitySentiment; no training takes it.
+# Prefixes of texts with which these encoders were trained. `bge-sentiment` gives middle layers of
+# bge and reads emoji as words; only CommunitySentiment uses it.
 _PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
 
 
@@ -33,7 +32,7 @@ class EncoderNotInstalled(FileNotFoundError):
 
 
 class EncoderDamaged(EncoderNotInstalled):
-    """The files of an encoder have their size, but cannot be read."""
+    """The files of an encoder have the right size, but cannot be read."""
 
     remedy = (
         "has damaged files. Run: python -m infra.models verify, which names and removes them, "
@@ -42,10 +41,10 @@ class EncoderDamaged(EncoderNotInstalled):
 
 
 def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
-    """Return the encoders a text model of this language, algorithm and profile uses.
+    """Return the encoders that a text model of this language, algorithm and profile uses.
 
-    English models get encoders of English, every other and every `multilingual-*` one the
-    multilingual ones; the accurate profile adds large ones to that of the fast profile.
+    English models use English encoders; others, and those of `multilingual-*` algorithms, use the
+    multilingual ones. The accurate profile adds large ones to those of the fast profile.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):
@@ -54,7 +53,6 @@ def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> 
 
 
 def _is_complete(folder: Path, files: object) -> bool:
-    """Return whether every listed file is there with its size; a damaged list says that none is."""
     try:
         return (
             isinstance(files, dict)
@@ -62,11 +60,11 @@ def _is_complete(folder: Path, files: object) -> bool:
             and all((folder / name).stat().st_size == file["bytes"] for name, file in files.items())
         )
     except (OSError, ValueError, TypeError, KeyError):
+        # A damaged list counts as incomplete, so that the installation replaces it.
         return False
 
 
 def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
-    """Read the facts file; raise EncoderNotInstalled if it was damaged."""
     try:
         return EncoderFacts(
             name=name,
@@ -80,13 +78,13 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 
 
 def is_installed(directory: Path, name: str) -> bool:
-    """Return whether every file of the encoder is in the model directory with its full size."""
+    """Return whether every file of the encoder is in the model directory in full size."""
     folder = directory / name
     return _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 
 
 def load_encoder(directory: Path, name: str) -> Encoder:
-    """Load an installed encoder; the caller keeps it.
+    """Load an installed encoder; the caller caches it.
 
     Args:
         directory: the model directory, with one folder for each encoder.
@@ -105,13 +103,12 @@ def load_encoder(directory: Path, name: str) -> Encoder:
         return _open(folder, known)
     except (EncoderNotInstalled, MemoryError):
         raise
-    # What the packages raise for a damaged file has no narrower type.
+    # ONNX Runtime and tokenizers raise no narrower type for a damaged file.
     except Exception as cause:
         raise EncoderDamaged(name) from cause
 
 
 def _open(folder: Path, known: EncoderFacts) -> Encoder:
-    """Load complete files; raise EncoderNotInstalled if no encoder has this name."""
     name = known.name
     # The encoders import native modules, which the API loads with the first prediction only.
     if name == "use":

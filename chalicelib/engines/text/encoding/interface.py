@@ -1,4 +1,4 @@
-"""What every encoder is: facts for the card, and vectors for texts."""
+"""The interface of encoders: facts for the card, and vectors of texts."""
 
 from __future__ import annotations
 
@@ -12,49 +12,48 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EncoderFacts:
-    """What a model card says of an encoder."""
+    """Facts about an encoder for model cards."""
 
     name: str
     """Short name, also the folder's name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
     title: str
-    """Name under which its makers published it."""
+    """Name under which its authors published it."""
     sha256: str
-    """Digest over the digests of every file that has a part in the vectors."""
+    """Digest of the digests of all files that affect the vectors."""
     licence: str
-    """Licence of the weights, as an SPDX identifier."""
+    """SPDX identifier of the weights' licence."""
     dimensions: int
-    """Length of a vector."""
 
 
 class Encoder(Protocol):
-    """Contract of every encoder; safe to use from several threads."""
+    """An encoder; safe to use from several threads."""
 
     @property
     def facts(self) -> EncoderFacts:
-        """Everything a model card says of it."""
+        """Return the facts for model cards."""
 
     @property
     def name(self) -> str:
-        """Short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
+        """Return the short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
 
     @property
     def sha256(self) -> str:
-        """Digest of its files; vectors of another digest are other vectors."""
+        """Return the digest of its files; another digest means other vectors."""
 
     @property
     def licence(self) -> str:
-        """Licence of the weights, as an SPDX identifier."""
+        """Return the SPDX identifier of the weights' licence."""
 
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
+        """Return the length of a vector."""
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
-        """Turn texts into vectors of length 1.
+        """Return the vectors of texts, each of length 1.
 
         Args:
             texts: any strings, empty ones and lone surrogates included.
-            threads: texts worked on at a time; the vectors do not depend on it.
+            threads: texts encoded at a time; the vectors do not depend on it.
 
         Returns:
             Float32, shape (texts, dimensions); no row depends on another text.

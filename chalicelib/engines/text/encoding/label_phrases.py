@@ -1,6 +1,6 @@
-"""Label names as phrases that an encoder understands.
+"""Converts label names to phrases that an encoder understands.
 
-The caller embeds the phrases; few-shot training takes each as one more example.
+The caller embeds the phrases; few-shot training uses each as one more example.
 """
 
 from __future__ import annotations
@@ -19,14 +19,10 @@ _MEANINGLESS = frozenset(
 
 
 def label_phrase(name: str) -> str | None:
-    """Turn a label's name into words.
-
-    Args:
-        name: the label as the dataset spells it, such as `card_payment` or `cardPayment`.
+    """Return a label's name as words, such as `card payment` for `card_payment` or `cardPayment`.
 
     Returns:
-        The words, such as `card payment`; None when the name is a code or a number and would
-        teach nothing.
+        The words; None if the name is a code or a number, which would add only noise.
     """
     plain = unicodedata.normalize("NFKC", name)
     words = [word for part in _SEPARATORS.split(plain) for word in _CAMEL.split(part) if word]
@@ -34,8 +30,8 @@ def label_phrase(name: str) -> str | None:
 
 
 def _has_meaning(word: str) -> bool:
-    """Return whether a word is more than a code: letters, a vowel, not a bare category word."""
     if _DENSE_SCRIPT.search(word):
         return True
+    # A code has no vowel, and bare words such as `class` describe every label.
     is_word = _LATIN_WORD.match(word) is not None and _VOWEL.search(word) is not None
     return is_word and word.lower() not in _MEANINGLESS

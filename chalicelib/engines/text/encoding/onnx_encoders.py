@@ -1,7 +1,4 @@
-"""The encoders that run a graph of ONNX Runtime, one text a run.
-
-Their files are made by infra/model_files/conversion.
-"""
+"""The encoders that run an ONNX graph; infra/model_files/conversion makes their files."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ from chalicelib.engines.threads import map_in_threads
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
 
-# Longer texts are cut here: tokenisers take seconds for a megabyte.
+# Longer texts are cut, because tokenisers take seconds for a megabyte.
 MAX_CHARACTERS = 2_000
-# Longer texts are cut here by all but USE, begin and end included.
+# Longest input of all encoders but USE, including begin and end tokens.
 MAX_TOKENS = 128
 _BEGIN, _END = 1, 2  # token ids around every text of USE
 _CHUNKS = 17  # the rows of USE's table are scaled by id modulo 17
@@ -31,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """Return what the tokenisers can take of a text.
+    """Return a text that every tokeniser accepts.
 
     Surrogate pairs become their character, lone ones U+FFFD, and NUL becomes a space.
     """
@@ -42,49 +39,43 @@ def clean_text(text: str) -> str:
 
 
 class OnnxEncoder:
-    """Base of the encoders: subclasses say how one text becomes one vector.
-
-    One text a run, because the vector of an 8-bit graph depends on the other texts of a run.
-    """
+    """Base of the encoders; subclasses encode one text."""
 
     def __init__(self, facts: EncoderFacts) -> None:
         self.facts = facts
 
     @property
     def name(self) -> str:
-        """Short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
+        """Return the short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
         return self.facts.name
 
     @property
     def sha256(self) -> str:
-        """Digest of its files; vectors of another digest are other vectors."""
+        """Return the digest of its files; another digest means other vectors."""
         return self.facts.sha256
 
     @property
     def licence(self) -> str:
-        """Licence of the weights, as an SPDX identifier."""
+        """Return the SPDX identifier of the weights' licence."""
         return self.facts.licence
 
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
+        """Return the length of a vector."""
         return self.facts.dimensions
 
     def encode_one(self, text: str) -> Singles:
-        """Turn one clean text into a vector, float32, shape (dimensions,), of length 1."""
+        """Return the vector of a clean text, float32, shape (dimensions,), of length 1."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
-        """Turn texts into vectors, float32, shape (texts, dimensions), each of length 1.
-
-        Args:
-            texts: any strings.
-            threads: texts worked on at a time; the vectors do not depend on it.
-        """
+        """Return the vectors of texts, float32, shape (texts, dimensions), each of length 1."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
         def fill(start: int) -> None:
             for row in range(start, len(texts), threads):
+                # One text a run, because the vector of an 8-bit graph depends on the other texts of
+                # its run.
                 vectors[row] = self.encode_one(clean_text(texts[row]))
 
         map_in_threads(fill, range(threads), threads)
@@ -92,7 +83,7 @@ class OnnxEncoder:
 
 
 class MiniLmEncoder(OnnxEncoder):
-    """all-MiniLM-L6-v2 in 8 bits, English: averages the tokens of one text."""
+    """all-MiniLM-L6-v2 in 8 bits, English: the mean of the token states of one text."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
@@ -100,12 +91,12 @@ class MiniLmEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the ids of a clean text with begin and end around them, at most 128."""
+        """Return the token ids of a clean text with begin and end, at most 128."""
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Turn one clean text into a vector, float32, shape (384,), of length 1."""
+        """Return the vector of a clean text, float32, shape (384,), of length 1."""
         ids = np.array([self.token_ids(text)], np.int64)
         inputs = {
             "input_ids": ids,
@@ -119,15 +110,15 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """bge, mpnet and e5: the graph takes the tokens of one text and gives its vector."""
+    """bge, mpnet and e5: the graph maps the tokens of one text to its vector."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.
 
         Args:
-            folder: with `model.onnx` and `tokenizer.json`.
-            facts: what the card says of it.
-            prefix: stands before every text, as its makers trained it.
+            folder: folder with `model.onnx` and `tokenizer.json`.
+            facts: facts for the card.
+            prefix: text before every text, with which the encoder was trained.
         """
         super().__init__(facts)
         self._prefix = prefix
@@ -135,19 +126,19 @@ class TransformerEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the ids of a clean text with begin and end around them, at most 128."""
+        """Return the token ids of a clean text with begin and end, at most 128."""
         ids: list[int] = self._tokenizer.encode(self._prefix + text).ids
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Turn one clean text into a vector, float32, shape (768,) or (384,), of length 1."""
+        """Return the vector of a clean text, float32, shape (768,) or (384,), of length 1."""
         ids = np.array(self.token_ids(text), np.int64)
         vector: Singles = self._session.run(["vector"], {"ids": ids})[0][0]
         return vector
 
 
 class UseEncoder(OnnxEncoder):
-    """Universal Sentence Encoder, multilingual: the graph takes the table's rows of one text."""
+    """Universal Sentence Encoder, multilingual: the graph reads rows of an embedding table."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
@@ -157,11 +148,11 @@ class UseEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the ids of a clean text with begin and end around them."""
+        """Return the token ids of a clean text with begin and end."""
         return [_BEGIN, *self._tokenizer.encode(text).ids, _END]
 
     def encode_one(self, text: str) -> Singles:
-        """Turn one clean text into a vector, float32, shape (512,), of length 1."""
+        """Return the vector of a clean text, float32, shape (512,), of length 1."""
         ids = np.array(self.token_ids(text), np.int64)
         inputs = {"rows": self._table[ids], "chunks": ids % _CHUNKS}
         vector: Singles = self._session.run(["vector"], inputs)[0][0]

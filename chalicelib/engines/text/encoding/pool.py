@@ -1,4 +1,4 @@
-"""Installed encoders, loaded once and shared by predictions, ingest and training."""
+"""Installed encoders, loaded once and shared by prediction, ingest and training."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class EncoderPool:
     def __init__(
         self, directory: Path, source: ModelSource = INSTALLED_ONLY, threads: int = 1
     ) -> None:
-        """Make a pool that has loaded nothing.
+        """Create a pool without loaded encoders.
 
         Args:
             directory: the model directory, with one folder for each encoder.
-            source: where files come from that are not there yet.
-            threads: encoders that may work on one text at a time.
+            source: source of missing files.
+            threads: encoders that may encode one text at a time.
         """
         self._directory = directory
         self._source = source
@@ -46,23 +46,16 @@ class EncoderPool:
         return encoder
 
     def sha256(self, name: str) -> str:
-        """Return the digest of an encoder, empty when it is not installed.
+        """Return the digest of an encoder; empty when it is not installed.
 
         Raises:
             EncoderDamaged: its files are damaged.
-            StorageUnavailable: its files could not be brought.
+            StorageUnavailable: its files could not be downloaded.
         """
         return self.get(name).sha256 if self.is_installed(name) else ""
 
     def vectors(self, names: Sequence[str], text: str) -> dict[str, Singles]:
-        """Turn one text into the vectors of several encoders, in parallel if that helps.
-
-        Args:
-            names: short names of encoders.
-            text: any string.
-
-        Returns:
-            Vectors by name, float32, shape (1, dims).
+        """Return the vectors of one text by encoder name, float32, shape (1, dims).
 
         Raises:
             EncoderNotInstalled: the files of one are missing.
@@ -70,16 +63,15 @@ class EncoderPool:
         encoders = [self.get(name) for name in names]
         if self._threads <= 1 or len(encoders) == 1:
             return {encoder.name: encoder.encode([text]) for encoder in encoders}
+        # The encoders of a profile are independent, so they run in parallel.
         others = [self._helpers.submit(encoder.encode, [text]) for encoder in encoders[1:]]
         made = [encoders[0].encode([text]), *(other.result() for other in others)]
         return dict(zip(names, made, strict=True))
 
     @cached_property
     def _helpers(self) -> ThreadPoolExecutor:
-        """Return extra threads, created by the first text, so that processes can fork before.
-
-        They are kept: starting some for each text takes a good part of what they save.
-        """
+        # Created by the first text, so that processes can fork before; kept, because starting
+        # threads for each text costs a good part of what they save.
         return ThreadPoolExecutor(self._threads, "encoder")
 
     def is_loaded(self, name: str) -> bool:
@@ -87,7 +79,7 @@ class EncoderPool:
         return name in self._encoders
 
     def is_installed(self, name: str) -> bool:
-        """Return whether an encoder's files are there, or can be downloaded."""
+        """Return whether an encoder's files are installed or can be downloaded."""
         is_here = name in self._encoders or is_installed(self._directory, name)
         return is_here or self._source.offers(name)
 

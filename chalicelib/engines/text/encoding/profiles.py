@@ -1,6 +1,6 @@
-"""Which encoders a training takes: the best that are installed and fit the size of the data.
+"""Chooses the encoders of a training: the best that are installed and affordable.
 
-Measured by bench/bench_text.py.
+The constants are measured by bench/bench_text.py.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.jobs.spreading import spread
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 
-# Longest time of one processor that the vectors of an accurate profile may take unasked.
+# Longest processor time for the vectors of an accurate profile that was not requested.
 BUDGET_SECONDS = 600.0
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.3e-3}
+# The fixed cost of a text, in words: begin, end, tokeniser, and the run itself.
 _WORDS_OF_A_TEXT = (
     5  # what a text costs in addition to its words: begin, end, tokeniser, the run itself
 )
@@ -26,23 +27,20 @@ class Profile:
     """A choice of encoders."""
 
     name: str
-    """`fast` or `accurate`."""
     encoders: tuple[str, ...]
-    """Their short names, sorted."""
+    """Short names, sorted."""
     reason: str = ""
     """Why it was chosen, for the card."""
 
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """What a training asks for."""
+    """The properties of a training that decide the profile."""
 
     language: str
-    """Language of the dataset."""
     algorithm: str | None
-    """Algorithm of the model."""
     asked: str | None
-    """Profile that the request names, None when it leaves the choice to us."""
+    """Profile in the request; None if it leaves the choice to the service."""
 
     def named(self, name: str, reason: str = "") -> Profile:
         """Return a profile for this language and algorithm."""
@@ -52,16 +50,15 @@ class ProfileRequest:
 def choose_profile(
     wanted: ProfileRequest, texts: Sequence[str], is_installed: Callable[[str], bool]
 ) -> Profile:
-    """Choose the encoders of a training.
+    """Return the encoders of a training.
 
     Args:
-        wanted: language, algorithm and the profile asked for, which is taken as it is.
+        wanted: the request; a named profile is used as it is.
         texts: all texts of the training.
-        is_installed: returns whether the files of an encoder, by its name, are there.
+        is_installed: returns whether the files of an encoder are installed.
 
     Returns:
-        The accurate profile when it is installed and its vectors fit the budget, else the fast
-        one, whether that is installed or not.
+        The accurate profile if it is installed and affordable, else the fast one.
     """
     if wanted.asked is not None:
         return wanted.named(wanted.asked, "It was asked for.")
@@ -74,29 +71,22 @@ def choose_profile(
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
-    """Estimate what the large encoder of a profile costs, in seconds of one processor."""
+    """Return the estimated processor time of the large encoders, in seconds."""
     factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
     return factor * sum(_words(text, language) for text in texts)
 
 
 def cost_relative_to_mpnet(encoders: Iterable[str]) -> float:
-    """Return the cost of large encoders as a fraction of that of mpnet; 1 when it is unknown."""
+    """Return the cost of large encoders relative to mpnet; 1 if unknown."""
     usual = _SECONDS_PER_WORD["mpnet"]
     return sum(_SECONDS_PER_WORD.get(name, usual) for name in encoders) / usual
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
-    """Cut texts into parts for several workers; none where there is too little work for them.
-
-    Args:
-        encoder: its short name; those of the fast profile are too quick for parts.
-        texts: texts without a vector.
-        language: of the dataset.
-    """
+    """Divide texts into parts for several workers; none for a fast encoder or little work."""
     factor = _SECONDS_PER_WORD.get(encoder, 0.0)
     return spread(texts, lambda text: factor * _words(text, language)) if factor else []
 
 
 def _words(text: str, language: str) -> int:
-    """Count what a text costs a large encoder, in words."""
     return _WORDS_OF_A_TEXT + min(count_words(text, language), _CUT_WORDS)

@@ -1,4 +1,4 @@
-"""Vectors of distinct texts, filled as they come in from shards and from the encoder."""
+"""Collects the vectors of distinct texts from shards and from the encoder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class VectorTable:
-    """Vectors of distinct texts, filled as they come in."""
+    """Vectors of distinct texts, filled as they arrive."""
 
     def __init__(self, texts: Sequence[str], dimensions: int) -> None:
         self._texts: dict[bytes, str] = {}
@@ -30,7 +30,7 @@ class VectorTable:
         return len(self._texts)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
-        """Copy the vectors of those texts that are wanted."""
+        """Copy the vectors of the wanted texts."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
             places, sources = np.array(found).T
@@ -39,12 +39,13 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return up to `count` texts without a vector, the last ones: the ingest starts first."""
+        """Return up to `count` texts without a vector, from the end."""
+        # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]
 
     def vectors(self) -> Singles:
-        """Return one row for each text as asked, float32, shape (texts, dims)."""
+        """Return one row for each requested text, float32, shape (texts, dims)."""
         places = np.array([self._places[digest] for digest in self._rows], np.int64)
         rows: Singles = self._vectors[places].astype(np.float32)
         return rows

@@ -1,7 +1,7 @@
 """Directions of training texts that a model stores, to find the nearest ones to a new text.
 
-A direction is a feature vector seen from a centre and scaled to length one. All numbers lie on the
-grid of `GridArithmetic`, so that products are exact whatever the threads and BLAS kernels.
+A direction is a feature vector minus a centre, scaled to length 1. All numbers are on the grid of
+`GridArithmetic`, so that products are exact whatever the threads and BLAS kernels.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def unit_vectors(features: Floats, centre: Floats) -> Doubles:
 
 
 def round_anchors(units: Floats) -> Bytes:
-    """Round directions to multiples of 1/512 that fit into a byte, float, (texts, dims) to int8."""
+    """Round directions to multiples of 1/512 in a byte, float, (texts, dims) to int8."""
     return np.asarray(np.clip(np.rint(units * ANCHOR_STEPS), -127, 127), np.int8)
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
-    """Choose the rows to store, equally many of each label when not all of them fit.
+    """Choose the rows to store, equally many of each label if not all fit.
 
     Args:
         labels: label indexes, int, shape (rows,).

@@ -1,8 +1,8 @@
-"""Chooses penalty, weight of the nearest texts and temperature on examples held out by folds.
+"""Chooses penalty, weight of the nearest texts and temperature on held-out folds.
 
-Everything that the metrics depend on is chosen with the training part of the split only. The heads
-of the folds do train on held-out texts of other folds: without them, the data report would compare
-with a fifth fewer examples and find fewer label errors.
+Everything that the metrics depend on is chosen with only the training part of the split. The heads
+of the folds are trained also on held-out texts of other folds: otherwise the data report would
+have a fifth fewer examples and find fewer label errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Separates texts of a model's domain from others, seen from the mean of the background texts.
+"""Separates texts of a model's domain from others, relative to the mean background text.
 
 Background texts are out-of-domain examples that ship with Presage. Two signals are computed here:
 the cosine to the nearest training text, and the side of a line between training and background
@@ -32,8 +32,7 @@ class Domain:
     centre: Floats
     """Mean of the background texts, float, shape (dims,)."""
     anchors: Singles
-    """Directions of training texts from the centre, times 512, whole numbers from -127 to 127,
-    float32, shape (anchors, dims)."""
+    """Directions of training texts from the centre, times 512, whole, float32, (anchors, dims)."""
     direction: Floats
     """Normal of the line, from background to training texts, float, shape (dims,)."""
     offset: float
@@ -59,7 +58,7 @@ class Domain:
 
 
 def fit_domain(inside: Floats, background: Floats, centre: Floats) -> Domain:
-    """Store the training texts as anchors and fit the line to the background texts.
+    """Store the training texts as anchors, and fit the line to the background texts.
 
     Args:
         inside: features of training texts, float, shape (texts, dims).

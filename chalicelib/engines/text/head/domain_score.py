@@ -1,4 +1,4 @@
-"""Combines the signals that a text belongs to a model's domain into a score and a probability.
+"""Combines the signals that a text is in a model's domain into a score and a probability.
 
 Three signals: the logit of the answer, the cosine to the nearest training text, and the side of
 the line between training and background texts (see `Domain`).
@@ -44,12 +44,12 @@ class DomainScale:
     """Standard deviation of each signal over the same texts."""
     trust: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     """Log-odds that a text is in the domain: a weight for each scaled signal, and an offset."""
+    # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
-    """By label, mean nearness of texts with that answer minus the mean of all, float32, shape
-    (labels,); None in older models, which use the energy of the logits as first signal."""
+    """Mean nearness by label minus the mean of all, float32, (labels,); None in older models."""
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:
-        """Standardise the signals.
+        """Return standardised signals.
 
         Args:
             support: logit of each answer over the temperature, float64, shape (texts,).
@@ -69,9 +69,6 @@ class DomainScale:
         Args:
             shares: probabilities, float32, shape (texts, labels).
             signals: scaled ones, float64, shape (texts, 3).
-
-        Returns:
-            Float32, same shape and order, each row sums to 1.
         """
         odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
         trust = (1.0 / (1.0 + np.exp(-odds))).astype(np.float32)[:, None]
@@ -84,7 +81,7 @@ def answer_support(logits: Floats, temperature: float) -> Doubles:
 
 
 def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -> DomainScale:
-    """Measure means and deviations of the signals on training texts.
+    """Return means and deviations of the signals on training texts.
 
     Args:
         support: logit of each answer over the temperature, float64, shape (texts,).
@@ -102,36 +99,25 @@ def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -
 
 
 def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
-    """Fit the log-odds that scaled signals are of a training text and not of a background text.
-
-    Both classes count with their actual sizes: with few training texts less is certain.
+    """Return three weights and an offset for the log-odds that a text is in the domain.
 
     Args:
         inside: scaled signals of training texts, float64, shape (texts, 3).
         background: scaled signals of background texts, float64, shape (others, 3).
-
-    Returns:
-        Three weights and the offset.
     """
     arithmetic = GridArithmetic()
     signals = arithmetic.features(np.concatenate([inside, background]))
     batch = ExampleBatch(signals, np.repeat([1, 0], [len(inside), len(background)]))
     head = fit_head(HeadObjective([batch], 2, _PENALTY_INVERSE, arithmetic), None, _TOLERANCE)
-    # The objective balances the classes; the offset restores their actual sizes.
+    # The objective balances the classes. The offset restores their actual sizes, because with few
+    # training texts less is certain.
     balance = class_weights(np.array([len(background), len(inside)]))
     offset = head.biases[1] - head.biases[0] + np.log(balance[0] / balance[1])
     return (*(head.weights[:, 1] - head.weights[:, 0]).tolist(), float(offset))
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Add up the signals; the line counts only where it is clearly against a text.
-
-    Args:
-        signals: scaled ones, float64, shape (texts, 3).
-
-    Returns:
-        Float64, shape (texts,): high for texts of the domain.
-    """
+    """Return the sum of the signals, (texts, 3) to float64, (texts,); high in the domain."""
     lines = np.minimum(signals[:, 2], _LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + _LINE_WEIGHT * lines)
 

@@ -27,32 +27,31 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """Both sides of the split, and the settings that stay the same in all epochs."""
+    """Both sides of the split, and the settings that are the same in all epochs."""
 
     label_names: Sequence[str]
-    """Labels in the dataset's order."""
+    """In the dataset's order."""
     training: Sequence[ExampleBatch]
     """Training part of the split, without label phrases."""
     held: Sequence[ExampleBatch]
     """Held-out part of the split."""
     temperature: float
-    """The logits are divided by it."""
+    """Divisor of the logits."""
     threshold: float
     """Energy below which a text is rejected."""
     may_reject: bool
     """Whether the confusion matrix has an out-of-domain row and column."""
     rejector: Rejector | None = None
-    """Rejects texts instead of the threshold; None: the threshold does."""
+    """Rejects texts; None if the threshold does."""
+    # Computed once, because no epoch changes them.
     evidence: Mapping[int, Doubles] = field(default_factory=dict)
-    """Nearness and line of each batch, by the batch's `id`, float64, shape (examples, 2). Computed
-    once, since no epoch changes them."""
+    """Nearness and line of each batch, by its `id`, float64, shape (examples, 2)."""
     nearness_weight: float = 0.0
-    """What the nearest text of each label adds to the logits."""
     nearness: Mapping[int, Singles] = field(default_factory=dict)
     """Nearness to each label's texts, by the batch's `id`, float32, shape (examples, labels)."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
-        """Measure a head on both sides."""
+        """Return the metrics of a head."""
         trained, tested = self._side(head, self.training), self._side(head, self.held)
         labels = len(self.label_names)
         size = labels + 1 if self.may_reject else labels
@@ -72,25 +71,24 @@ class SplitEvaluator:
         )
 
     def scores(self, head: SoftmaxHead) -> tuple[Singles, Ints]:
-        """Held-out probabilities, float32, (examples, labels), and truth, int, (examples,)."""
+        """Return held-out probabilities, float32, (examples, labels), and the truth, int."""
         parts = list(self._probabilities(head, self.held))
         empty = np.empty((0, len(self.label_names)), np.float32)
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
         return np.concatenate([empty, *(part.shares for part in parts)]), np.concatenate(truths)
 
     def _side(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> _Side:
-        """Answers and loss on one side; only one chunk's probabilities exist at a time."""
         truths, answers, losses = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
         for part in self._probabilities(head, batches):
             truths.append(part.truth)
             answers.append(np.where(part.is_rejected, len(self.label_names), part.answers))
+            # Summed by chunk, so that only one chunk's probabilities exist at a time.
             losses += metrics.log_loss(part.shares, part.truth) * len(part.truth)
         truth, answer = np.concatenate(truths), np.concatenate(answers)
         accuracy = float((truth == answer).mean()) if len(truth) else 0.0
         return _Side(truth, answer, losses / max(len(truth), 1), accuracy)
 
     def _probabilities(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> Iterator[_Part]:
-        """Evaluate the batches chunk by chunk."""
         for batch in batches:
             for first in range(0, len(batch.labels), _CHUNK_ROWS):
                 alone = logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
@@ -107,13 +105,7 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Compute probabilities and rejections as the served model does.
-
-        Args:
-            logits: with the nearest texts, float, shape (examples, labels).
-            alone: of the head without them, float, same shape.
-            evidence: of the rejector's domain, float64, shape (examples, 2).
-        """
+        """Return probabilities and rejections as the served model computes them."""
         shares = probabilities(logits, self.temperature)
         if not self.may_reject:
             return shares, np.zeros(len(logits), bool)
@@ -136,7 +128,6 @@ class _Part:
     is_rejected: Bools
     """Whether out of domain, bool, shape (examples,)."""
     truth: Ints
-    """True labels, int, shape (examples,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +139,8 @@ class _Side:
     answers: Ints
     """Answers; one beyond the last label is out of domain, int, shape (examples,)."""
     loss: float
-    """Mean log-loss."""
 
     accuracy: float
-    """Fraction of correct answers; 0 without examples."""
 
 
 def make_evaluator(
@@ -162,7 +151,7 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Collect both sides of the split with the settings that did not see the held-out side.
+    """Collect both sides of the split, with settings that did not see the held-out side.
 
     Args:
         layout: features and labels.
@@ -196,7 +185,6 @@ def make_evaluator(
 def _nearness(
     layout: Layout, labels: int, training: Sequence[ExampleBatch], held: Sequence[ExampleBatch]
 ) -> dict[int, Singles]:
-    """Compute the nearness of each batch, by its `id`, to the training part of the split."""
     folds = [part.fold for part in layout.ranges if not part.is_held and not part.is_phrase]
     whole = fit_neighbours(training, labels, 1.0)
     found = {id(batch): whole.nearness(batch.features) for batch in held}
@@ -209,15 +197,12 @@ def _nearness(
 
 
 def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -> dict[str, float]:
-    """By label, the score from which on its answers have the best f1.
+    """Return the score, by label name, from which its answers have the best f1.
 
     Args:
         scores: held-out probabilities, float32, shape (examples, labels).
         truth: label indexes, int, shape (examples,).
         label_names: labels in order.
-
-    Returns:
-        Thresholds by label name; one half for a label that was not tested.
     """
     return {
         name: round(metrics.best_threshold(scores[:, place], truth == place), 6)
@@ -226,5 +211,5 @@ def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -
 
 
 def held_out_curve(scores: Singles, truth: Ints) -> PrecisionRecallCurve:
-    """Micro-averaged curve over held-out scores, float32, (examples, labels); int, (examples,)."""
+    """Return the micro-averaged curve, float32, (examples, labels) and int, (examples,)."""
     return metrics.precision_recall_curve(scores, truth)

@@ -1,7 +1,6 @@
-"""From raw vectors of several encoders to the one feature matrix of the head.
+"""Joins the raw vectors of several encoders into the feature matrix of the head.
 
-Every encoder's block is centred on the training mean and divided by its RMS norm, so that no
-encoder outweighs another.
+Every encoder's block is centred and divided by its RMS norm, so that no encoder outweighs another.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Scaling:
     """Means and scales of the blocks, in a fixed order of the encoders."""
 
     names: tuple[str, ...]
-    """Encoder names, sorted."""
+    """Sorted."""
     means: tuple[Floats, ...]
     """Training mean of every block, float32, shape (dims,)."""
     norms: tuple[float, ...]
@@ -34,19 +33,16 @@ class Scaling:
 
     @property
     def dims(self) -> int:
-        """Length of a feature vector."""
+        """Return the length of a feature vector."""
         return sum(len(mean) for mean in self.means)
 
     def features(self, blocks: Blocks, rows: Ints, dtype: Any) -> Floats:
-        """Scale and concatenate chosen rows.
+        """Return scaled features of some rows, shape (n, all dims).
 
         Args:
             blocks: raw vectors by encoder, float32, shape (examples, dims).
-            rows: which examples, int, shape (n,).
+            rows: indexes of examples, int, shape (n,).
             dtype: float type of the result.
-
-        Returns:
-            Features, shape (n, all dims).
         """
         result = np.empty((len(rows), self.dims), dtype)
         for first in range(0, len(rows), _CHUNK_ROWS):
@@ -55,7 +51,6 @@ class Scaling:
         return result
 
     def _fill(self, blocks: Blocks, rows: Ints, result: Floats) -> None:
-        """Write the features of some rows, float, shape (rows, all dims)."""
         start = 0
         for name, mean, norm in zip(self.names, self.means, self.norms, strict=True):
             stop = start + len(mean)
@@ -64,14 +59,11 @@ class Scaling:
 
 
 def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
-    """Measure the blocks of the training examples.
+    """Return means and RMS norms of the blocks, in the order of the names.
 
     Args:
         blocks: raw vectors by encoder, float32, shape (examples, dims).
         names: encoder names in the order of the features.
-
-    Returns:
-        Their means and RMS norms; a block whose vectors are all equal keeps its scale.
     """
     means, norms = [], []
     for name in names:
@@ -82,10 +74,7 @@ def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
 
 
 def _measure(block: Floats) -> tuple[Floats, float]:
-    """Mean vector and RMS norm of one block, float32, shape (examples, dims).
-
-    Plain sums in chunks, in an order that no BLAS kernel changes and without a float64 copy.
-    """
+    # Plain sums in chunks have an order that no BLAS kernel changes, and need no float64 copy.
     total = np.zeros(block.shape[1], np.float64)
     for first in range(0, len(block), _CHUNK_ROWS):
         total += np.add.reduce(block[first : first + _CHUNK_ROWS].astype(np.float64), axis=0)
@@ -95,4 +84,5 @@ def _measure(block: Floats) -> tuple[Floats, float]:
         centred = block[first : first + _CHUNK_ROWS].astype(np.float64) - mean
         squares += float(np.add.reduce((centred * centred).ravel()))
     norm = float(np.float32((squares / len(block)) ** 0.5))
+    # A block of equal vectors has no scale and keeps its values.
     return mean, norm if norm > _SMALLEST_NORM else 1.0

@@ -53,7 +53,7 @@ class Layout:
         ]
 
     def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
-        """Return the examples of the accepted runs, in order, int, shape (n,)."""
+        """Return the examples of the accepted runs in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges
@@ -62,7 +62,7 @@ class Layout:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def hold_out(self, fold: int, background: BackgroundFolds | None = None) -> HeldOutFold:
-        """Divide the rows into those of a fold and those that its head trains on."""
+        """Return a fold, and the rows that its head trains on."""
         held = self.batches(lambda part: part.fold == fold)
         examples = self.examples(lambda part: part.fold == fold)
         trained = self.examples(lambda part: part.fold == fold and not part.is_held)
@@ -103,7 +103,7 @@ class HeldOutFolds:
     """Several folds, and their examples one after the other."""
 
     folds: Sequence[HeldOutFold]
-    """The folds; each has examples."""
+    """Each has examples."""
     examples: Ints
     """Examples of all folds, int, shape (n,)."""
     truth: Ints
@@ -127,7 +127,7 @@ def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
 
 
 def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
-    """Sort examples by side, then fold, then rank; int, shape (examples,)."""
+    """Return the examples sorted by side, fold and rank, int, shape (examples,)."""
     return np.lexsort((ranks, folds, held))
 
 
@@ -138,9 +138,6 @@ def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, .
         held: side of every row in sorted order, bool, shape (examples,).
         folds: fold of every row in sorted order, int, shape (examples,).
         phrases: rows of label phrases after them.
-
-    Returns:
-        The runs in order.
     """
     keys = np.stack([held.astype(np.int64), folds])
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # What a cosine of 1 may add to a logit; powers of two, so that products stay exact.
 WEIGHTS = (2.0, 4.0, 8.0, 16.0, 32.0)
-# Relative fall of the out-of-fold loss that is worth the bytes and the time of anchors.
+# Relative fall of the out-of-fold loss that justifies the size and time of anchors.
 WORTH = 0.02
 # From fewer texts no weight can be chosen: they are often all answered correctly.
 FEWEST_TEXTS = 200
@@ -38,8 +38,8 @@ FEWEST_TEXTS = 200
 MOST_BYTES = 4_000_000
 # Anchors of one label, so that predictions stay fast where labels are few.
 MOST_OF_LABEL = 200
-# The smallest weight is taken that brings this fraction of the best one's gain: texts of a data set
-# are nearer to each other than the texts of its users are to them.
+# The smallest weight with this fraction of the best gain is chosen, because texts of a dataset are
+# nearer to each other than users' texts are to them.
 ENOUGH = 0.8
 # Only the labels with the highest logits are compared.
 COMPARED_LABELS = 8
@@ -53,22 +53,21 @@ class NearestTexts:
     """Training texts by label, and the weight of their nearness."""
 
     anchors: Bytes
-    """Directions of training texts from the origin, times 512, int8, shape (anchors, dims),
-    sorted by label."""
+    """Directions of training texts, times 512, int8, shape (anchors, dims), sorted by label."""
     ends: Ints
     """End of the anchors of each label, int, shape (labels,)."""
     weight: float
     """What a cosine of 1 adds to a logit."""
 
     def nearness(self, features: Floats, asked: Ints | None = None) -> Singles:
-        """Compute the cosine to the nearest anchor of each label.
+        """Return the cosine to the nearest anchor of each label, float32, shape (texts, labels).
 
         Args:
             features: scaled ones, float, shape (texts, dims).
             asked: labels to compare each text with, int, shape (texts, some); None: all.
 
         Returns:
-            Float32, shape (texts, labels); -2 for a label that is not asked or has no anchor.
+            -2 for a label that is not compared or has no anchor.
         """
         found = np.full((len(features), len(self.ends)), _ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -87,7 +86,7 @@ class NearestTexts:
             found[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
 
     def add_to(self, logits: Floats, features: Floats, temperature: float) -> Floats:
-        """Add the weighted nearness to logits.
+        """Return logits with the weighted nearness added.
 
         Args:
             logits: logits of the head over the temperature, float, shape (texts, labels).
@@ -141,7 +140,7 @@ def weigh_nearest_texts(
 
 
 def _nearness(fold: HeldOutFold, scores: FoldScores, labels: int) -> FoldScores:
-    """Compute the nearness of held-out rows to the texts that the fold's head trained on."""
+    # Only texts that the fold's head trained on, or every text would be nearest to itself.
     near = fit_neighbours(fold.texts, labels, 1.0)
     held = np.concatenate([batch.features for batch in fold.held])
     found = near.nearness(held, likely_labels(scores.held))
@@ -159,18 +158,16 @@ def likely_labels(logits: Floats) -> Ints:
 
 
 def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
-    """Add the weighted nearness of likely labels, and for the others that of the farthest of them.
+    """Return logits with the weighted nearness of the likely labels added.
 
     Args:
         logits: logits of the head, float, shape (texts, labels).
         nearness: as `NearestTexts.nearness` returns it, float32, same shape.
-        weight: what a cosine of 1 adds to a logit.
-
-    Returns:
-        Logits, same type and shape.
+        weight: added per cosine of 1.
     """
     compared = likely_labels(logits)
     found = np.take_along_axis(nearness, compared, axis=1)
+    # The other labels get the lowest nearness of the likely ones, so that they cannot win by it.
     farthest = found.min(axis=1, keepdims=True, where=found > _ABSENT, initial=1.0)
     bonus = np.repeat(farthest, logits.shape[1], axis=1)
     np.put_along_axis(bonus, compared, np.maximum(found, farthest), axis=1)
@@ -178,7 +175,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
 
 
 def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) -> NearestTexts:
-    """Store training texts as anchors, equally many of each label when not all of them fit.
+    """Store training texts as anchors, equally many of each label if not all fit.
 
     Args:
         parts: examples with scaled features.
@@ -202,15 +199,11 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Choose the weight of nearness.
+    """Return the smallest weight that is nearly as good as the best; 0 without enough gain.
 
     Args:
         loss_with: returns the out-of-fold loss with a weight.
         texts: number of texts behind that loss.
-
-    Returns:
-        The smallest weight that is nearly as good as the best; 0 where the loss does not fall
-        enough, or there are too few texts.
     """
     if texts < FEWEST_TEXTS:
         return 0.0

@@ -1,4 +1,4 @@
-"""Limited-memory BFGS for smooth convex functions of one flat vector, on numpy alone.
+"""Limited-memory BFGS for smooth convex functions of one flat vector, in numpy.
 
 A generator: the caller sees every iteration, groups them into epochs and decides when to stop.
 """
@@ -26,44 +26,35 @@ _FIRST_MOVE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where the search stands after an iteration."""
+    """The state after an iteration."""
 
     values: Floats
     """The point, float, shape (parameters,)."""
     loss: float
-    """The function's value there."""
     gradient: Floats
-    """Its gradient there, float, shape (parameters,)."""
+    """Float, shape (parameters,)."""
 
 
 class _Memory:
-    """The last moves and changes of the gradient, which stand for the curvature."""
+    """The last steps and gradient changes, which approximate the curvature."""
 
     def __init__(self) -> None:
         self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
 
     def put(self, move: Floats, change: Floats) -> None:
-        """Store one pair, float, shape (parameters,), if it shows positive curvature."""
+        """Store a pair, float, shape (parameters,), if its curvature is positive."""
         curvature = dot(move, change)
         if curvature > 1e-10 * dot(change, change):
             self._pairs.append((move, change, 1.0 / curvature))
 
     def is_empty(self) -> bool:
-        """Return whether nothing is known of the curvature."""
         return not self._pairs
 
     def clear(self) -> None:
-        """Clear the curvature."""
         self._pairs.clear()
 
     def direction(self, gradient: Floats) -> Floats:
-        """Two-loop recursion: minus the gradient times the inverse curvature.
-
-        Args:
-            gradient: float, shape (parameters,).
-
-        Returns:
-            Descent direction, float, shape (parameters,).
+        """Return the descent direction, float, (parameters,), by the two-loop recursion.
 
         Source: Nocedal and Wright, Numerical Optimization, algorithm 7.4.
         """
@@ -82,20 +73,17 @@ class _Memory:
 
 
 def dot(left: Floats, right: Floats) -> float:
-    """Inner product in an order that threads and BLAS kernels cannot change; float, (n,)."""
+    """Return the inner product in an order that threads and BLAS cannot change; float, (n,)."""
     return float(np.add.reduce(left * right))
 
 
 def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterator[Step]:
-    """Walk downhill until no step lowers the function any more.
+    """Yield the start and every iteration's point, until no step lowers the function.
 
     Args:
-        objective: gives value and gradient, float, shape (parameters,), at a point.
+        objective: returns value and gradient, float, shape (parameters,), at a point.
         start: first point, float, shape (parameters,).
-        rounding: puts a new point on the grid of the arithmetic, in place.
-
-    Yields:
-        The start, then every iteration's point; the value falls from step to step.
+        rounding: rounds a new point to the grid of the arithmetic, in place.
     """
     loss, gradient = objective(start)
     here = Step(start, loss, gradient)
@@ -104,6 +92,7 @@ def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterato
     while True:
         there = _next_step(objective, here, memory, rounding)
         if there is None and not memory.is_empty():
+            # An old curvature may point uphill; steepest descent may still make progress.
             memory.clear()
             there = _next_step(objective, here, memory, rounding)
         if there is None:
@@ -116,7 +105,6 @@ def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterato
 def _next_step(
     objective: Objective, here: Step, memory: _Memory, rounding: Rounding
 ) -> Step | None:
-    """Backtrack along the quasi-Newton direction until the value falls enough."""
     direction = memory.direction(here.gradient)
     slope = dot(direction, here.gradient)
     if not slope < 0.0:
@@ -132,13 +120,13 @@ def _next_step(
 
 
 def _first_length(gradient: Floats) -> float:
-    """Without knowledge of the curvature, the first move has a fixed length."""
+    # Without curvature the first step has a fixed length.
     return _FIRST_MOVE / max(float(np.sqrt(dot(gradient, gradient))), 1e-30)
 
 
 def _shorter(loss: float, new_loss: float, slope: float) -> float:
-    """Factor to the minimum of the parabola through both values, kept within 0.1 and 0.5."""
     rise = new_loss - loss - slope
     if not np.isfinite(rise) or rise <= 0.0:
         return 0.5
+    # The minimum of the parabola through both values, kept within a safe range.
     return min(0.5, max(0.1, -slope / (2.0 * rise)))

@@ -1,4 +1,4 @@
-"""The energy below which a text is taken for out of domain, from in-domain texts alone."""
+"""Thresholds below which a text is out of domain, from the scores of in-domain texts."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
 
 
-# Below this many energies their minimum decides.
+# With fewer energies a quantile would be a guess, so their minimum decides.
 ENOUGH_FOR_QUANTILE = 100
 _MARGIN_DEVIATIONS = 0.5
 _STEPS = 4_096.0
 
 
 FEW_TEXTS = 2_000
-# Up to 2,000 texts a served model rejects so much of what out-of-fold scores foretell, since heads
-# and neighbours that saw fewer texts score those of the domain lower.
+# Served models of up to 2,000 texts reject only this fraction of what out-of-fold scores predict,
+# because heads and neighbours that saw fewer texts score in-domain texts lower.
 FALL = 0.8
 
 
 def score_threshold(scores: Floats, rate: float) -> float:
-    """Choose the score below which a served model rejects about the asked share.
+    """Return the score below which a served model rejects about the requested fraction.
 
     Args:
         scores: out-of-fold scores of the training texts, float, shape (examples,).
@@ -37,17 +37,11 @@ def score_threshold(scores: Floats, rate: float) -> float:
 
 
 def rejection_threshold(energies: Floats, rate: float | None) -> float:
-    """Choose the energy below which texts are rejected.
-
-    A quantile of a few energies would be a guess: below 100 it is their minimum, lowered by half
-    a standard deviation.
+    """Return the energy below which texts are rejected, a multiple of 1/4096.
 
     Args:
         energies: out-of-fold energies of the training texts, float, shape (examples,).
-        rate: share of in-domain texts that may be rejected; None rejects nothing.
-
-    Returns:
-        Threshold, a multiple of 1/4096; minus infinity when nothing is to be rejected.
+        rate: fraction of in-domain texts that may be rejected; None rejects nothing.
     """
     if rate is None or len(energies) == 0:
         return float("-inf")

@@ -1,4 +1,4 @@
-"""Out-of-fold results of a training, and the temperatures that are fitted to them."""
+"""Out-of-fold results of a training, and the temperatures fitted to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEFAULT_PENALTY_INVERSE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """The chosen settings, and the logits that they were chosen with."""
+    """The chosen settings, and the logits that they were chosen by."""
 
     penalty_inverse: float
     """The chosen C."""
@@ -39,11 +39,11 @@ class CrossValidation:
     background_logits: Singles
     """Logits of the background texts, fold after fold, float32, shape (m, labels)."""
     head_logits: Singles
-    """`logits` without the weight of the nearest texts, float32, shape (n, labels)."""
+    """`logits` without the nearest texts, float32, shape (n, labels)."""
     background_head_logits: Singles
-    """`background_logits` without that weight, float32, shape (m, labels)."""
+    """`background_logits` without the nearest texts, float32, shape (m, labels)."""
     nearness_weight: float = 0.0
-    """What a cosine of 1 to the nearest text of a label adds to its logit; 0: not used."""
+    """Added to a label's logit per cosine to its nearest text; 0 if unused."""
 
 
 def calibrate(
@@ -93,8 +93,6 @@ def default_settings(labels: int) -> CrossValidation:
 
 
 def _error_rate(examples: int) -> float:
-    """Return the chance of an error after n correct answers, by Laplace's rule of succession.
-
-    Without it, a few examples that are all answered correctly would make every answer certain.
-    """
+    # Laplace's rule of succession: without it, a few examples that are all answered correctly would
+    # make every answer certain.
     return 1.0 / (examples + 2)

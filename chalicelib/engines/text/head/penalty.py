@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 RISING_PENALTY_INVERSES = (3.0, 10.0, 30.0, 100.0)
 # Only tried when the first of them is the best.
 STRONGEST_PENALTY_INVERSE = 1.0
-# Relative rise of the loss that counts as equal. Of equals the weakest penalty is taken, since the
-# served head trains on more examples than those that are compared.
+# Relative rise of the loss that counts as equal. Of equals the weakest penalty is chosen, because
+# the served head trains on more examples than the compared heads.
 EQUAL_LOSS = 0.005
 # Mean log-loss below which no penalty can gain anything.
 NEGLIGIBLE_LOSS = 1e-3

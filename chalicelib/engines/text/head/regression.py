@@ -26,7 +26,7 @@ _SMALL_FALLS = 2
 
 @dataclass(frozen=True, slots=True)
 class ExampleBatch:
-    """A run of examples; views into the one feature matrix, never copies."""
+    """A run of examples: views of the feature matrix, never copies."""
 
     features: Floats
     """Float, shape (examples, dims)."""
@@ -44,7 +44,7 @@ class SoftmaxHead:
     """Float, shape (labels,)."""
 
     def logits(self, features: Floats) -> Floats:
-        """Scores of scaled features, float, shape (examples, dims) to (examples, labels)."""
+        """Return the scores of scaled features, float, (examples, dims) to (examples, labels)."""
         scores: Floats = features @ self.weights
         scores += self.biases
         return scores
@@ -70,28 +70,26 @@ class HeadObjective:
         self._penalty = 1.0 / (penalty_inverse * self._total)
 
     def zeros(self) -> Floats:
-        """The usual start: float, shape ((dims + 1) * labels,)."""
+        """Return the usual start: float, shape ((dims + 1) * labels,)."""
         return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
 
     def head(self, values: Floats) -> SoftmaxHead:
-        """Read a flat vector, float, shape ((dims + 1) * labels,), as weights and biases."""
+        """Return a flat vector, float, shape ((dims + 1) * labels,), as weights and biases."""
         matrix = values.reshape(self._dims + 1, self._labels)
         return SoftmaxHead(matrix[:-1], matrix[-1])
 
     def evaluate(self, values: Floats) -> tuple[float, Floats]:
-        """Loss and gradient at a point.
+        """Return loss and gradient at a point.
 
         Args:
             values: weights, then biases, float, shape ((dims + 1) * labels,).
-
-        Returns:
-            The loss and its gradient, float, same shape.
         """
         head = self.head(values)
         found = map_in_threads(
             lambda group: self._evaluate_group(group, head), self._groups, self._arithmetic.threads
         )
         gradient = found[0][1]
+        # Added in the order of the groups, whatever the threads, so that the bits do not change.
         for _, part in found[1:]:
             gradient += part
         gradient /= self._arithmetic.dtype(self._total)
@@ -104,7 +102,6 @@ class HeadObjective:
     def _evaluate_group(
         self, group: Sequence[ExampleBatch], head: SoftmaxHead
     ) -> tuple[list[float], Floats]:
-        """Loss of each chunk, and their gradient, float, shape (dims + 1, labels)."""
         gradient = np.zeros((self._dims + 1, self._labels), self._arithmetic.dtype)
         return [self._add_batch(batch, head, gradient) for batch in group], gradient
 
@@ -113,6 +110,7 @@ class HeadObjective:
         weights = self._class_weights[batch.labels]
         rows = np.arange(len(batch.labels))
         logits = head.logits(batch.features)
+        # The largest logit becomes 0, so that no exponential overflows.
         logits -= logits.max(axis=1, keepdims=True)
         chosen = logits[rows, batch.labels]
         residuals = self._arithmetic.exp(logits)
@@ -127,14 +125,11 @@ class HeadObjective:
         return float(np.add.reduce(losses.astype(np.float64)))
 
     def iterations(self, start: SoftmaxHead | None, tolerance: float) -> Iterator[SoftmaxHead]:
-        """Fit, one iteration at a time.
+        """Yield the head after every iteration of the fit.
 
         Args:
-            start: head to start from, or None for zeros.
+            start: head to start from; None for zeros.
             tolerance: relative fall of the loss, twice in a row, at which the fit ends.
-
-        Yields:
-            The head after every iteration, the last one when the loss no longer falls.
         """
         values = self.zeros() if start is None else np.vstack([start.weights, start.biases])
         flat = np.ascontiguousarray(values, self._arithmetic.dtype).ravel()
@@ -150,15 +145,12 @@ class HeadObjective:
 
 
 def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float) -> SoftmaxHead:
-    """Fit to the end.
+    """Fit to the end; return the start itself if no step lowers the loss.
 
     Args:
-        problem: what to minimise.
-        start: head to start from, or None for zeros.
+        problem: the function to minimise.
+        start: head to start from; None for zeros.
         tolerance: relative fall of the loss at which the fit ends.
-
-    Returns:
-        The last head; the start itself when no step lowers the loss.
     """
     head = start or problem.head(problem.zeros())
     for following in problem.iterations(start, tolerance):
@@ -167,13 +159,12 @@ def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float
 
 
 def class_weights(counts: Ints) -> Doubles:
-    """Weights that lift rare labels: (n / (k n_c))**a, a = 1 beyond 10 to 1, else one half.
+    """Return weights that raise rare labels, float64, shape (labels,).
+
+    (n / (k n_c))**a, with a = 1 if labels differ by more than 10 to 1, else one half.
 
     Args:
         counts: examples of every label, int, shape (labels,).
-
-    Returns:
-        Weights, float64, shape (labels,); 1 for a label without examples.
     """
     present = np.maximum(counts, 1).astype(np.float64)
     seen = counts[counts > 0]
@@ -189,7 +180,6 @@ def _groups(chunks: Sequence[ExampleBatch]) -> list[Sequence[ExampleBatch]]:
 
 
 def _chunks(batches: Sequence[ExampleBatch]) -> Iterator[ExampleBatch]:
-    """Cut pieces into runs whose logits stay small, float, shape (rows, labels)."""
     for batch in batches:
         for first in range(0, len(batch.labels), _CHUNK_ROWS):
             last = first + _CHUNK_ROWS

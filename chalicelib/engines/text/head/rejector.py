@@ -34,27 +34,22 @@ class Rejector:
     """Rejects texts by the logit of their answer, nearness and line."""
 
     domain: Domain
-    """Computes nearness and line."""
     scale: DomainScale
-    """Combines the signals into a score."""
     threshold: float
     """Score below which a text is rejected."""
 
     @property
     def uses_energy(self) -> bool:
-        """Whether the first signal is the energy of all logits, as in older models."""
+        """Return whether the first signal is the energy of all logits, as in older models."""
         return self.scale.usual is None
 
     def signals(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
-        """Compute the scaled signals.
+        """Return the scaled signals, float64, shape (texts, 3).
 
         Args:
             support: logit of each answer over the temperature, float, shape (texts,).
             features: scaled ones, float, shape (texts, dims).
             answers: label indexes, int, shape (texts,).
-
-        Returns:
-            Float64, shape (texts, 3).
         """
         evidence = self.domain.evidence(features)
         return self.scale.scaled(support.astype(np.float64), evidence, answers)
@@ -66,7 +61,7 @@ class Rejector:
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """A rejector to serve and one to evaluate, with out-of-fold figures of the first."""
+    """A rejector to serve and one to evaluate, with out-of-fold results of the first."""
 
     served: Rejector
     """Fitted to all examples."""
@@ -82,7 +77,7 @@ class FittedRejectors:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """How a model rejects: by a rejector, or by an energy threshold where none could be fitted."""
+    """How a model rejects: by a rejector, or by an energy threshold if none could be fitted."""
 
     rejectors: FittedRejectors | None = None
     """None without background texts, a rate, or held-out examples."""
@@ -161,10 +156,10 @@ def _fit_rejectors(
 def _hold_out(
     layout: Layout, background: BackgroundFolds, fold: int, centre: Floats
 ) -> _Evidence | None:
-    """Compute the evidence of one fold from the other folds; None for a fold without examples."""
     held = layout.batches(lambda part: part.fold == fold)
     if not held:
         return None
+    # Only the other folds, so that no text is evaluated with itself as an anchor.
     seen = layout.batches(lambda part: part.fold != fold and not part.is_phrase)
     is_other = background.folds != fold
     domain = _fit_domain(seen, background.features[is_other], centre)
@@ -186,7 +181,6 @@ def _fit_rejector(
     temperature: float,
     rate: float,
 ) -> tuple[Rejector, _Evidence]:
-    """Fit scale, trust and threshold to some examples, bool, (n,); return the signals, too."""
     held, background = evidence.held[rows], chosen.background_logits
     answers = chosen.logits[rows].argmax(axis=1)
     # Nearness is a separate signal, so the first one is the logit without the nearest texts.

@@ -12,26 +12,26 @@ from chalicelib.engines.text.head.neighbours import NearestTexts
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
 
-# Stands before the names of its arrays.
+# Prefix of its arrays in an artifact.
 PREFIX = "neighbours"
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:
-    """Return its numbers as JSON."""
+    """Return the numbers as JSON."""
     return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
 
 
 def arrays(neighbours: NearestTexts) -> dict[str, Array]:
-    """Return its arrays by name."""
+    """Return the arrays by name."""
     return {"anchors": neighbours.anchors}
 
 
 def read(content: Artifact) -> NearestTexts:
-    """Read them.
+    """Read the nearest texts of an artifact.
 
     Raises:
         KeyError: a part is missing.
-        TypeError: an array holds numbers of another kind.
+        TypeError: an array has another type.
     """
     numbers = content.header["neighbours"]
     anchors = strip_prefix(PREFIX, content.arrays)["anchors"]
@@ -42,15 +42,12 @@ def read(content: Artifact) -> NearestTexts:
 
 
 def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
-    """Refuse parts that do not fit together.
+    """Refuse parts that do not fit together (ArtifactError).
 
     Args:
-        neighbours: as they were read.
+        neighbours: as read.
         dims: length of the feature vectors.
         labels: number of labels.
-
-    Raises:
-        ArtifactError: shapes disagree, or the weight is not a positive number.
     """
     anchors, ends = neighbours.anchors, neighbours.ends
     is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)

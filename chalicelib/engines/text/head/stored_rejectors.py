@@ -1,4 +1,4 @@
-"""How an artifact holds the rejector of a text model."""
+"""Stores the rejector of a text model in its artifact."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array
 
-# Stands before the names of its arrays.
+# Prefix of its arrays in an artifact.
 PREFIX = "rejector"
 _TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32, "usual": np.float32}
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
-    """Return its numbers as JSON."""
+    """Return the numbers as JSON."""
     scale = rejector.scale
     return {
         "threshold": rejector.threshold,
@@ -34,7 +34,7 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
-    """Return its arrays by name."""
+    """Return the arrays by name."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
         "anchors": domain.anchors.astype(np.int8),
@@ -45,14 +45,15 @@ def arrays(rejector: Rejector) -> dict[str, Array]:
 
 
 def read(content: Artifact) -> Rejector:
-    """Read a rejector.
+    """Read the rejector of an artifact.
 
     Raises:
         KeyError: a part is missing.
-        TypeError: an array holds numbers of another kind.
+        TypeError: an array has another type.
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
     stored = strip_prefix(PREFIX, content.arrays)
+    # Older models have no usual nearness.
     older = {"usual"} - stored.keys()
     for name, wanted in _TYPES.items():
         if name not in older and stored[name].dtype != wanted:
@@ -75,15 +76,12 @@ def read(content: Artifact) -> Rejector:
 
 
 def check(rejector: Rejector, dims: int, labels: int) -> None:
-    """Refuse parts that do not fit together.
+    """Refuse parts that do not fit together (ArtifactError).
 
     Args:
-        rejector: as it was read.
+        rejector: as read.
         dims: length of the feature vectors.
         labels: number of labels.
-
-    Raises:
-        ArtifactError: shapes disagree, or numbers are not finite.
     """
     domain, scale = rejector.domain, rejector.scale
     shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]

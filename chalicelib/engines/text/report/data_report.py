@@ -1,4 +1,4 @@
-"""The data report of a text model: what the training noticed about its examples."""
+"""The data report of a text model: the findings of the training about its examples."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.training_texts import TrainingTexts
     from chalicelib.engines.interface import OutOfFold, TextReport
 
-# Characters of a text that the report shows; the whole text is found by its id.
+# Longer texts are cut in the report; the id leads to the whole text.
 MAX_CHARACTERS = 200
 # Fraction of the list that is right, by examples of a label; bench/text_data_report.py.
 _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return what the training noticed about its data.
+    """Return the findings of a training about its data.
 
     Args:
         texts: the training texts.
-        report: what the training measured.
+        report: the training's report.
     """
     folds = report.out_of_fold
     suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
@@ -49,13 +49,11 @@ def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
 
 
 def _examined(folds: OutOfFold) -> int:
-    """Count the examples of labels that have enough examples for their labels to be checked."""
     counts = np.bincount(folds.truth)
     return int(counts[counts >= reports.LEAST_EXAMPLES].sum())
 
 
 def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
-    """Return which examples stayed out of the list of likely label errors."""
     least = reports.LEAST_EXAMPLES
     if len(folds.examples) == len(texts.texts):
         return f"Labels with fewer than {least} examples are not examined."
@@ -66,14 +64,10 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Return how much of the list of likely label errors is usually right.
-
-    Args:
-        texts: the training texts; a typical label decides.
-    """
+    """Return how much of the list of likely label errors is usually right."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
-    # The lower of two middle ones: a label of that size exists.
+    # The lower of two middle counts, because a label of that size exists.
     typical = int(counts[(len(counts) - 1) // 2])
     share = next((share for least, share in _PRECISIONS if typical >= least), None)
     measured = (
@@ -85,11 +79,11 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """List every example of the dataset whose label is flagged; the report shows the first ones.
+    """Return every flagged example of the dataset; the report shows the first ones.
 
     Args:
         texts: the training texts.
-        folds: answers out of fold.
+        folds: out-of-fold answers.
     """
     all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
     own = texts.spans[0][1] if texts.spans else len(texts.texts)

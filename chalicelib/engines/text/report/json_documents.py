@@ -1,7 +1,6 @@
 """The JSON documents of a trained text model: metrics, learning curve, card.
 
-They are stored next to the artifact in the API's own form, so that an export is readable as it is.
-See contract section 4; section 5
+They are stored in the API's own form, so that an export is readable. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         TextReport,
     )
 
-# Level of the card's intervals.
+# Confidence level of the card's intervals.
 LEVEL = 0.95
 _SHOWN_LABELS = 10
 
@@ -56,7 +55,7 @@ def curve_record(epoch: TextEpoch) -> dict[str, Any]:
 
 
 def metrics_document(report: TextReport) -> dict[str, Any]:
-    """Return the metricsData of GET models/{id}, its members in the contract's order."""
+    """Return the `metricsData` of GET models/{id}, its members in the contract's order."""
     curve = report.curve
     before = metrics_data(report.metrics)
     names = ("testAccuracy", "trainingLoss", "confusionMatrix", "trainingAccuracy")
@@ -81,10 +80,10 @@ def card_document(
 
     Args:
         model: the run.
-        report: what the training measured.
+        report: the training's report.
         facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
             [{name, sha256, licence}], `labels`, `examples`, `feedback`, `data_report`.
-        seed: of the training.
+        seed: seed of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
     calibration = facts.get("feedback_calibration")
@@ -121,7 +120,6 @@ def card_document(
 
 
 def _card_metrics(report: TextReport) -> dict[str, Any]:
-    """Return the card's metrics with their intervals."""
     folds = report.out_of_fold
     hits = int((folds.probabilities.argmax(axis=1) == folds.truth).sum())
     found: dict[str, Any] = {
@@ -148,7 +146,6 @@ def _figure(interval: Interval) -> dict[str, float]:
 
 
 def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
-    """Say in words what the model should not be trusted with."""
     parts = [
         f"Trained on {facts['examples']} texts of language {model.language}; "
         "texts of another kind may be misjudged."
@@ -184,7 +181,6 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
 
 
 def _untested(report: TextReport) -> str:
-    """Name the labels without held-out texts, as too few or all nearly the same."""
     rows = zip(report.metrics.labels, report.metrics.confusion_matrix, strict=False)
     names = [name for name, row in rows if not sum(row)]
     shown = ", ".join(f"'{name}'" for name in names[:_SHOWN_LABELS])
@@ -202,7 +198,6 @@ def _reproducible(report: TextReport) -> str:
 
 
 def _rejecting(rejection: RejectionQuality, rate: float) -> str:
-    """Return how far the out-of-domain answer can be trusted; the rate is the one asked for."""
     if rejection.background is not None:
         return (
             "Texts unlike the training data are answered with an empty list. The threshold is to "

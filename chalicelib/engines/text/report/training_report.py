@@ -35,14 +35,14 @@ def make_report(
     words: Sequence[bytes],
     rejectors: FittedRejectors | None = None,
 ) -> TextReport:
-    """Collect everything that the metrics record and the card show.
+    """Return everything that the metrics record and the card show.
 
     Args:
         plan: split and features.
         chosen: penalty, temperatures and out-of-fold logits.
-        epochs: result of the fit on the training part, with the evaluator of both sides.
+        epochs: the fit on the training part, with the evaluator of both sides.
         words: digests of the examples' words, in the order of the training set.
-        rejectors: what rejects, if it was fitted to background texts.
+        rejectors: rejectors that were fitted to background texts; None without.
     """
     evaluator = epochs.evaluator
     scores, truth = evaluator.scores(epochs.head)
@@ -78,7 +78,6 @@ def make_report(
 
 
 def _conflicts(plan: FitPlan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
-    """Find near-duplicates with different labels, by their places in the training set."""
     order, layout = plan.layout.order, plan.layout
     found = conflicting_pairs(
         [words[row] for row in order.tolist()],
@@ -99,14 +98,6 @@ def _rejection(
     matrix: Ints,
     rejectors: FittedRejectors | None,
 ) -> RejectionQuality | None:
-    """Measure how many texts of the domain are rejected; None for a model that never rejects.
-
-    Args:
-        chosen: out-of-fold logits.
-        evaluator: threshold and temperature of the metrics.
-        matrix: confusion matrix with the extra row, int, shape (labels + 1, labels + 1).
-        rejectors: what rejects, if it was fitted to background texts.
-    """
     if not evaluator.may_reject:
         return None
     rejected = int(matrix[:-1, -1].sum())

@@ -1,1 +1,1 @@
-"""Texts that say nearly the same: what a split keeps together, and what contradicts."""
+"""Near-duplicate texts: groups that a split keeps together, and contradictions."""

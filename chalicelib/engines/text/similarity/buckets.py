@@ -1,7 +1,7 @@
-"""Small groups of rows that point in about the same direction, for searches among many rows.
+"""Small groups of rows with similar directions, for searches among many rows.
 
 Random hyperplanes: rows on the same side of all of them share a bucket. Every bucket is cut to a
-fixed size, so that a search costs the same however much the texts are alike.
+fixed size, so that a search costs the same however similar the texts are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
 
 
-# Times the rows are dealt to buckets; two near rows share one of them nearly always.
+# Number of independent bucket assignments; two near rows share a bucket in nearly every case.
 TABLES = 6
 _TYPICAL_ROWS = 64
 _MOST_ROWS = 256
@@ -23,20 +23,17 @@ _CHUNK_ROWS = 4_096
 
 
 def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
-    """Deal rows to buckets, several times.
+    """Yield buckets of 2 to 256 rows, int, shape (m,), from several assignments.
 
     Args:
-        features: float, shape (all rows, dims); numbers on a grid give the same buckets on
-            every processor.
-        rows: the rows to deal, int, shape (n,).
-
-    Yields:
-        Rows of a bucket, two to 256, int, shape (m,).
+        features: float, shape (all rows, dims); numbers on a grid give the same buckets on every
+            processor.
+        rows: the rows to assign, int, shape (n,).
     """
     generator = np.random.default_rng(0)
     bits = (len(rows) // _TYPICAL_ROWS).bit_length()
     for _ in range(TABLES):
-        # The last plane does not form buckets: a bucket that is too full is cut along it.
+        # The last plane does not form buckets: a bucket that is too large is cut along it.
         planes = generator.integers(0, 2, (features.shape[1], bits + 1)) * 2 - 1
         codes, depths = _sides(features, rows, planes.astype(features.dtype))
         order = np.lexsort((depths, codes))
@@ -47,7 +44,6 @@ def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
 
 
 def _sides(features: Floats, rows: Ints, planes: Floats) -> tuple[Ints, Floats]:
-    """Number of every row's bucket, int, and its place along the last plane, float, (rows,)."""
     codes = np.empty(len(rows), np.int64)
     depths = np.empty(len(rows), features.dtype)
     powers = 1 << np.arange(planes.shape[1] - 1)

@@ -1,7 +1,4 @@
-"""Texts that say nearly the same and stand under different labels.
-
-Part of a training's data report.
-"""
+"""Texts that say nearly the same under different labels, for a training's data report."""
 
 from __future__ import annotations
 
@@ -26,15 +23,13 @@ class ConflictingRows(NamedTuple):
     similarity: float
     """Cosine of their feature vectors; 1 for equal texts."""
     left: int
-    """The earlier row."""
     right: int
-    """The later row."""
 
 
 def conflicting_pairs(
     digests: Sequence[bytes], labels: Ints, features: Floats, limit: int
 ) -> list[ConflictingRows]:
-    """Find texts with a near-duplicate of another label.
+    """Return texts with a near-duplicate of another label, the most similar first.
 
     Equal texts are all found; of other near-duplicates most are.
 
@@ -42,13 +37,11 @@ def conflicting_pairs(
         digests: one per row; equal texts have equal digests.
         labels: label indexes, int, shape (rows,).
         features: centred feature vectors, float, shape (rows, dims).
-        limit: most pairs to name.
-
-    Returns:
-        Pairs, the most alike first.
+        limit: most pairs to return.
     """
     firsts, equal = _equal_texts(digests, labels, limit)
     close: list[ConflictingRows] = []
+    # Comparing all pairs would take hours for a large dataset.
     for rows in buckets(features, firsts) if len(equal) < limit else ():
         found = _close_rows(rows, features, labels, limit)
         close = _best({*close, *found}, limit) if found else close
@@ -58,7 +51,6 @@ def conflicting_pairs(
 def _equal_texts(
     digests: Sequence[bytes], labels: Ints, limit: int
 ) -> tuple[Ints, list[ConflictingRows]]:
-    """First row of every text, int, shape (texts,), and equal texts with different labels."""
     seen: dict[bytes, int] = {}
     firsts: list[int] = []
     pairs: dict[tuple[int, int], int] = {}
@@ -73,17 +65,6 @@ def _equal_texts(
 
 
 def _close_rows(rows: Ints, features: Floats, labels: Ints, limit: int) -> list[ConflictingRows]:
-    """Compare the rows of one bucket.
-
-    Args:
-        rows: the bucket, int, shape (n,).
-        features: of all rows, float, shape (all rows, dims).
-        labels: of all rows, int, shape (all rows,).
-        limit: most pairs to return.
-
-    Returns:
-        Its most alike pairs of different labels.
-    """
     unit = features[rows].astype(np.float32)
     unit /= np.maximum(np.sqrt(np.add.reduce(unit * unit, axis=1)), 1e-12)[:, None]
     cosines = np.triu(np.where(labels[rows][:, None] != labels[rows], unit @ unit.T, 0.0))
@@ -98,5 +79,4 @@ def _close_rows(rows: Ints, features: Floats, labels: Ints, limit: int) -> list[
 
 
 def _best(pairs: set[ConflictingRows], limit: int) -> list[ConflictingRows]:
-    """Return the most alike pairs, equally alike ones in the order of their rows."""
     return sorted(pairs, key=lambda one: (-one.similarity, one.left, one.right))[:limit]

@@ -1,6 +1,6 @@
-"""Groups of texts that say the same: equal texts, and texts of one label with close vectors.
+"""Groups of equal texts, and of texts of one label with close vectors.
 
-A group stays on one side of a split, or the held-out figures would flatter.
+A group stays on one side of a split; otherwise the held-out metrics would be too good.
 """
 
 from __future__ import annotations
@@ -26,18 +26,15 @@ _STEPS = 2.0**13
 def group_near_duplicates(
     digests: Sequence[bytes], labels: Ints, features_of: Callable[[Ints], Floats]
 ) -> Ints:
-    """Number the groups.
+    """Return the group of every example, int, shape (examples,).
 
-    Labels of more than 6,000 different texts are searched in buckets of random hyperplanes,
-    which find most near-duplicates but not all.
+    Labels of more than 6,000 different texts are searched in buckets of random hyperplanes, which
+    find most near-duplicates but not all.
 
     Args:
         digests: one per example; equal texts have equal digests.
         labels: label indexes, int, shape (examples,).
-        features_of: gives the features of chosen rows, float64 or float32, shape (rows, dims).
-
-    Returns:
-        Group of every example, int, shape (examples,).
+        features_of: returns the features of some rows, float64 or float32, shape (rows, dims).
     """
     forest = _Forest(len(digests))
     seen: dict[bytes, int] = {}
@@ -61,7 +58,7 @@ class _Forest:
         self._parents = list(range(size))
 
     def root(self, row: int) -> int:
-        """Find the group's representative, shortening the way to it."""
+        """Return the group's representative, and shorten the path to it."""
         parents = self._parents
         while parents[row] != row:
             parents[row] = parents[parents[row]]
@@ -69,17 +66,16 @@ class _Forest:
         return row
 
     def join(self, left: int, right: int) -> None:
-        """Make one group of two; the lower number represents it."""
+        """Join two groups; the lower number represents the result."""
         low, high = sorted((self.root(left), self.root(right)))
         self._parents[high] = low
 
     def numbers(self) -> Ints:
-        """Representative of every example, int, shape (examples,)."""
+        """Return the representative of every example, int, shape (examples,)."""
         return np.array([self.root(row) for row in range(len(self._parents))], np.int64)
 
 
 def _rows_by_label(labels: Ints) -> Iterator[Ints]:
-    """Rows of every label with at least two examples, int, shape (rows,)."""
     order = np.argsort(labels, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
         if len(rows) > 1:
@@ -87,14 +83,13 @@ def _rows_by_label(labels: Ints) -> Iterator[Ints]:
 
 
 def _unit(features: Floats) -> Floats:
-    """Rows of length one on a grid, so that cosines are exact; float, shape (rows, dims)."""
     lengths = np.sqrt(np.add.reduce(features * features, axis=1))[:, None]
+    # Rounded to a grid, so that cosines are exact on every processor.
     unit: Floats = np.rint(features / np.maximum(lengths, 1e-12) * _STEPS)
     return unit
 
 
 def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
-    """Rows that are compared with each other, int, (n,); unit is float, shape (rows, dims)."""
     if len(unit) <= _EXHAUSTIVE_ROWS:
         yield np.arange(len(unit))
     else:
@@ -102,14 +97,7 @@ def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
 
 
 def _components(unit: Floats) -> Ints:
-    """Group rows that chains of close rows connect.
-
-    Args:
-        unit: directions scaled by 2**13, float, shape (rows, dims).
-
-    Returns:
-        First row of every row's group, int, shape (rows,).
-    """
+    """Return the first row of every row's group of close rows, int, shape (rows,)."""
     groups = np.arange(len(unit))
     limit = CLOSE_COSINE * _STEPS * _STEPS
     for first in range(0, len(unit), _BLOCK_ROWS):
@@ -121,7 +109,6 @@ def _components(unit: Floats) -> Ints:
 
 
 def _merge(groups: Ints, row: int, near: Ints) -> None:
-    """Put a row and the earlier rows near it into one group; int, (rows,) and int, (n,)."""
     if not len(near):
         return
     touched = np.unique(groups[near])

@@ -1,4 +1,4 @@
-"""What is left of a text when capitals, spaces and punctuation are not looked at.
+"""Reduces texts to their words, ignoring case, spaces and punctuation.
 
 Encoders see a question mark; a person who checks labels does not. Such texts stay on one side of
 the split, and under two labels they are contradictions.
@@ -15,10 +15,9 @@ _IGNORED_MARKS = frozenset(".,;!?¡¿…\"'`´·•。、")
 
 
 class _Plain(dict[int, str]):
-    """What stands for a character, worked out once; never larger than Unicode."""
+    """A table of replacements by character, filled on demand; never larger than Unicode."""
 
     def __missing__(self, code: int) -> str:
-        """Find out whether a character counts."""
         character = chr(code)
         kind = unicodedata.category(character)
         is_ignored = kind in _IGNORED_KINDS or character in _IGNORED_MARKS
@@ -30,14 +29,8 @@ _PLAIN = _Plain()
 
 
 def same_words(text: str) -> str:
-    """Return what texts of the same words have in common.
-
-    Args:
-        text: any text; every mark beyond its first 2,000 characters counts.
-
-    Returns:
-        Its words in small letters, one space apart; the text itself when it has none.
-    """
+    """Return the words of a text in lower case, one space apart; the text itself without words."""
     folded = unicodedata.normalize("NFKC", text[:_FOLDED_CHARACTERS]).casefold()
     words = " ".join(folded.translate(_PLAIN).split())
+    # Folding is slow, so the rest of a long text counts as it is.
     return words + text[_FOLDED_CHARACTERS:] or text

@@ -1,4 +1,4 @@
-"""Frozen networks that turn pixels into features; loaded once and shared.
+"""Frozen networks that compute features of pixels; loaded once and shared.
 
 Installed by infra/models.py: a folder each, with `model.onnx` and `backbone.json`.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LITE2 = "lite2"
 # NanoDet-g at 416 x 416: outputs scores52/26/13, boxes52/26/13, pan52/26/13.
 NANODET = "nanodet"
-# Written by the installation, last of a backbone's files.
+# Written last by the installation, so that its presence shows a complete folder.
 FACTS_FILE = "backbone.json"
 _MODEL_FILE = "model.onnx"
 
@@ -41,12 +41,12 @@ class BackboneNotInstalled(FileNotFoundError):
 
 @dataclass(frozen=True)
 class BackboneFacts:
-    """What is known of an installed backbone."""
+    """Facts about an installed backbone."""
 
     name: str
     """Short name."""
     title: str
-    """Name given by its makers."""
+    """Name given by its authors."""
     sha256: str
     """Digest of its model file, 64 hex digits."""
     licence: str
@@ -64,17 +64,15 @@ class Backbone:
         self.facts = facts
         self._session = open_session(folder / _MODEL_FILE)
         self._options = onnxruntime.RunOptions()
+        # Skips the layers behind the last requested output.
         self._options.only_execute_path_to_fetches = True
 
     def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
-        """Compute some outputs of a batch of pictures.
+        """Return some outputs for a batch of images, float32, the batch first.
 
         Args:
-            pixels: RGB, uint8, shape (pictures, height, width, 3), sides multiples of 32.
+            pixels: RGB, uint8, shape (images, height, width, 3), sides multiples of 32.
             outputs: names of outputs.
-
-        Returns:
-            float32 arrays in the order of the names, the batch first.
         """
         results: list[Singles] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
         return results
@@ -90,11 +88,7 @@ class BackbonePool:
         self._lock = Lock()
 
     def get(self, name: str) -> Backbone:
-        """Return a backbone, checked against its digest when it is loaded.
-
-        Raises:
-            BackboneNotInstalled: its files are missing or damaged.
-        """
+        """Return a backbone; raise BackboneNotInstalled if its files are missing or damaged."""
         backbone = self._backbones.get(name)
         if backbone is None:
             with self._lock:
@@ -103,11 +97,7 @@ class BackbonePool:
         return backbone
 
     def facts(self, name: str) -> BackboneFacts:
-        """Return what is known of an installed backbone, without loading it.
-
-        Raises:
-            BackboneNotInstalled: its files are missing.
-        """
+        """Return the facts of an installed backbone without loading it."""
         facts = read_facts(self.folder(name) / FACTS_FILE)
         try:
             return BackboneFacts(name, facts["title"], facts["sha256"], facts["licence"])
@@ -119,12 +109,12 @@ class BackbonePool:
         return name in self._backbones
 
     def is_installed(self, name: str) -> bool:
-        """Return whether a backbone's files are there, or can be downloaded."""
+        """Return whether a backbone's files are installed or can be downloaded."""
         is_here = name in self._backbones or self._is_here(name)
         return is_here or self._source.offers(name)
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a backbone, which also holds what belongs to it."""
+        """Return the folder of a backbone, which also holds related files."""
         self._source.ensure(name)
         return self._directory / name
 
@@ -133,7 +123,6 @@ class BackbonePool:
         return bool(read_facts(folder / FACTS_FILE)) and (folder / _MODEL_FILE).is_file()
 
     def _load(self, name: str) -> Backbone:
-        """Bring, check and load a backbone."""
         self._source.ensure(name)
         if not self._is_here(name):
             raise BackboneNotInstalled(name)
@@ -146,12 +135,5 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Read names with digests, by name.
-
-    Args:
-        member: sha256 by name.
-
-    Raises:
-        AttributeError: the member is not a mapping.
-    """
+    """Return names with digests, sorted by name; raise AttributeError if it is not a mapping."""
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -1,4 +1,4 @@
-"""Views of a picture and their scaling to the size that a backbone takes."""
+"""Views of an image, scaled to the size that a backbone takes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     Crop = tuple[float, float, float, float]
 
-# Views of a picture that is augmented: itself and three others.
+# Views of an augmented image: itself and three others.
 VIEWS = 4
-# What this module does to pixels; part of the extractors' versions.
+# Describes this module's processing; part of the extractors' versions, so that a change invalidates
+# stored features.
 RECIPE = "squash bicubic gap 2; 4 views, crop .5-1 of the area, light .7-1.3, flip"
 _LEAST_AREA = 0.5
 _LEAST_LIGHT, _MOST_LIGHT = 0.7, 1.3
@@ -28,10 +29,10 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """What one view shows of its picture."""
+    """What one view shows of its image."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
-    """Left, top, right, bottom as shares of width and height; the origin is the top left."""
+    """Left, top, right, bottom as fractions of width and height."""
     is_flipped: bool = False
     """Whether left and right are exchanged."""
     brightness: float = 1.0
@@ -41,14 +42,11 @@ class Augmentation:
 
 
 def draw_augmentation(digest: bytes, number: int) -> Augmentation:
-    """Choose what a view shows, from the picture's digest and the view's number alone.
+    """Return what a view shows, from only the image's digest and the view's number.
 
     Args:
-        digest: of the picture file.
-        number: from 0; view 0 is the picture itself.
-
-    Returns:
-        The view.
+        digest: digest of the image file.
+        number: from 0; view 0 is the image itself.
     """
     if number == 0:
         return Augmentation()
@@ -67,15 +65,12 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view of a picture to a square, whatever its shape: nothing is cut off.
+    """Scale a view of an image to a square, ignoring its shape, so that nothing is cut off.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3); origin at the top left.
-        side: of the square, in pixels.
-        view: what to show; the whole picture when absent.
-
-    Returns:
-        RGB, uint8, shape (side, side, 3).
+        side: side of the square, in pixels.
+        view: what to show; the whole image if absent.
     """
     view = view or Augmentation()
     height, width = pixels.shape[:2]
@@ -91,12 +86,11 @@ def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixel
 
 
 def _filter() -> Any:
-    """Return the filter; it widens with the reduction, so that nothing is skipped."""
+    # Its window widens with the reduction, so that no pixel is skipped.
     return Image.Resampling.BICUBIC
 
 
 def _light_table(view: Augmentation) -> list[int]:
-    """Return the new value of each of the 256 values."""
     values = np.arange(_LEVELS) * view.brightness
     values = (values - _LEVELS / 2) * view.contrast + _LEVELS / 2
     table: list[int] = np.clip(np.rint(values), 0, _LEVELS - 1).astype(int).tolist()

@@ -1,4 +1,4 @@
-"""What the extractors share that see a picture squashed to squares and give one vector a view."""
+"""Base of the extractors that see images squashed to squares and return one vector a view."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class SquareExtractor:
     """Base of an Extractor; subclasses compute the vector."""
 
     name: ClassVar[str]
-    """Short name; part of the folder that keeps the features."""
+    """Short name; part of the folder of the stored features."""
     revision: ClassVar[str]
-    """Raised when the same picture gives other numbers."""
+    """Raised when the same image gives other numbers."""
     sides: ClassVar[tuple[int, ...]]
     """Pixels of the squares that the networks see."""
     networks: ClassVar[tuple[str, ...]]
-    """Backbones that are asked."""
+    """Names of the backbones."""
     dims: ClassVar[int]
     """Length of a vector."""
     shard_rows: ClassVar[int] = 64
     row_seconds: ClassVar[float]
-    """Seconds of one processor that a vector takes, about."""
+    """Approximate processor time of a vector, in seconds."""
 
     def __init__(self, backbones: BackbonePool) -> None:
         self._backbones = backbones
 
     @property
     def version(self) -> str:
-        """12 hex digits of a digest over backbones, sizes and recipe.
+        """Return 12 hex digits of a digest over backbones, sizes and recipe.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing.
@@ -44,15 +44,15 @@ class SquareExtractor:
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         return max(self.sides)
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row of float16 features."""
+        """Return the bytes of one row of float16 features."""
         return 2 * self.dims
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of a picture of this size, in pixels, a training uses."""
+        """Return how many views of an image of this size, in pixels, a training uses."""
         del width, height
         return VIEWS if augment else 1
