@@ -158,20 +158,25 @@ class World:
 
     def one_call_at_a_time(self) -> None:
         """Let callers on several threads share the emulated AWS, which keeps no order itself."""
-        from tests.quick_aws import keep_clients
+        from tests.quick_aws import answer_directly, keep_clients, make_requests
 
         lock, answer = Lock(), answering()
         keep_clients()
 
         def send(event_name: str, request: Any, **_: Any) -> Any:
-            """Answer one call after the other."""
+            """Answer one request after the other."""
             with lock:
                 return answer(event_name, request)
 
+        def call(**params: Any) -> Any:
+            """Answer one call after the other."""
+            with lock:
+                return answer_directly(**params)
+
         clients = self.stores.clients
         for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
-            client.meta.events.unregister("before-send", answer)
-            client.meta.events.register("before-send", send)
+            make_requests(client, send)
+            client.meta.events.register_last("before-call", call)
 
     def upload(
         self,

@@ -1,31 +1,45 @@
 """Makes calls of the emulated AWS in this process quick, leaving out what is never read.
 
-Signatures, names of the caller's program and new clients for each test took much of the time of
-tests on stores and services; and moto looked through the addresses of all services and built
-requests as for a web server. `infra/local/aws/item_calls.py` makes moto's own part quick.
+Requests with their signatures, and new clients for each test, took much of the time of tests on
+stores and services; and moto looked through the addresses of all services. So a call of DynamoDB is
+answered before a request is made of it. `infra/local/aws/item_calls.py` makes moto's part quick.
 """
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from botocore import handlers
+from botocore.parsers import JSONParser
 from botocore.signers import RequestSigner
 from botocore.useragent import UserAgentString
 from moto.core.botocore_stubber import BotocoreStubber
-from moto.core.request import Request, environ_key_for_header
+from moto.core.models import botocore_stubber
+from moto.core.request import Request, environ_key_for_header, normalize_request
 from moto.dynamodb.responses import DynamoHandler
+from moto.s3 import urls as s3_urls
 from moto.sqs.urls import dispatch
 from werkzeug.exceptions import HTTPException
 
 from chalicelib.config import Settings
 from chalicelib.stores import stores
 from chalicelib.stores.aws.clients import Clients
+from infra.local.aws import item_calls
 
 _HANDLERS = {"https://dynamodb.": DynamoHandler.dispatch, "https://sqs.": dispatch}
 _UNREAD = tuple(_HANDLERS)
+_PARSER = JSONParser()
+_S3_HANDLERS = [
+    (re.compile(path.format(base)), handler)
+    for base in s3_urls.url_bases
+    for path, handler in s3_urls.url_paths.items()
+]
 _SHARED: dict[Settings, Clients] = {}
 
 
@@ -46,6 +60,43 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(UserAgentString, agent, lambda *given, **named: None)
     patch.setattr(stores, "Clients", _shared)
     patch.setattr(BotocoreStubber, "process_request", _process)
+    # Last, so that what tests register sees each call before it is answered.
+    direct = ("before-call", answer_directly, handlers.REGISTER_LAST)
+    patch.setattr(handlers, "BUILTIN_HANDLERS", [*handlers.BUILTIN_HANDLERS, direct])
+
+
+def answer_directly(model: Any, params: Any, **_: Any) -> tuple[Any, dict[str, Any]] | None:
+    """Answer a call of DynamoDB's client from its parameters, without a request.
+
+    Args:
+        model: the operation.
+        params: what a request would be made of.
+    """
+    if not (botocore_stubber.enabled and params["url"].startswith("https://dynamodb.")):
+        return None
+    region = params["url"].split(".")[1]
+    status, headers, body = item_calls.call(params["headers"], params["body"], region)
+    content = body if isinstance(body, bytes) else body.encode()
+    response = {"status_code": status, "headers": headers, "body": content}
+    parsed = _PARSER.parse(response, model.output_shape)
+    code = parsed.get("Error", {}).get("Code")
+    if code and (shape := model.service_model.shape_for_error_code(code)):
+        parsed.update(_PARSER.parse(response, shape))
+    return SimpleNamespace(status_code=status, headers=headers, content=content), parsed
+
+
+def make_requests(client: Any, send: Callable[..., Any] | None = None) -> None:
+    """Let a client make a request of each call, which a test takes part in.
+
+    Args:
+        client: of botocore.
+        send: answers the requests in place of the emulated AWS.
+    """
+    events = client.meta.events
+    events.unregister("before-call", answer_directly)
+    if send is not None:
+        events.unregister("before-send", botocore_stubber)
+        events.register("before-send", send)
 
 
 def keep_clients() -> None:
@@ -63,9 +114,13 @@ def _shared(settings: Settings) -> Clients:
 def _process(stubber: BotocoreStubber, request: Any) -> Any:
     """Answer a call, without looking whose address it has where that is plain."""
     handler = next((h for start, h in _HANDLERS.items() if request.url.startswith(start)), None)
-    if handler is None:
+    made = _request(request) if handler else None
+    if handler is None and request.url.startswith("https://s3."):
+        address = request.url.partition("?")[0]
+        handler = next(h for pattern, h in _S3_HANDLERS if pattern.match(address))
+        made = normalize_request(request)
+    if handler is None or made is None:
         return _look_up(stubber, request)
-    made = _request(request)
     try:
         return handler(made, made.raw_url, made.headers)
     except HTTPException as error:

@@ -37,7 +37,7 @@ SHOWN = 3
 @pytest.fixture
 def refused(world: Prepared, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Refuse one call of tables in twenty, without making it; returns where these went."""
-    from tests.quick_aws import keep_clients
+    from tests.quick_aws import keep_clients, make_requests
 
     monkeypatch.setattr(quotas, "PAUSES", (0.0,) * len(quotas.PAUSES))
     monkeypatch.setattr("botocore.endpoint.time", NoWaiting)
@@ -54,8 +54,7 @@ def refused(world: Prepared, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     keep_clients()
     clients = world.stores.clients
     for client in (clients.dynamodb, clients.dynamodb_once):
-        client.meta.events.unregister("before-send", answer)
-        client.meta.events.register("before-send", send)
+        make_requests(client, send)
     return gone
 
 

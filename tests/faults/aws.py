@@ -12,7 +12,7 @@ from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
 from chalicelib.stores.aws.clients import Clients
-from tests.quick_aws import keep_clients
+from tests.quick_aws import answer_directly, keep_clients, make_requests
 
 THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE = (
     "throttled",
@@ -47,9 +47,8 @@ class Faults:
         self._tries = 0
         keep_clients()
         for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
-            client.meta.events.unregister("before-send", botocore_stubber)
+            make_requests(client, self._send)
             client.meta.events.register("before-call", self._count)
-            client.meta.events.register("before-send", self._send)
 
     @contextmanager
     def at(self, target: int, kind: str) -> Iterator[None]:
@@ -80,13 +79,18 @@ class Faults:
                 faults += [(number, kind) for kind in DONE]
         return faults
 
-    def _count(self, event_name: str, **_: Any) -> None:
-        """Note a call before its first try."""
+    def _count(self, event_name: str, **call: Any) -> Any:
+        """Note a call before its first try; a request is made only of one that shall fail."""
         self.calls.append(event_name.removeprefix("before-call."))
+        return None if self._is_target() else answer_directly(**call)
+
+    def _is_target(self) -> bool:
+        """Return whether the present call shall fail."""
+        return 0 <= self._target == len(self.calls) - 1
 
     def _send(self, event_name: str, request: Any, **_: Any) -> Any:
         """Answer a try from the emulated AWS, or fail it."""
-        if self._target < 0 or len(self.calls) - 1 != self._target:
+        if not self._is_target():
             return botocore_stubber(event_name, request)
         self._tries += 1
         if self._kind in (LOST, LOST_ONCE):

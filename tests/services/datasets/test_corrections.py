@@ -291,14 +291,14 @@ def test_chunks_of_one_label_are_written_side_by_side(world: World) -> None:
     # The first four writes wait for each other, which they can only while none has ended.
     turns, together, met = count(), Barrier(4, timeout=60), []
 
-    def begin(request: Any, **_: Any) -> None:
-        if "PutItem" in str(request.headers.get("X-Amz-Target")) and next(turns) < 4:
+    def begin(model: Any, **_: Any) -> None:
+        if model.name == "PutItem" and next(turns) < 4:
             met.append(together.wait())
 
     events = world.stores.clients.dynamodb.meta.events
-    events.register_first("before-send", begin)
+    events.register_first("before-call", begin)
     world.container.corrections.correct(view, [Correction(i, is_removed=True) for i in numbers])
-    events.unregister("before-send", begin)
+    events.unregister("before-call", begin)
 
     assert len(met) == 4
     assert world.get(view).labels[0].examples == 990

@@ -25,6 +25,7 @@ from chalicelib.stores.accounts import quotas
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.aws.tables import QuotaRow
 from chalicelib.stores.jobs.queues import Queues
+from tests.quick_aws import make_requests
 
 EXPIRES = datetime(2028, 1, 5, tzinfo=UTC)
 
@@ -297,6 +298,7 @@ def wait_until(holds, seconds=60):
 
 def throttle(clients, monkeypatch, times):
     """Refuse so many calls of the quota client as too many; returns all calls."""
+    make_requests(clients.dynamodb_once)
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []
 
@@ -315,6 +317,7 @@ def throttle(clients, monkeypatch, times):
 
 def break_after_call(clients, monkeypatch, times):
     """Let so many calls of the quota client be done and their answers lost; returns all calls."""
+    make_requests(clients.dynamodb_once)
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []
 

@@ -10,6 +10,7 @@ from botocore.awsrequest import AWSResponse
 
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
+from tests.quick_aws import make_requests
 
 
 class _Answer(io.BytesIO):
@@ -27,6 +28,7 @@ def sent(client: Any) -> tuple[str, str, str]:
         found.append(request)
         return AWSResponse(request.url, 200, {}, _Answer(b"{}"))
 
+    make_requests(client)
     client.meta.events.register("before-send.dynamodb.GetItem", answer)
     client.get_item(TableName="rows", Key={"id": {"S": "1"}})
     [request] = found
