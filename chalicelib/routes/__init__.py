@@ -1,19 +1,19 @@
-"""Every operation of the interface: one module a resource, views of a few lines."""
+"""All operations of the API: one module for each resource, with short views."""
 
 from dataclasses import replace
 
 from chalicelib.routes import accounts, datasets, models, predictions, service
 
-_WINGS = {
+_GROUPS = {
     "accounts": accounts,
     "datasets": datasets,
     "models": models,
     "predictions": predictions,
     "service": service,
 }
+# In the order in which a caller uses them; the documentation lists them so.
 OPERATIONS = tuple(
     replace(operation, group=group)
-    for group, wing in _WINGS.items()
-    for operation in wing.OPERATIONS
+    for group, modules in _GROUPS.items()
+    for operation in modules.OPERATIONS
 )
-"""In the order in which one uses them."""

@@ -1,4 +1,4 @@
-"""Chalice made safe for threads, damaged events and unknown paths; registers the operations."""
+"""The Chalice application: registers the operations, and handles threads and damaged events."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from chalicelib.web.operations.operation import Call, Operation, run
 if TYPE_CHECKING:
     from chalicelib.container import Container
 
+# Bodies that the gateway must pass unchanged, in addition to Chalice's own list.
 BINARY_TYPES = ("multipart/form-data", "application/pdf", "application/x-zip-compressed")
-"""Bodies that the gateway must hand over unharmed, besides Chalice's own list."""
 
 
 class PresageApp(Chalice):
-    """The one Chalice object: routes from declarations, and a container built at the first call."""
+    """Routes from declarations, with a container that is built at the first call."""
 
     def __init__(
         self, name: str, operations: Iterable[Operation], make_container: Callable[[], Container]
@@ -46,40 +46,43 @@ class PresageApp(Chalice):
 
     @property
     def current_request(self) -> Request | None:
-        """The request of this thread; Chalice's own attribute is shared by all of them."""
+        """The request of this thread."""
+        # Chalice's own attribute is shared by all threads of the local front.
         return getattr(self._per_thread, "request", None)
 
     @current_request.setter
     def current_request(self, request: Request | None) -> None:
-        """Set by Chalice at the start of a request."""
+        """Set the request; Chalice does this at the start of a request."""
         self._per_thread.request = request
 
     @property
     def lambda_context(self) -> Any:
-        """The invocation's context of this thread."""
+        """The Lambda context of this thread."""
         return getattr(self._per_thread, "context", None)
 
     @lambda_context.setter
     def lambda_context(self, context: Any) -> None:
-        """Set by Chalice at the start of an invocation."""
+        """Set the context; Chalice does this at the start of an invocation."""
         self._per_thread.context = context
 
     @property
     def container(self) -> Container:
-        """The services, built at the first use and kept for the process."""
+        """The services, built at the first use."""
         if self._container is None:
             with self._lock:
+                # Checked again: another thread may have built it while this one waited for the
+                # lock.
                 if self._container is None:
                     self._container = self._make_container()
         return self._container
 
     @container.setter
     def container(self, container: Container | None) -> None:
-        """Replace the services; None has them built again at the next use."""
+        """Replace the services; after None they are built again at the next use."""
         self._container = container
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
-        """Answer a proxy event of the gateway; a damaged one is answered too."""
+        """Answer a proxy event of the gateway, even a damaged one."""
         began = time.perf_counter()
         event = whole_event(event)
         name = str(getattr(context, "function_name", ""))
@@ -92,7 +95,6 @@ class PresageApp(Chalice):
         return answer
 
     def _answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
-        """Answer a whole event."""
         path = event["requestContext"]["resourcePath"]
         if event["requestContext"]["httpMethod"] == "OPTIONS" and path in self.routes:
             return dict(preflight(self.routes[path]).to_dict())
@@ -108,7 +110,7 @@ class PresageApp(Chalice):
         return without_body(answer, has_length=call.has_length)
 
     def _allow_origin(self, event: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Let pages of other origins read an answer, where the settings name them."""
+        """Add the headers by which pages of allowed origins may read an answer."""
         sent = event["headers"].items()
         origin = next((value for name, value in sent if name.lower() == "origin"), "")
         # Without an Origin header the services are not built only to read a setting.
@@ -116,9 +118,10 @@ class PresageApp(Chalice):
             answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
 
     def _routing_problem(self, event: dict[str, Any]) -> ServiceError | None:
-        """Find out that no operation answers this event, before Chalice looks."""
+        """Return the error of an event that no operation answers, if any."""
         path = event["requestContext"]["resourcePath"]
         method = event["requestContext"]["httpMethod"]
+        # Checked before Chalice, whose own errors have another form.
         if not path:
             return BadRequest("The event is not a request of the gateway.")
         if path not in self.routes:
@@ -130,7 +133,7 @@ class PresageApp(Chalice):
         return None
 
     def _register(self, operation: Operation, family: str, path: str) -> None:
-        """Add one route; its content types are left to chalicelib/web/http/request.py."""
+        """Register one route."""
 
         def view(**_: str) -> Response:
             request = self.current_request
@@ -141,4 +144,5 @@ class PresageApp(Chalice):
 
         view.__doc__ = operation.summary
         name = f"{operation.name}_{family}" if family else operation.name
+        # Without content types: Chalice would answer 415 to GET and DELETE with a body.
         self.route(path, methods=[*operation.methods], content_types=[], name=name)(view)

@@ -1,8 +1,6 @@
-"""The console: a page for people that speaks the public interface, with nothing from elsewhere.
+"""The console: a web page that uses the public API and loads nothing from other hosts.
 
-The files are in chalicelib/assets/console; a test compares those that others made with their
-digests. Its content security policy defines what the page may do: its own scripts, and calls to
-its own origin and to the bucket of the stage.
+The files are in chalicelib/assets/console; a test checks the digests of third-party files.
 """
 
 from __future__ import annotations
@@ -12,8 +10,8 @@ from pathlib import Path
 _ASSETS = Path(__file__).parents[1] / "assets"
 FOLDER = _ASSETS / "console"
 PAGE = "index.html"
+# The dataset that the console offers on the first visit.
 SAMPLE = "shop_intents.csv"
-"""The data set that a first visit offers."""
 HTML = "text/html; charset=utf-8"
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -21,14 +19,15 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
 }
+# Listed at import, so that a path of a request never reaches the file system.
 _PLACES = {path.name: path for path in sorted(FOLDER.iterdir()) if path.suffix in _TYPES}
 _PLACES[SAMPLE] = _ASSETS / "samples" / SAMPLE
+# Files of the page with their content types.
 TYPES = {name: _TYPES[path.suffix] for name, path in _PLACES.items()}
-"""Files of the page with their content types."""
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the HTML of the page."""
     return (FOLDER / PAGE).read_text(encoding="utf-8")
 
 
@@ -38,11 +37,8 @@ def text_of(name: str) -> str:
 
 
 def policy(bucket_url: str) -> str:
-    """Return what browsers let the page do.
-
-    Args:
-        bucket_url: address of the bucket that takes large files and gives out pictures.
-    """
+    """Return the content security policy of the page."""
+    # Large files go directly to the bucket, and images come from it.
     bucket = f"{bucket_url} {bucket_url}/"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; "

@@ -1,4 +1,4 @@
-"""Tokens: give one out, revoke one. Spec: Authentication; contract section 2."""
+"""Tokens: issue and revoke them. Spec: Authentication; contract section 2."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GrantType = Literal["urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_toke
 
 
 class TokenForm(msgspec.Struct):
-    """Fields of a token call; which are needed depends on the grant."""
+    """Fields of a token request; the grant decides which are required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [
@@ -37,7 +37,7 @@ class TokenForm(msgspec.Struct):
 
 
 def create_token(call: Call) -> service_records.TokenRecord:
-    """Give an access token for an assertion or a refresh token. Spec: Authentication."""
+    """Issue an access token for an assertion or a refresh token. Spec: Authentication."""
     granted = _grant(call, call.form)
     return service_records.TokenRecord(
         granted.access_token, granted.refresh_token or UNSET, "Bearer", granted.expires_in
@@ -45,7 +45,6 @@ def create_token(call: Call) -> service_records.TokenRecord:
 
 
 def _grant(call: Call, form: TokenForm) -> Granted:
-    """Choose the grant and check that its own field is there."""
     tokens = call.container.tokens
     if form.grant_type == JWT_BEARER:
         assertion = _needed("assertion", form.assertion)
@@ -54,7 +53,7 @@ def _grant(call: Call, form: TokenForm) -> Granted:
 
 
 def _needed(name: str, value: str | None) -> str:
-    """Return a field that the grant cannot do without."""
+    """Return a required field of the grant."""
     if value is None:
         raise MissingParameter(name)
     return value
@@ -70,14 +69,17 @@ OPERATIONS = (
         name="create_token",
         method="POST",
         path="/v2/oauth2/token",
+        # Paths that libraries for the old API use.
         aliases=("/oauth2/token", "/v1/oauth2/token"),
         view=create_token,
         summary="Get an access token for a signed assertion or a refresh token.",
         form=TokenForm,
         answer=service_records.TokenRecord,
         is_public=True,
+        # OAuth clients send forms of this type.
         takes_urlencoded=True,
         statuses=(401, 429),
+        # RFC 6749 requires both for answers with tokens.
         headers={"Cache-Control": "no-store", "Pragma": "no-cache"},
     ),
     Operation(

@@ -1,4 +1,4 @@
-"""The plan and the predictions of the month. Spec: Limits; contract section 4, Usage."""
+"""Plan and predictions of the month. Spec: Limits; contract section 4, Usage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from chalicelib.web.records import describe, service_records
 
 
 def list_usage(call: Call) -> ListAnswer:
-    """Tell plan and predictions of the present month. Spec: GET /v2/apiusage."""
+    """Return plan and predictions of the current month. Spec: GET /v2/apiusage."""
+    # A list of one record, as in the old API.
     facts = call.container.usage.facts(call.account)
     return list_answer(ListPage((facts,), 0, has_more=False), describe.usage, Window(0, 1))
 

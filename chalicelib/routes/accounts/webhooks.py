@@ -43,6 +43,7 @@ EventList = Annotated[
 class WebhookForm(msgspec.Struct):
     """Fields of a new webhook."""
 
+    # Forms have no lists, so webhooks are created from JSON only.
     media_types: ClassVar[tuple[str, ...]] = (JSON,)
     json_rules: ClassVar[dict[str, Any]] = {}
 
@@ -52,7 +53,7 @@ class WebhookForm(msgspec.Struct):
 
 
 class WebhookChangesForm(msgspec.Struct):
-    """What changes about a webhook."""
+    """Changes of a webhook."""
 
     media_types: ClassVar[tuple[str, ...]] = (JSON,)
     json_rules: ClassVar[dict[str, Any]] = {}
@@ -64,7 +65,7 @@ class WebhookChangesForm(msgspec.Struct):
 
 
 def locate_webhook(call: Call) -> Webhook:
-    """Load the webhook of the path."""
+    """Return the webhook of the path."""
     hook_id = text_id(call.request.parameters["webhook_id"], WebhookNotFound)
     return call.container.webhooks.get(call.account, hook_id)
 
@@ -88,7 +89,7 @@ def get_webhook(call: Call) -> service_records.WebhookRecord:
 
 
 def change_webhook(call: Call) -> service_records.WebhookRecord:
-    """Give a webhook another address, other events, or enable or disable it."""
+    """Change the URL or the events of a webhook, or enable or disable it."""
     form: WebhookChangesForm = call.form
     events = None if form.events is None else tuple(form.events)
     fields = HookFields(form.url, events, form.description, form.enabled)
@@ -101,7 +102,7 @@ def delete_webhook(call: Call) -> None:
 
 
 def rotate_webhook(call: Call) -> service_records.WebhookRecord:
-    """Give a webhook a new secret, which is shown this once."""
+    """Replace the secret of a webhook; it is returned only here."""
     return describe.webhook(*call.container.webhooks.rotate(call.located))
 
 
@@ -111,7 +112,7 @@ def test_webhook(call: Call) -> service_records.DeliveryRecord:
 
 
 def list_deliveries(call: Call) -> ListAnswer:
-    """List the last deliveries of a webhook, the newest first."""
+    """List the last deliveries of a webhook, newest first."""
     page = ListPage(call.container.webhooks.deliveries(call.located), 0, has_more=False)
     return list_answer(page, describe.delivery, Window(0, MAX_DELIVERIES))
 

@@ -1,4 +1,4 @@
-"""What is uploaded, examples and labels, feedback, and what became of each upload."""
+"""Datasets, uploads, examples and labels, corrections, exports, feedback, receipts."""
 
 from chalicelib.routes.datasets import (
     browsing,

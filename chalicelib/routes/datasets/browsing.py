@@ -1,4 +1,4 @@
-"""Browsing: examples for review, which the monthly limit of example lists does not count."""
+"""Browsing: examples for review."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from chalicelib.web.operations import locate
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
+# A page may be short of `count`, so callers cannot compute the next offset themselves.
 NEXT_OFFSET = {
     "nextOffset": {
         "type": "integer",
@@ -26,7 +27,7 @@ NEXT_OFFSET = {
 
 
 class BrowseQuery(msgspec.Struct, rename="camel"):
-    """Which examples are looked for."""
+    """Filters of the examples."""
 
     label_id: Annotated[
         int | None, msgspec.Meta(description="Only the examples of this label.", examples=[1000007])
@@ -60,6 +61,7 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
 def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
     """Load the dataset of the path, and label and model of the query."""
     view = locate.readable_dataset(call)
+    # The raw query: an unknown id is a 404 before the 400 of another parameter.
     query = call.request.query
     label_id = locate.sent_number_id(query, "labelId", LabelNotFound)
     label = None if label_id is None else view.label(label_id)
@@ -73,9 +75,10 @@ def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
 
 
 def browse_examples(call: Call) -> ListAnswer:
-    """Show examples for review."""
+    """Return examples for review."""
     (view, located), asked = call.located, call.window
     query: BrowseQuery = call.query
+    # `locate` has found label and model; the other filters are valid only now.
     wanted = replace(located, source=query.source, contains=query.contains)
     page = call.container.browsing.browse(call.account, view, wanted, asked.offset, asked.count)
     positions = [item.position for item in page.items]

@@ -31,13 +31,13 @@ from chalicelib.web.records import dataset_records, describe
 
 
 class DatasetChangesForm(msgspec.Struct):
-    """What changes of a dataset."""
+    """Changes of a dataset."""
 
     name: Name
 
 
 class LabelChangesForm(msgspec.Struct, rename="camel"):
-    """What changes of a label: one of the two."""
+    """Changes of a label: a new name, or a merge."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": ["name"]}, {"required": ["mergeInto"]}]
@@ -79,13 +79,13 @@ BoxText = Annotated[str, msgspec.Meta(extra_json_schema={"contentMediaType": "ap
 
 
 class BoxesText(msgspec.Struct):
-    """Boxes that were sent as JSON text."""
+    """Boxes as JSON text."""
 
     boxes: list[BoxItem]
 
 
 class ExampleChangesForm(msgspec.Struct, rename="camel"):
-    """What changes of an example."""
+    """Changes of an example."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "anyOf": [
@@ -101,6 +101,7 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
     label: Name | None = None
     document: Document | None = None
     boxes: Annotated[
+        # A form has no lists, so it sends the boxes as JSON text.
         BoxList | BoxText | None,
         msgspec.Meta(
             description="Detection: the new list of all boxes of the example's image. A box that "
@@ -115,7 +116,7 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
 
 
 class CorrectionItem(msgspec.Struct, rename="camel"):
-    """What becomes of one example: a label, or `remove`."""
+    """The correction of one example: a label, or `remove`."""
 
     example_id: Annotated[int, msgspec.Meta(description="Id of the example.")]
     label_id: int | None = None
@@ -126,7 +127,7 @@ class CorrectionItem(msgspec.Struct, rename="camel"):
 
 
 class CorrectionsForm(msgspec.Struct, rename="camel"):
-    """Corrections, or the model whose report suggests them."""
+    """A list of corrections, or the model whose report suggests them."""
 
     json_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": ["corrections"]}, {"required": ["fromReportOf"]}]
@@ -165,6 +166,7 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
             raise InvalidParameter(
                 "fromReportOf", "send 'corrections' or 'fromReportOf', one of them."
             )
+        # Checked here and not by the type, for a text that says how to send the rest.
         count = 1 if self.corrections is None else len(self.corrections)
         if not 1 <= count <= MAX_CORRECTIONS:
             raise InvalidParameter(
@@ -175,7 +177,7 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
 
 
 def label_in_path(call: Call) -> tuple[DatasetView, Label]:
-    """Load dataset and label of the path, the label by its id alone."""
+    """Return dataset and label of the path; no positions, which change with corrections."""
     view = locate.readable_dataset(call)
     number = locate.number_id(call.request.parameters["label_id"], LabelNotFound)
     label = view.label(number)
@@ -190,7 +192,7 @@ def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
-    """Load dataset and label of the path, and the label of the body that takes it over."""
+    """Return dataset and label of the path, and the label of the body to merge it into."""
     view, label = label_in_path(call)
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     merge_target = None if into is None else view.label(into)
@@ -200,13 +202,14 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
 
 
 def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
-    """Give a label another name, or put its examples under another label."""
+    """Rename a label, or merge it into another one."""
     (view, label, merge_target), corrections = call.located, call.container.corrections
     if merge_target is None:
         return describe.changed_label(
             corrections.rename_label(view, label, call.form.name), CorrectionResult()
         )
     done = corrections.remove_label(view, label, merge_target)
+    # Read again, because the merge has changed the counts of the other label.
     left = call.container.datasets.get(
         call.account.account_id, call.family, merge_target.dataset_id
     )
@@ -214,8 +217,9 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
 
 
 def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
-    """Show the label that took another over, if an earlier attempt did that."""
+    """Return the merged label if an earlier attempt merged it."""
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
+    # The label of the path no longer exists after a merge. Renaming may simply be repeated.
     found = None if into is None else locate.find_earlier_correction(call)
     label = found[0].label(into) if found and into is not None else None
     return describe.changed_label(label, found[1]) if found and label else None
@@ -228,7 +232,7 @@ def remove_label(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def example_in_path(call: Call) -> tuple[DatasetView, int]:
-    """Load dataset and example of the path, and look for the label of the body."""
+    """Return dataset and example id of the path."""
     view = locate.readable_dataset(call)
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     call.container.corrections.find_example(view, example_id)
@@ -236,7 +240,7 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
 
 
 def change_example(call: Call) -> dataset_records.CorrectionRecord:
-    """Give an example another label or text, or its picture other boxes."""
+    """Change the label or text of an example, or the boxes of its image."""
     (view, example_id), form = call.located, call.form
     if form.boxes is not None:
         boxes = [_sent_box(one) for one in _box_items(form.boxes)]
@@ -247,22 +251,23 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
-    """Tell what an earlier attempt did to the example of the path."""
+    """Return what an earlier attempt changed of the example of the path."""
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     found = locate.find_earlier_correction(call, example_id)
     return None if found is None else _described(call, *found)
 
 
 def recover_corrections(call: Call) -> dataset_records.CorrectionRecord | None:
-    """Tell what an earlier attempt did to the dataset of the path."""
+    """Return what an earlier attempt changed of the dataset of the path."""
     found = locate.find_earlier_correction(call)
     return None if found is None else _described(call, *found)
 
 
 def _box_items(sent: list[BoxItem] | str) -> list[BoxItem]:
-    """Read boxes that were sent as a list, or as JSON text."""
+    """Return the boxes of a list or of JSON text."""
     if not isinstance(sent, str):
         return sent
+    # The decoder recurses, so deep nesting would exhaust the stack.
     if is_too_deep(sent):
         raise InvalidParameter("boxes", "the JSON text is nested too deeply.")
     try:
@@ -284,7 +289,7 @@ def remove_example(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
-    """Load the dataset of the path, and the model that the body names."""
+    """Return the dataset of the path, and the model of the body if it names one."""
     view = locate.readable_dataset(call)
     sent = locate.sent_text_id(call.fields.values, "fromReportOf")
     if sent is None:
@@ -305,11 +310,12 @@ def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
             for one in form.corrections or ()
         ]
         done = corrections.correct(view, sent)
+    # A bulk correction shows no examples, even if it changed only one.
     return _described(call, view, replace(done, examples=()))
 
 
 def list_corrections(call: Call) -> ListAnswer:
-    """List what changes of examples did, the newest first."""
+    """List the corrections of a dataset, newest first."""
     view, asked = call.located, call.window
     page = call.container.receipts.corrections(view, asked.offset, asked.count)
     dataset_id = view.dataset.dataset_id

@@ -18,17 +18,19 @@ from chalicelib.web.records import dataset_records, describe, service_records
 
 
 class DatasetsQuery(msgspec.Struct):
-    """Which datasets are listed."""
+    """Filters of the list."""
 
+    # `global` is a keyword of Python.
     is_global: bool = msgspec.field(name="global", default=False)
     name: NamePart = ""
     status: Literal["UPLOADING", "SUCCEEDED", "FAILED", "DELETION_PENDING"] | None = None
 
 
 class FailedDatasetsQuery(msgspec.Struct):
-    """Which datasets to delete; only one value is allowed."""
+    """Selects the datasets to delete; only one value is allowed."""
 
     status: Annotated[
+        # Required, so that no call deletes all datasets by mistake.
         Literal["FAILED"],
         msgspec.Meta(description="Datasets whose first upload failed and that hold no example."),
     ]
@@ -37,6 +39,7 @@ class FailedDatasetsQuery(msgspec.Struct):
 class NewDatasetForm(msgspec.Struct):
     """Fields of a dataset without examples."""
 
+    # A documented text of the old API, which stays word for word.
     missing_texts: ClassVar[dict[str, str]] = {
         "name": "The 'name' parameter is required to create a dataset."
     }
@@ -48,7 +51,7 @@ class NewDatasetForm(msgspec.Struct):
 
 
 def list_datasets(call: Call) -> ListAnswer:
-    """List the caller's datasets, or the global ones. Spec: GET /v2/vision/datasets."""
+    """List the datasets of the caller, or the global ones. Spec: GET /v2/vision/datasets."""
     datasets, asked = call.container.datasets, call.window
     query: DatasetsQuery = call.query
     place = (call.family, asked.offset, asked.count, ListFilter(query.name, query.status))
@@ -67,24 +70,25 @@ def create_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
-    """Show the dataset that an earlier attempt created."""
+    """Return the dataset that an earlier attempt created."""
     view = created_dataset(call)
     return None if view is None else describe.dataset(view)
 
 
 def get_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Show one dataset. Spec: Dataset."""
+    """Return one dataset. Spec: Dataset."""
     return describe.dataset(call.located)
 
 
 def delete_dataset(call: Call) -> service_records.DeletionRecord:
     """Delete a dataset in the background; its models stay. Spec: Deletion behaviour."""
+    # Not located: a repeated DELETE of a deleted dataset returns the same deletion, not a 404.
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
 
 
 def delete_failed_datasets(call: Call) -> ListAnswer:
-    """Delete what failed uploads left, at most a hundred datasets a call."""
+    """Delete datasets of failed uploads, at most a hundred per call."""
     deletions = call.container.deletions
     deleted = deletions.delete_failed(call.account, call.family, DELETIONS_PAGE)
     page = ListPage(tuple(deleted), 0, has_more=False)

@@ -25,6 +25,7 @@ from chalicelib.web.operations.locate import dataset_in_path, readable_dataset
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
+# Deprecated by the old API already. Clients find the dates in these headers.
 DEPRECATED = {
     "Deprecation": "@1606953600",  # 3 December 2020, as RFC 9745 writes dates
     "Sunset": "Fri, 31 Dec 2027 23:59:59 GMT",
@@ -32,19 +33,19 @@ DEPRECATED = {
 
 
 class ExamplesQuery(msgspec.Struct):
-    """Which examples of a dataset are listed."""
+    """Filters of the list."""
 
     source: Literal["upload", "feedback", "all"] = "upload"
 
 
 class LabelQuery(msgspec.Struct, rename="camel"):
-    """Whose examples are listed."""
+    """Selects the label."""
 
     label_id: int
 
 
 class NewExampleForm(msgspec.Struct, rename="camel"):
-    """Fields of a single example; exactly one of label id and label is needed."""
+    """Fields of a single text; `labelId` or `label` is required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "anyOf": [{"required": ["labelId"]}, {"required": ["label"]}]
@@ -61,12 +62,13 @@ class NewExampleForm(msgspec.Struct, rename="camel"):
 
 
 class NewPictureForm(msgspec.Struct, rename="camel"):
-    """Fields of a single picture, besides the file `data`; a label id or a label is needed."""
+    """Fields of a single image in addition to the file `data`; `labelId` or `label` is required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "required": ["data"],
         "anyOf": [{"required": ["labelId"]}, {"required": ["label"]}],
     }
+    # A JSON body cannot hold a file, so only a form can succeed.
     media_types: ClassVar[tuple[str, ...]] = (MULTIPART,)
 
     label_id: int | None = None
@@ -75,7 +77,7 @@ class NewPictureForm(msgspec.Struct, rename="camel"):
 
 
 def list_dataset_examples(call: Call) -> ListAnswer:
-    """List a dataset's examples; counts to the monthly limit. Spec: GET …/examples."""
+    """List the examples of a dataset. Spec: GET …/examples."""
     account, asked = call.account, call.window
     page = call.container.examples.list_dataset(
         account, call.located, call.query.source, asked.offset, asked.count
@@ -84,14 +86,14 @@ def list_dataset_examples(call: Call) -> ListAnswer:
 
 
 def locate_label(call: Call) -> tuple[DatasetView, Label]:
-    """Load dataset and label of the path; the label by its id or its position."""
+    """Return dataset and label of the path; the label by its id or its position."""
     view = readable_dataset(call)
     number = locate.number_id(call.request.parameters["label_id"], LabelNotFound)
     return view, call.container.examples.label_of(view, number)
 
 
 def find_label(call: Call) -> tuple[DatasetView, Label] | None:
-    """Load the label of the query; None when validation will refuse it."""
+    """Return the label of the query; None if validation will refuse it."""
     label_id = locate.sent_number_id(call.request.query, "labelId", LabelNotFound)
     if label_id is None:
         return None
@@ -99,12 +101,12 @@ def find_label(call: Call) -> tuple[DatasetView, Label] | None:
 
 
 def list_label_examples(call: Call) -> ListAnswer:
-    """List a label's examples; counts to the monthly limit. Spec: examples for a label."""
+    """List the examples of a label. Spec: examples for a label."""
     return _label_page(call, {})
 
 
 def list_label_examples_deprecated(call: Call) -> ListAnswer:
-    """List a label's examples by its id alone. Spec: GET …/examples?labelId=, deprecated."""
+    """List the examples of a label by its id alone. Spec: GET …/examples?labelId=, deprecated."""
     view, label = call.located
     path = f"{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
     successor = f"{call.request.version}/{path}"
@@ -112,7 +114,6 @@ def list_label_examples_deprecated(call: Call) -> ListAnswer:
 
 
 def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
-    """List the located label's examples."""
     (view, label), asked = call.located, call.window
     page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
     return list_answer(page, describe.example, asked, headers)
@@ -128,7 +129,7 @@ def add_example(call: Call) -> dataset_records.ExampleRecord:
 
 
 def add_picture(call: Call) -> dataset_records.ExampleRecord:
-    """Add a single picture to a dataset. Spec: Main concepts 1."""
+    """Add a single image to a dataset. Spec: Main concepts 1."""
     form: NewPictureForm = call.form
     file, examples = sent_picture(call, form.name), call.container.examples
     return describe.example(

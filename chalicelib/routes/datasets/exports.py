@@ -1,4 +1,4 @@
-"""Exports of datasets: ask for one, and see how far it is."""
+"""Exports of datasets: create one, and return its status."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class ExportForm(msgspec.Struct):
 
 
 def create_export(call: Call) -> dataset_records.ExportRecord:
-    """Have the examples of a dataset written as a file, in the background."""
+    """Write the examples of a dataset to a file in the background."""
     form: ExportForm = call.form
     exports = call.container.exports
     return describe.export(exports.create(call.account, call.located, form.format, form.source))
 
 
 def locate_export(call: Call) -> tuple[DatasetView, Export]:
-    """Load dataset and export of the path."""
+    """Return dataset and export of the path."""
     view = dataset_in_path(call)
     export_id = text_id(call.request.parameters["export_id"], ExportNotFound)
     return view, call.container.exports.get(view, export_id)
@@ -47,7 +47,7 @@ def get_export(call: Call) -> dataset_records.ExportRecord:
 
 
 def recover_export(call: Call) -> dataset_records.ExportRecord | None:
-    """Show the export that an earlier attempt asked for."""
+    """Return the export that an earlier attempt created."""
     with suppress(ExportNotFound):
         export_id = call.keyed.object_id if call.keyed else ""
         return describe.export(call.container.exports.get(dataset_in_path(call), export_id))

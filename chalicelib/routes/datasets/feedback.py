@@ -1,4 +1,4 @@
-"""Feedback: inputs that were misclassified, one or many, with their right labels. Section 5."""
+"""Feedback: misclassified texts and images with their correct labels. Contract section 5."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chalicelib.web.records import dataset_records, describe
 
 
 class FeedbackForm(msgspec.Struct, rename="camel"):
-    """Fields of a text's feedback."""
+    """Fields of feedback for a text."""
 
     model_id: ModelId
     document: Document
@@ -30,9 +30,10 @@ class FeedbackForm(msgspec.Struct, rename="camel"):
 
 
 class PictureFeedbackForm(msgspec.Struct, rename="camel"):
-    """Fields of a picture's feedback, besides the file `data`."""
+    """Fields of feedback for an image in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"required": ["modelId", "expectedLabel", "data"]}
+    # A JSON body cannot hold a file, so only a form can succeed.
     media_types: ClassVar[tuple[str, ...]] = (MULTIPART,)
 
     model_id: ModelId
@@ -41,7 +42,7 @@ class PictureFeedbackForm(msgspec.Struct, rename="camel"):
 
 
 class BulkFeedbackForm(msgspec.Struct, rename="camel"):
-    """Fields of feedback in bulk, besides the archive `data`."""
+    """Fields of bulk feedback in addition to the archive `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "required": ["modelId"],
@@ -54,7 +55,7 @@ class BulkFeedbackForm(msgspec.Struct, rename="camel"):
 
 
 def add_feedback(call: Call) -> dataset_records.ExampleRecord:
-    """Add a text to the model's dataset as feedback. Spec: Main concepts 2."""
+    """Add a text to the dataset of a model as feedback. Spec: Main concepts 2."""
     form: FeedbackForm = call.form
     feedback = call.container.feedback
     return describe.example(
@@ -63,7 +64,7 @@ def add_feedback(call: Call) -> dataset_records.ExampleRecord:
 
 
 def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
-    """Add a picture to the model's dataset as feedback. Spec: Main concepts 2."""
+    """Add an image to the dataset of a model as feedback. Spec: Main concepts 2."""
     form: PictureFeedbackForm = call.form
     file, feedback = sent_picture(call, form.name), call.container.feedback
     return describe.example(
@@ -72,14 +73,14 @@ def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
 
 
 def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive whose boxes become feedback of the model's dataset. Spec: Concepts."""
+    """Accept an archive whose boxes become feedback of the dataset. Spec: Concepts."""
     source = upload_source(call)
     uploads = call.container.uploads
     return describe.dataset(uploads.add_feedback(call.account, call.located, source))
 
 
 def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
-    """Show the model's dataset if an earlier attempt added the archive."""
+    """Return the dataset of the model if an earlier attempt added the archive."""
     model = model_in_body(call)
     if model is None or call.keyed is None:
         return None

@@ -1,4 +1,4 @@
-"""Receipts: what became of every row of an upload. Contract section 5, receipts."""
+"""Receipts: the results of uploads, row by row. Contract section 5, receipts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.web.records import dataset_records, describe
 
 
 def list_receipts(call: Call) -> ListAnswer:
-    """List the receipts of a dataset, the newest first. Contract section 5, receipts."""
+    """List the receipts of a dataset, newest first."""
     asked = call.window
     page = call.container.receipts.list(call.located, asked.offset, asked.count)
     return list_answer(page, describe.receipt, asked)

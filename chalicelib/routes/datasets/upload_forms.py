@@ -12,13 +12,13 @@ from chalicelib.web.records import dataset_records
 
 
 class IssueForm(msgspec.Struct):
-    """Fields of the call."""
+    """Fields of a request for a form."""
 
     name: Name | None = None
 
 
 def issue_upload(call: Call) -> dataset_records.UploadRecord:
-    """Issue a presigned form; its `path` is given as `path` or `sampleLocation` afterwards."""
+    """Issue a presigned form; later calls use its `path` as `path` or `sampleLocation`."""
     form: IssueForm = call.form
     issued = call.container.upload_forms.issue(call.account, form.name)
     return dataset_records.UploadRecord(

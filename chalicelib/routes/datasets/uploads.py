@@ -1,4 +1,4 @@
-"""Uploads: files that become datasets or are added to them. Contract section 5."""
+"""Uploads: files that become or extend datasets. Contract section 5."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ from chalicelib.web.records import dataset_records, describe
 QUEUED = "/v2/:family/datasets/upload"
 SYNC = f"{QUEUED}/sync"
 VALIDATE = "/v2/:family/datasets/validate"
+# Completes the schema: exactly one of the file and its URL, which types cannot express.
 ONE_SOURCE = {"oneOf": [{"required": ["data"]}, {"required": ["path"]}]}
 
 
 class UploadForm(msgspec.Struct, rename="camel"):
-    """Fields of an upload of texts, besides the file `data`."""
+    """Fields of an upload of texts in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"required": ["type"], **ONE_SOURCE}
+    # A JSON body cannot hold a file, so it must have a URL.
     json_rules: ClassVar[dict[str, Any]] = {"required": ["type", "path"]}
 
     type: TextType | None = None
@@ -52,7 +54,7 @@ class UploadForm(msgspec.Struct, rename="camel"):
 
 
 class PictureUploadForm(msgspec.Struct):
-    """Fields of an upload of pictures, besides the file `data`."""
+    """Fields of an upload of images in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
@@ -66,7 +68,7 @@ class PictureUploadForm(msgspec.Struct):
 
 
 class AddForm(msgspec.Struct, rename="camel"):
-    """Fields of an upload that adds to a dataset, besides the file `data`."""
+    """Fields of an upload to an existing dataset in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
@@ -83,12 +85,12 @@ class AddForm(msgspec.Struct, rename="camel"):
 
 
 def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Accept a file of texts as a dataset, to be read in the background."""
+    """Accept a file of texts as a dataset; a worker reads it."""
     return _created(call, UploadFields(call.form.name, call.form.type, call.form.language))
 
 
 def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of pictures as a dataset, to be read in the background."""
+    """Accept an archive of images as a dataset; a worker reads it."""
     return _created(call, UploadFields(call.form.name, call.form.type))
 
 
@@ -98,17 +100,17 @@ def upload_dataset_sync(call: Call) -> dataset_records.DatasetRecord:
 
 
 def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of pictures as a dataset and read it within the call."""
+    """Accept an archive of images as a dataset and read it within the call."""
     return _finished(call, UploadFields(call.form.name, call.form.type))
 
 
 def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
-    """Tell what an upload of texts would become. beyond.md, section 1."""
+    """Return what an upload of texts would become. beyond.md, section 1."""
     return _validated(call, UploadFields(call.form.name, call.form.type, call.form.language))
 
 
 def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
-    """Tell what an upload of an archive would become. beyond.md, section 1."""
+    """Return what an upload of an archive would become. beyond.md, section 1."""
     return _validated(call, UploadFields(call.form.name, call.form.type))
 
 
@@ -119,20 +121,20 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
-    """Show the dataset that an earlier attempt created; it is read in the background."""
+    """Return the dataset that an earlier attempt created; a worker reads it."""
     view = created_dataset(call)
     return None if view is None else describe.dataset(view)
 
 
 def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
-    """Show the dataset of the path if an earlier attempt added the file."""
+    """Return the dataset of the path if an earlier attempt added the file."""
     receipt_id = call.keyed.object_id if call.keyed else ""
+    # The id of the receipt was reserved with the key, so it identifies the attempt.
     found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, receipt_id)
     return None if found is None else describe.dataset(found)
 
 
 def _created(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:
-    """Accept a file. Spec: Other operations."""
     source = upload_source(call)
     return describe.dataset(
         call.container.uploads.create(call.account, call.family, source, fields)
@@ -140,7 +142,6 @@ def _created(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:
 
 
 def _finished(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:
-    """Accept a file and read it, as far as time allows. Spec: Other operations."""
     source = upload_source(call)
     view = call.container.uploads.create_sync(
         call.account, call.family, source, fields, call.seconds_left
@@ -149,7 +150,6 @@ def _finished(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord
 
 
 def _validated(call: Call, fields: UploadFields) -> dataset_records.ValidationRecord:
-    """Look a file through, and keep nothing."""
     source = upload_source(call)
     return describe.validation(
         call.container.uploads.validate(
@@ -159,9 +159,9 @@ def _validated(call: Call, fields: UploadFields) -> dataset_records.ValidationRe
 
 
 def _operation(
-    family: str, name: str, path: str, view: Any, summary: str, *, keeps: bool = True
+    family: str, name: str, path: str, view: Any, summary: str, *, stores: bool = True
 ) -> Operation:
-    """Declare one of the calls that read a whole dataset, which differ in little."""
+    """Return the declaration of a call that reads a whole dataset."""
     return Operation(
         name=name,
         method="POST",
@@ -171,13 +171,14 @@ def _operation(
         cost=UPLOADS,
         summary=summary,
         form=UploadForm if family == LANGUAGE else PictureUploadForm,
-        takes_key=keeps,
-        creates="datasets" if keeps else "",
-        recover=recover_dataset if keeps else None,
-        takes_data=keeps,
+        # A validation stores nothing, so it may be repeated without a key.
+        takes_key=stores,
+        creates="datasets" if stores else "",
+        recover=recover_dataset if stores else None,
+        takes_data=stores,
         files=("data",),
-        answer=dataset_records.DatasetRecord if keeps else dataset_records.ValidationRecord,
-        statuses=(429,) if keeps else (429, 504),
+        answer=dataset_records.DatasetRecord if stores else dataset_records.ValidationRecord,
+        statuses=(429,) if stores else (429, 504),
     )
 
 
@@ -215,16 +216,16 @@ OPERATIONS = (
         "validate_dataset",
         VALIDATE,
         validate_dataset,
-        "Tell what an upload of a file would become, and keep nothing.",
-        keeps=False,
+        "Return what an upload of a file would become, without storing anything.",
+        stores=False,
     ),
     _operation(
         VISION,
         "validate_pictures",
         VALIDATE,
         validate_pictures,
-        "Tell what an upload of a zip archive would become, and keep nothing.",
-        keeps=False,
+        "Return what an upload of a zip archive would become, without storing anything.",
+        stores=False,
     ),
     Operation(
         name="add_to_dataset",

@@ -1,4 +1,4 @@
-"""Trainings and what they made."""
+"""Trainings and models."""
 
 from chalicelib.routes.models import models, training
 

@@ -18,14 +18,14 @@ from chalicelib.web.records import describe, model_records, service_records
 
 
 class ModelsQuery(msgspec.Struct):
-    """Which models are listed."""
+    """Filters of the list."""
 
     name: NamePart = ""
     status: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED"] | None = None
 
 
 class EvaluationQuery(msgspec.Struct, rename="camel"):
-    """Which examples of an evaluation are shown."""
+    """Filters of an evaluation."""
 
     expected: Annotated[
         str, msgspec.Meta(description="Only examples of this label.", max_length=180)
@@ -40,7 +40,7 @@ class EvaluationQuery(msgspec.Struct, rename="camel"):
 
 
 class EvaluationListRecord(ListRecord):
-    """The wrapper of an evaluation."""
+    """The list record of an evaluation."""
 
     total: int
     reliability: list[model_records.ReliabilityRecord]
@@ -57,15 +57,16 @@ EVALUATION_MEMBERS = {
 
 
 def get_metrics(call: Call) -> model_records.MetricsRecord:
-    """Show how well a model does. Spec: metricsData."""
+    """Return the metrics of a model. Spec: metricsData."""
     found = call.container.models.metrics(call.located)
     return describe.metrics(found.model, found.created_at, found.data)
 
 
 def list_learning_curve(call: Call) -> ListAnswer:
-    """List a model's figures after each epoch. Spec: GET /v2/vision/models/{model_id}/lc."""
+    """List the metrics after each epoch. Spec: GET /v2/vision/models/{model_id}/lc."""
     asked = call.window
     page = call.container.models.curve(call.located, asked.offset, asked.count)
+    # Curves are stored as the records of the API.
     return list_answer(page, lambda curve: curve, asked)
 
 
@@ -82,22 +83,23 @@ def list_evaluation(call: Call) -> ListAnswer:
 
 
 def load_card(call: Call) -> dict[str, Any]:
-    """Load the card of a model, also of a prebuilt one."""
+    """Return the card of a model, also of a prebuilt one."""
     model_id = model_id_in_path(call)
     return call.container.models.card(call.account.account_id, model_id)
 
 
 def get_card(call: Call) -> dict[str, Any]:
-    """Show what a model was made from, and its limits. Contract section 5, card."""
+    """Return the card of a model. Contract section 5, card."""
     card: dict[str, Any] = call.located
     return card
 
 
 def list_account_models(call: Call) -> ListAnswer:
-    """List all models of the caller, of both families: they are one namespace."""
+    """List all models of the caller."""
     query: ModelsQuery = call.query
     wanted, asked = ListFilter(query.name, query.status), call.window
     models = call.container.models
+    # Of both families, because model ids are one namespace.
     page = models.list_account(call.account, wanted, asked.offset, asked.count)
     return list_answer(page, describe.model, asked)
 
@@ -112,6 +114,7 @@ def list_models(call: Call) -> ListAnswer:
 def delete_model(call: Call) -> service_records.DeletionRecord:
     """Delete a model. Spec: Deletion behaviour."""
     deletions = call.container.deletions
+    # Not located: a repeated DELETE of a deleted model returns the same deletion, not a 404.
     return describe.deletion(deletions.delete_model(call.account, model_id_in_path(call)))
 
 

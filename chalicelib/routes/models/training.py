@@ -1,4 +1,4 @@
-"""Trainings: request one, repeat one, watch one. Spec: Known parameters of training calls."""
+"""Trainings: start, repeat and poll them. Spec: Known parameters of training calls."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ class TrainParams(msgspec.Struct, rename="camel"):
     out_of_domain_rate: Share | UnsetType = UNSET
 
 
+# Declared as any object, because unknown members are ignored and empty ones omitted.
 ParamsObject = Annotated[
     dict[str, Any],
     Meta(extra_json_schema=msgspec.json.schema(TrainParams)["$defs"]["TrainParams"]),
 ]
+# A form has no objects, so it sends JSON text.
 ParamsText = Annotated[str, Meta(extra_json_schema={"contentMediaType": "application/json"})]
 
 
@@ -48,7 +50,7 @@ class TrainForm(msgspec.Struct, rename="camel"):
 
 
 class RetrainForm(msgspec.Struct, rename="camel"):
-    """Fields of a training that keeps the model's id."""
+    """Fields of a retraining."""
 
     model_id: ModelId
     epochs: Epochs | None = None
@@ -67,7 +69,7 @@ def train(call: Call) -> model_records.TrainingRecord:
 
 
 def retrain(call: Call) -> model_records.TrainingRecord:
-    """Queue another training of a model; its id stays. Spec: Other operations, retrain."""
+    """Queue another training of a model, which keeps its id. Spec: Other operations, retrain."""
     request = _request(call.form)
     return describe.training(call.container.training.retrain(call.account, call.located, request))
 
@@ -78,7 +80,7 @@ def get_training(call: Call) -> model_records.TrainingRecord:
 
 
 def recover_training(call: Call) -> model_records.TrainingRecord | None:
-    """Show the training that an earlier attempt asked for."""
+    """Return the training that an earlier attempt queued."""
     with suppress(ModelNotFound):
         model_id = call.keyed.object_id if call.keyed else ""
         model = call.container.models.get(call.account.account_id, model_id)
@@ -87,7 +89,7 @@ def recover_training(call: Call) -> model_records.TrainingRecord | None:
 
 
 def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
-    """Show the model of the body if an earlier attempt had it retrained."""
+    """Return the model of the body if an earlier attempt queued its retraining."""
     model = model_in_body(call)
     if model is None or call.keyed is None or model.mark != call.keyed.object_id:
         return None
@@ -95,7 +97,6 @@ def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
 
 
 def _request(form: TrainForm | RetrainForm) -> TrainRequest:
-    """Check the parameters and put the request together."""
     return TrainRequest(
         epochs=form.epochs,
         learning_rate=form.learning_rate,
@@ -105,17 +106,19 @@ def _request(form: TrainForm | RetrainForm) -> TrainRequest:
 
 
 def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
-    """Read the known members of `trainParams`, with proper types, as they are echoed."""
+    """Return the known members of `trainParams` with their types, as answers repeat them."""
     members = _decoded(sent) if isinstance(sent, str) else sent
     if members is None:
         return None
+    # An empty member counts as absent.
     known = {name: value for name, value in members.items() if value is not None and value != ""}
     params: dict[str, object] = msgspec.to_builtins(convert(known, TrainParams, "trainParams."))
     return params
 
 
 def _decoded(text: str) -> dict[str, Any] | None:
-    """Decode `trainParams` that were sent as JSON text."""
+    """Decode `trainParams` from JSON text."""
+    # The decoder recurses, so deep nesting would exhaust the stack.
     if is_too_deep(text):
         raise InvalidParameter("trainParams", "the JSON text is nested too deeply.")
     try:

@@ -1,4 +1,4 @@
-"""What models and prebuilt models say of texts, pictures and documents."""
+"""Predictions for texts and images, readings of documents, batches and rankings."""
 
 from chalicelib.routes.predictions import batches, documents, pictures, texts
 

@@ -1,6 +1,6 @@
-"""Batches: many texts, pictures or documents answered in the background. Beyond, section 4.
+"""Batches: predictions for many texts, images or documents in the background. Beyond, section 4.
 
-Rankings, too, which choose from many what to label next (section 7): each is a batch.
+A ranking selects what to label next (section 7), and is a batch as well.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ RankedCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKED)]
 
 
 class BatchForm(msgspec.Struct, rename="camel"):
-    """Fields of a batch of texts, besides the file `data`."""
+    """Fields of a batch of texts in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES]}
+    # Without `data`: a JSON body cannot hold a file.
     json_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES[1:]]}
 
     model_id: ModelId
@@ -67,7 +68,7 @@ class BatchForm(msgspec.Struct, rename="camel"):
 
 
 class PictureBatchForm(msgspec.Struct, rename="camel"):
-    """Fields of a batch of pictures or documents, besides the files."""
+    """Fields of a batch of images or documents in addition to the files."""
 
     form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
     json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
@@ -91,7 +92,7 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
 
 
 class PictureRankingForm(msgspec.Struct, rename="camel"):
-    """Fields of a ranking of pictures, besides the file `data`."""
+    """Fields of a ranking of images in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
     json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
@@ -106,13 +107,13 @@ class PictureRankingForm(msgspec.Struct, rename="camel"):
 
 
 class RankingForm(PictureRankingForm, rename="camel"):
-    """Fields of a ranking of texts, besides the file `data`."""
+    """Fields of a ranking of texts in addition to the file `data`."""
 
     text_column: Column | None = None
 
 
 def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
-    """Load the model that the body names, and the dataset where it names one."""
+    """Return the model of the body, and the dataset if it names one."""
     view = dataset_in_body(call)
     if view is not None and view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
@@ -140,6 +141,7 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
     """Predict many images, or read many documents, in the background."""
     form: PictureBatchForm = call.form
     model, view = call.located
+    # The prebuilt OCR models have only this kind.
     kind = form.kind or (READ if model.type == OCR else None)
     options = BatchOptions(
         kind=kind,
@@ -184,14 +186,10 @@ def _ranking(
 
 
 def _reading(form: PictureBatchForm) -> dict[str, object]:
-    """Keep the fields of a call that reads a document.
-
-    Raises:
-        InvalidParameter: the result would be one of labels.
-    """
+    """Return the fields that each reading of a document in the batch needs."""
     if form.format == CSV:
         raise InvalidParameter(
-            "format", "csv holds labels; what is read in documents comes as jsonl."
+            "format", "csv is for labels; use jsonl for batches that read documents."
         )
     return {
         "task": form.task,
@@ -205,13 +203,10 @@ def _reading(form: PictureBatchForm) -> dict[str, object]:
 
 
 def _template(call: Call) -> bytes | None:
-    """Check the form template that is sent or named; return one that was sent.
-
-    Raises:
-        BadRequest: it cannot be read, or there is none, or two.
-    """
+    """Validate the form template of the call; return the content of one that was sent."""
     form: PictureBatchForm = call.form
     source = sent_template(call)
+    # Validated within the call, so that a bad template does not fail the batch later.
     call.container.ocr.template(source, None if form.form_type is None else str(form.form_type))
     if source is None or isinstance(source, bytes):
         return source
@@ -219,7 +214,7 @@ def _template(call: Call) -> bytes | None:
 
 
 def recover_batch(call: Call) -> model_records.BatchRecord | None:
-    """Show the batch that an earlier attempt created."""
+    """Return the batch that an earlier attempt created."""
     with suppress(BatchNotFound):
         batch_id = call.keyed.object_id if call.keyed else ""
         return _described(call, call.container.batches.get(call.account, call.family, batch_id))
@@ -227,12 +222,7 @@ def recover_batch(call: Call) -> model_records.BatchRecord | None:
 
 
 def _source(call: Call, view: DatasetView | None) -> UploadSource | DatasetView:
-    """Take the file, its address or the dataset, exactly one of which must be there.
-
-    Raises:
-        BadRequest: there are several.
-        MissingParameter: there is none.
-    """
+    """Return the only source of a batch: a file, its URL or a dataset."""
     sent, path = call.fields.files.get("data"), call.form.path
     count = sum(one is not None for one in (sent, path, view))
     if count > 1:
@@ -250,14 +240,14 @@ def _source(call: Call, view: DatasetView | None) -> UploadSource | DatasetView:
 
 
 def list_batches(call: Call) -> ListAnswer:
-    """List the batches of the caller, the newest first."""
+    """List the batches of the caller, newest first."""
     asked, batches = call.window, call.container.batches
     page = batches.list(call.account, call.family, asked.offset, asked.count)
     return list_answer(page, lambda batch: _described(call, batch), asked)
 
 
 def locate_batch(call: Call) -> Batch:
-    """Load the batch of the path."""
+    """Return the batch of the path."""
     batch_id = text_id(call.request.parameters["batch_id"], BatchNotFound)
     return call.container.batches.get(call.account, call.family, batch_id)
 
@@ -276,6 +266,7 @@ def _described(call: Call, batch: Batch) -> model_records.BatchRecord:
     return describe.batch(batch, call.container.batches.url(batch))
 
 
+# The common declaration of all calls that create a batch.
 _creates = partial(
     Operation,
     method="POST",
@@ -287,7 +278,6 @@ _creates = partial(
     answer=model_records.BatchRecord,
     statuses=(409, 429),
 )
-"""What all calls that begin a batch have in common."""
 OPERATIONS = (
     _creates(
         name="create_batch",

@@ -1,4 +1,4 @@
-"""Text, tables, contacts and forms of pictures and PDFs. Contract section 6."""
+"""Text, tables, contacts and forms of images and PDFs. Contract section 6."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records.describe_ocr import ocr_answer
 from chalicelib.web.records.ocr_records import FormTableItem, OcrRecord, PairItem
 
+# The task `form` requires exactly one of the two fields; other tasks ignore both.
 _TEMPLATE_RULES = {
     "anyOf": [
         {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
@@ -44,11 +45,10 @@ _TEMPLATE_RULES = {
         },
     ]
 }
-"""Exactly one of the two with task form; other tasks ignore both."""
 
 
 class OcrForm(msgspec.Struct, rename="camel"):
-    """Fields of a call that reads a document, besides the file `sampleContent`."""
+    """Fields of a reading in addition to the file `sampleContent`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"allOf": [FORM_RULES, _TEMPLATE_RULES]}
     json_rules: ClassVar[dict[str, Any]] = {"allOf": [JSON_RULES, _TEMPLATE_RULES]}
@@ -68,7 +68,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
 
 
 def find_model(call: Call) -> ServedModel | None:
-    """Find the model that the body names, and what it needs; None when its id will be refused."""
+    """Return the model of the body; None if validation will refuse its id."""
     model = served_in_body(call)
     if model is not None and model.type == OCR:
         call.container.ocr.require_networks(model)
@@ -76,7 +76,7 @@ def find_model(call: Call) -> ServedModel | None:
 
 
 def run_ocr(call: Call) -> OcrRecord:
-    """Read a picture or PDF. Spec: POST /v2/vision/ocr."""
+    """Read an image or PDF. Spec: POST /v2/vision/ocr."""
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
@@ -87,18 +87,14 @@ def run_ocr(call: Call) -> OcrRecord:
 
 
 def _template(call: Call) -> FormTemplate:
-    """Read the template that the call sends or names."""
+    """Return the template that the call sends or names."""
     form: OcrForm = call.form
     form_type = None if form.form_type is None else str(form.form_type)
     return call.container.ocr.template(sent_template(call), form_type)
 
 
 def _within_limits(record: OcrRecord) -> OcrRecord:
-    """Refuse an answer that no function could return.
-
-    Raises:
-        BadRequest: it is too large.
-    """
+    """Return the record, or raise BadRequest if it is too large for an answer."""
     size = wire_bytes(msgspec.json.encode(record))
     if size > MAX_ANSWER_BYTES:
         raise BadRequest(

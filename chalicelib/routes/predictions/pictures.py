@@ -1,4 +1,4 @@
-"""Predictions of pictures: labels and boxes. Contract section 5, POST predict and detect."""
+"""Predictions for images: labels and boxes. Contract section 5, POST predict and detect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chalicelib.web.records import describe, model_records
 
 
 class PictureForm(msgspec.Struct, rename="camel"):
-    """Fields of a call that finds objects, besides the file `sampleContent`."""
+    """Fields of a detection in addition to the file `sampleContent`."""
 
     form_rules: ClassVar[dict[str, Any]] = FORM_RULES
     json_rules: ClassVar[dict[str, Any]] = JSON_RULES
@@ -38,13 +38,13 @@ class PictureForm(msgspec.Struct, rename="camel"):
 
 
 class PredictionForm(PictureForm, rename="camel"):
-    """Fields of a picture's prediction, besides the file `sampleContent`."""
+    """Fields of a prediction in addition to the file `sampleContent`."""
 
     explain: Explain = False
 
 
 def predict_image(call: Call) -> model_records.PredictionRecord:
-    """Predict the labels of a picture. Spec: Main concepts 3."""
+    """Predict the labels of an image. Spec: Main concepts 3."""
     form: PredictionForm = call.form
     options = PredictionOptions(form.num_results, form.explain)
     prediction = _predict(call, (IMAGE, MULTI_LABEL), options)
@@ -53,7 +53,7 @@ def predict_image(call: Call) -> model_records.PredictionRecord:
 
 
 def detect_objects(call: Call) -> model_records.DetectionRecord:
-    """Find objects in a picture. Spec: Detection response."""
+    """Detect the objects in an image. Spec: Detection response."""
     form: PictureForm = call.form
     prediction = _predict(call, (DETECTION,), DEFAULTS)
     objects = [item for item in prediction.items if isinstance(item, Detection)]
@@ -66,6 +66,7 @@ def _predict(
     [prediction] = call.container.picture_predictions.predict(
         call.located, [sample_of(call)], types=types, options=options, account=call.account
     )
+    # For the rate-limit headers.
     call.usage = prediction.usage
     return prediction
 
@@ -73,7 +74,7 @@ def _predict(
 def _operation(
     name: str, path: str, view: Any, summary: str, form: type, answer: type
 ) -> Operation:
-    """Declare one of the two calls, which differ in little."""
+    """Return the declaration of one of the two calls."""
     return Operation(
         name=name,
         method="POST",

@@ -19,7 +19,7 @@ from chalicelib.web.records import describe, model_records
 
 
 class TextForm(msgspec.Struct, rename="camel"):
-    """Fields of a text's prediction."""
+    """Fields of a prediction for a text."""
 
     document: Document
     model_id: ModelId
@@ -43,7 +43,8 @@ def predict_sentiment(call: Call) -> model_records.PredictionRecord:
 
 
 def predict_entities(call: Call) -> NoReturn:
-    """Say that named entities are not offered; some client code asks. Contract section 5."""
+    """Raise an error: named entities are not offered. Contract section 5."""
+    # Clients of the old API call this, and get a clearer text than an unknown route would give.
     raise EntitiesNotOffered
 
 
@@ -53,6 +54,7 @@ def _predict(call: Call, kind: str) -> model_records.PredictionRecord:
     [prediction] = call.container.predictions.predict(
         call.located, [form.document], dataset_type=kind, options=options, account=call.account
     )
+    # For the rate-limit headers.
     call.usage = prediction.usage
     return describe.prediction(prediction.items, form.sample_id, prediction.explanation)
 

@@ -1,4 +1,4 @@
-"""What the service says about itself, and of what it does by and by."""
+"""Deletions, the console, and descriptions of the service."""
 
 from chalicelib.routes.service import console, deletions, description
 

@@ -1,4 +1,4 @@
-"""The console and its files, and whereto the bare address leads. Contract section 1, Success."""
+"""The console and its files, and the redirect of `/`. Contract section 1, Success."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILE_HEADERS = {"Cache-Control": "max-age=300", "X-Content-Type-Options": "nosni
 
 
 def get_console(call: Call) -> TextAnswer:
-    """Show the console."""
+    """Return the page of the console."""
     headers = console.headers(call.container.stores.artifacts.bucket_url)
     return TextAnswer(console.page(), console.HTML, headers)
 
@@ -23,16 +23,18 @@ def get_console(call: Call) -> TextAnswer:
 def get_console_file(call: Call) -> TextAnswer:
     """Return a file of the console."""
     name = call.request.parameters["asset"]
+    # Only known names, so that a path never leaves the folder.
     if name not in console.TYPES:
         raise RouteNotFound
     return TextAnswer(console.text_of(name), console.TYPES[name], FILE_HEADERS)
 
 
 def get_root(call: Call) -> TextAnswer:
-    """Lead a browser to the console, and everyone else to the docs."""
+    """Redirect browsers to the console, and other clients to the docs."""
     is_browser = "text/html" in call.request.header("accept").lower()
     path = CONSOLE if is_browser else DOCS
     place = call.request.path.rstrip("/") + path
+    # The answer depends on `Accept`, so caches must not share it.
     headers = {"Location": quote(place), "Vary": "Accept"}
     return TextAnswer(f'<a href="{escape(place)}">{path}</a>', console.HTML, headers)
 

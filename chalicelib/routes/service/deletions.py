@@ -9,7 +9,7 @@ from chalicelib.web.records import describe, service_records
 
 
 def get_deletion(call: Call) -> service_records.DeletionRecord:
-    """Show how far a deletion is. Spec: Deletion status."""
+    """Return the progress of a deletion. Spec: Deletion status."""
     deletion_id = locate.text_id(call.request.parameters["deletion_id"], DeletionNotFound)
     deletions = call.container.deletions
     return describe.deletion(deletions.get(call.account.account_id, deletion_id))

@@ -1,4 +1,4 @@
-"""What the service says about itself: health, and its own description. Contract section 5."""
+"""Health and API documentation. Contract section 5."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ HTML = "text/html; charset=utf-8"
 
 
 def get_health(call: Call) -> service_records.HealthRecord:
-    """Tell that the service runs, and which engines are installed. Contract section 5."""
+    """Return the health of the service and its installed engines. Contract section 5."""
     container = call.container
     parts = [
         service_records.EnginePartRecord(part.name, part.state, part.title, part.sha256)
         for part in container.health.parts()
     ]
     record = service_records.HealthRecord("ok", __version__, container.engines(), parts)
+    # Only a local installation has something that may not be saved.
     if found := container.unsaved():
         since = date_text(found.since)
         record.unsaved = service_records.UnsavedRecord(since, found.datasets, found.models)
@@ -30,18 +31,19 @@ def get_health(call: Call) -> service_records.HealthRecord:
 
 
 def get_document(call: Call) -> dict[str, Any]:
-    """Describe every operation as OpenAPI 3.1. Contract section 5."""
+    """Return the OpenAPI 3.1 document. Contract section 5."""
     return document(call.catalogue)
 
 
 def get_docs(call: Call) -> TextAnswer:
-    """Show the description as a page. Contract section 5."""
+    """Return the documentation page. Contract section 5."""
     return TextAnswer(page(), HTML, HEADERS)
 
 
 def get_docs_file(call: Call) -> TextAnswer:
-    """Return a file of that page."""
+    """Return a file of the documentation page."""
     name = call.request.parameters["file"]
+    # Only known names, so that a path never leaves the folder.
     if name not in TYPES:
         raise RouteNotFound
     return TextAnswer(text_of(name), TYPES[name], {**HEADERS, "Cache-Control": "max-age=3600"})

@@ -1,4 +1,4 @@
-"""What an administrator does with accounts: create, change, close."""
+"""Administers accounts: create, change and close them."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 
 DEFAULT_PLAN = "STARTER"
 DEFAULT_SOURCE = "HEROKU"
+# How long the data of a closed account is stored, in days.
 DEFAULT_KEEP_DAYS = 30
-"""How long a closed account's data is kept."""
+# Maximum of that time: ten years.
 MAX_KEEP_DAYS = 3650
-"""Longest time that a closed account's data is kept."""
+# Maximum of an individual limit of monthly calls that return examples.
 MAX_EXAMPLE_CALLS = 10**9
-"""Largest own limit of monthly calls that return examples."""
+# Length of a licence id. Contract section 4, Usage.
 LICENSE_CHARACTERS = 10
-"""Length of a licence id. Contract section 4, Usage."""
 
 
 @dataclass(frozen=True)
 class KeyedAccount:
-    """An account and the private half of its new key, which is kept nowhere else."""
+    """An account and the private half of its new key, which is stored nowhere else."""
 
     account: Account
-    """The account with its new key."""
     private_pem: str | None
-    """The private key, once; None when the caller brought a public key."""
+    """None if the caller sent a public key."""
 
 
 class AccountService:
-    """Creates, lists, changes and closes accounts; every refusal names its remedy."""
+    """Creates, lists, changes and closes accounts."""
 
     def __init__(
         self, accounts: AccountStore, refresh_tokens: RefreshTokenStore, clock: Clock
@@ -84,26 +83,27 @@ class AccountService:
                 created_at=self._clock(),
             )
         )
+        # Another call may have taken the address between the check and the write.
         if created is None:
             raise _taken(address)
         return KeyedAccount(created, private_pem)
 
     def list_all(self) -> tuple[Account, ...]:
-        """List every account by id, closed ones too."""
+        """List all accounts by id, including closed ones."""
         return self._accounts.list_all()
 
     def find(self, email: str) -> Account | None:
-        """Find an account by its address, closed or not."""
+        """Find an account by its address, including closed ones."""
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
-        """Give an account another plan, from the next call on.
+        """Change the plan of an account from its next call on.
 
         Args:
             email: the account's address.
             plan: name of the plan.
-            source: plan family; without it the account stays in its own where that has the
-                plan, else it goes to the one that does.
+            source: plan family; by default the account's own if it has the plan, otherwise the
+                one that has it.
 
         Raises:
             InvalidParameter: the plan does not exist.
@@ -115,7 +115,7 @@ class AccountService:
         return _existing(self._accounts.set_plan(account.account_id, plan, chosen), email)
 
     def set_example_calls(self, email: str, calls: int) -> Account:
-        """Give an account its own limit of monthly calls that return examples.
+        """Set an individual limit of monthly calls that return examples.
 
         Raises:
             InvalidParameter: the limit is out of range.
@@ -128,12 +128,12 @@ class AccountService:
     def reset_key(
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
-        """Give an account a new key; the old ones, and their tokens, die at once or later.
+        """Replace the keys of an account; old keys and their tokens end at once or later.
 
         Args:
             email: the account's address.
-            overlap_seconds: how long the old keys live on, in seconds.
-            public_pem: the caller's own public key, in place of a new pair.
+            overlap_seconds: how long the old keys stay valid, in seconds.
+            public_pem: public key of the caller, instead of a new key pair.
 
         Raises:
             InvalidParameter: the overlap is out of range or the key not acceptable.
@@ -146,12 +146,12 @@ class AccountService:
         change = _replacing(key, now, now + timedelta(seconds=overlap_seconds))
         changed = _existing(self._accounts.change_keys(account.account_id, change), email)
         if not overlap_seconds:
-            # They are dead without this; their rows would stay for ever.
+            # They are invalid already, but nothing else would ever delete their rows.
             self._refresh_tokens.delete_all(account.account_id)
         return KeyedAccount(changed, private_pem)
 
     def close(self, email: str, keep_days: float = DEFAULT_KEEP_DAYS) -> Account:
-        """Close an account: its tokens die at once, its data is deleted later.
+        """Close an account: its tokens end at once, its data is deleted later.
 
         Raises:
             InvalidParameter: the time to keep the data is out of range.
@@ -165,22 +165,13 @@ class AccountService:
         return closed
 
     def _active(self, email: str) -> Account:
-        """Find an active account by its address.
-
-        Raises:
-            NotFound: there is none.
-        """
         account = self._accounts.find_by_email(email)
         is_active = account is not None and account.status == ACTIVE
         return _existing(account if is_active else None, email)
 
 
 def _existing(account: Account | None, email: str) -> Account:
-    """Insist that there is an account.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """Return the account, or raise NotFound if it is None."""
     if account is None:
         raise NotFound(
             f"There is no active account {email}. "
@@ -190,7 +181,6 @@ def _existing(account: Account | None, email: str) -> Account:
 
 
 def _taken(email: str) -> Conflict:
-    """Make the error of an address that has an account."""
     return Conflict(
         f"The address {email} has an account. Use another address, or give the account a new key "
         f"with: python -m infra.accounts reset-key {email} --key-file FILE"
@@ -198,11 +188,7 @@ def _taken(email: str) -> Conflict:
 
 
 def _checked_email(email: str) -> str:
-    """Check an address and write it in lower case.
-
-    Raises:
-        InvalidParameter: it is none.
-    """
+    """Return a valid address in lower case."""
     name, _, host = email.partition("@")
     parts_are_good = name and host and "@" not in host
     is_printable = email.isprintable() and " " not in email
@@ -212,42 +198,29 @@ def _checked_email(email: str) -> str:
             f"{email[:80]!r} is no e-mail address; it looks like name@example.com and has at "
             f"most {MAX_EMAIL_CHARACTERS} characters.",
         )
+    # Accounts are looked up by this, so an address finds its account in any case.
     return email.lower()
 
 
 def _check_plan(plan: str, source: str) -> None:
-    """Check that the source has the plan.
-
-    Raises:
-        InvalidParameter: it has not.
-    """
     if plan not in PLANS.get(source, {}):
         choices = "; ".join(f"{name}: {', '.join(plans)}" for name, plans in PLANS.items())
         raise InvalidParameter("plan", f"{source} has no plan {plan}. There are {choices}.")
 
 
 def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
-    """Check that a number lies between nothing and a maximum.
-
-    Raises:
-        InvalidParameter: it does not.
-    """
     if not 0 <= value <= maximum:
         raise InvalidParameter(name, f"it must be 0 to {maximum} {unit}, not {value}.")
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Choose the source of a plan, the present one where it has the plan."""
+    """Return the current source if it has the plan, otherwise the first that has it."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
-    """Make a key pair, or take the caller's public key.
-
-    Raises:
-        InvalidParameter: the caller's key is not acceptable.
-    """
+    """Make a key pair, or check the caller's public key."""
     private_pem = new_private_pem() if public_pem is None else None
     try:
         checked = (
@@ -261,10 +234,11 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Make the change that puts a new key behind the old ones that live on."""
+    """Return a function that adds a new key and lets the old ones expire."""
 
     def change(present: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
-        """Shorten the old keys' lives; may be applied again to its own result."""
+        # The store may call this again on its own result after a conflict, so it must be
+        # idempotent.
         ending = (
             replace(old, expires_at=min(old.expires_at or old_until, old_until))
             for old in present
@@ -276,5 +250,4 @@ def _replacing(
 
 
 def _new_license_id() -> str:
-    """Draw a licence id."""
     return "".join(secrets.choice(string.ascii_letters) for _ in range(LICENSE_CHARACTERS))

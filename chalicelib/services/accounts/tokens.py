@@ -33,8 +33,8 @@ from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.secrets import SecretStore
 
+# The scope that requests a refresh token.
 OFFLINE = "offline"
-"""The scope that asks for a refresh token."""
 _DIGITS = re.compile(r"[0-9]{1,10}")
 # Verifies assertions of unknown accounts, so that the response time does not reveal whether an
 # account exists. The private key was destroyed.
@@ -52,21 +52,21 @@ gQIDAQAB
 
 @dataclass(frozen=True)
 class Granted:
-    """Tokens that were given out."""
+    """The tokens of a response."""
 
     access_token: str
-    """Bearer of further calls."""
+    """Bearer token for API calls."""
     expires_in: int
-    """Life of the access token, whole seconds."""
+    """Lifetime of the access token in whole seconds."""
     refresh_token: str | None = None
-    """Only when the scope asked for it."""
+    """Only if the scope requested one."""
 
 
 class TokenService:
-    """Gives out tokens for assertions and refresh tokens, and knows whom a token belongs to.
+    """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
-    A token remembers the account key it came from, and an access token also the refresh token:
-    it dies with either, and with the account. Nothing is cached, so it dies at once.
+    A token names the account key that it came from, and an access token also the refresh token. It
+    ends with either of them, and with the account. Nothing is cached, so it ends at once.
     """
 
     def __init__(
@@ -90,18 +90,19 @@ class TokenService:
 
         Args:
             text: the signed assertion.
-            scope: words; `offline` among them asks for a refresh token too.
-            domain: host by which the gateway was reached, if the gateway reports it.
+            scope: space-separated words; `offline` also requests a refresh token.
+            domain: host name by which the gateway was reached, if known.
 
         Raises:
-            InvalidGrant: the assertion is not acceptable, for whatever reason.
-            RateExceeded: the account was given too many tokens in a short time.
+            InvalidGrant: the assertion is not acceptable.
+            RateExceeded: the account requested too many tokens in a short time.
         """
         try:
             assertion = read_assertion(text)
         except InvalidAssertion as error:
             raise InvalidGrant from error
         now = self._clock().timestamp()
+        # A token never outlives the assertion that it was issued for.
         ends_at = int(min(assertion.expires_at, now + MAX_TOKEN_SECONDS))
         # Checked before the account is read, so that stale assertions cost no call of a table.
         if not assertion.is_current(now) or ends_at - now < 1:
@@ -109,6 +110,7 @@ class TokenService:
         if not assertion.is_meant_for(self._hosts_at(domain)):
             raise InvalidGrant
         account, key_id = self._signer_of(assertion)
+        # After the signature, so that strangers cannot use up the rate of an account.
         self._rates.check(account, TOKENS)
         refresh_token = None
         if scope is not None and OFFLINE in scope.split():
@@ -123,13 +125,13 @@ class TokenService:
         """Issue an access token for a refresh token.
 
         Args:
-            refresh_token: a living refresh token.
-            valid_for: life of the access token in seconds, a whole number or its digits.
+            refresh_token: the refresh token.
+            valid_for: lifetime of the access token in seconds, a whole number or its digits.
 
         Raises:
-            InvalidGrant: the refresh token is not acceptable, for whatever reason.
+            InvalidGrant: the refresh token is not acceptable.
             InvalidParameter: `valid_for` is not a number of seconds from 1 to 30 days.
-            RateExceeded: the account was given too many tokens in a short time.
+            RateExceeded: the account requested too many tokens in a short time.
         """
         claims = self._claims(REFRESH, refresh_token)
         owner = None if claims is None else self._owner(claims, claims["jti"])
@@ -138,12 +140,13 @@ class TokenService:
         self._rates.check(owner.account, TOKENS)
         seconds = _valid_for(valid_for)
         self._refresh_tokens.touch(claims["sub"], claims["jti"], self._clock())
+        # Rounded up, so that the caller gets at least the lifetime it asked for.
         ends_at = math.ceil(self._clock().timestamp()) + seconds
         token = self._access_token(claims["sub"], claims["key"], ends_at, claims["jti"])
         return Granted(token, seconds)
 
     def authenticate(self, bearer_token: str) -> Account:
-        """Find the account that an access token stands for.
+        """Return the account of an access token.
 
         Raises:
             InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
@@ -153,12 +156,12 @@ class TokenService:
     def find_caller(
         self, bearer_token: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Find the account that an access token stands for, and with it what its call names.
+        """Return the account of an access token, and the model that the call names.
 
         Args:
             bearer_token: the access token.
-            name_model: returns the model that the call names, once the token is verified;
-                its row is read in the same trip.
+            name_model: returns the id of the model that the call names; called after the token
+                is verified.
 
         Raises:
             InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
@@ -166,16 +169,18 @@ class TokenService:
         claims = self._claims(ACCESS, bearer_token)
         if claims is None or claims["exp"] <= self._clock().timestamp():
             raise InvalidToken
+        # One batch read brings account, refresh token and model: a trip per row cost as much as the
+        # encoders.
         caller = self._owner(claims, claims.get("refresh"), name_model())
         if caller is None:
             raise InvalidToken
         return caller
 
     def revoke(self, account: Account, refresh_token: str) -> None:
-        """Revoke a refresh token, and with it the access tokens that came from it.
+        """Revoke a refresh token, and the access tokens that were issued for it.
 
         Raises:
-            TokenNotFound: the account has no such living refresh token.
+            TokenNotFound: the account has no such valid refresh token.
         """
         claims = self._claims(REFRESH, refresh_token)
         if claims is None or claims["sub"] != account.account_id:
@@ -185,24 +190,20 @@ class TokenService:
 
     @cached_property
     def _signer(self) -> TokenSigner:
-        """Signer with the service's key, which is read when first needed."""
+        # Read at first use: a process that answers no call needs no signing key.
         return TokenSigner(self._secrets.signing_key(), self._settings.name)
 
     @cached_property
     def _hosts(self) -> frozenset[str]:
-        """Hosts that an audience may name, in lower case as addresses are read."""
+        # Host names are not case-sensitive.
         return frozenset(host.lower() for host in self._settings.audience_hosts)
 
     def _hosts_at(self, domain: str) -> frozenset[str]:
-        """Add the gateway's own host, which no template can tell its own functions."""
+        # A template cannot name its gateway's own host to its functions: that would be circular.
         return self._hosts | {domain.partition(":")[0].lower()} if domain else self._hosts
 
     def _signer_of(self, assertion: Assertion) -> tuple[Account, str]:
-        """Find the subject's account and which of its keys signed.
-
-        Raises:
-            InvalidGrant: the account does not exist, or none of its valid keys signed.
-        """
+        """Return the account that an assertion names, and the id of the key that signed it."""
         account = self._subject(assertion.subject)
         keys = () if account is None else account.keys
         now = self._clock()
@@ -213,13 +214,12 @@ class TokenService:
         raise InvalidGrant
 
     def _subject(self, subject: str) -> Account | None:
-        """Find the active account that an assertion names by address or id."""
         by_email = "@" in subject
         account = self._accounts.find_by_email(subject) if by_email else self._accounts.get(subject)
         return account if account is not None and account.status == ACTIVE else None
 
     def _claims(self, kind: str, token: str) -> dict[str, Any] | None:
-        """Read one of our tokens; None when it is not one of this kind."""
+        """Return the claims of a token of this service; None if it is not of this kind."""
         # Checked first, because the signing key may have to be fetched.
         if not has_token_form(token):
             return None
@@ -231,7 +231,7 @@ class TokenService:
     def _owner(
         self, claims: dict[str, Any], refresh_id: str | None, model_id: str | None = None
     ) -> ApiCaller | None:
-        """Find the account of a token; None when account, key or refresh token is dead."""
+        """Return the account of a token; None if the account, key or refresh token has ended."""
         caller = self._accounts.find_caller(claims["sub"], refresh_id, model_id)
         if caller is None or caller.account.status != ACTIVE:
             return None
@@ -239,7 +239,6 @@ class TokenService:
         return caller if is_alive else None
 
     def _new_refresh_token(self, account: Account, key_id: str) -> str:
-        """Make a refresh token and note it as living."""
         token_id, now = new_string_id(), self._clock()
         self._refresh_tokens.create(account.account_id, token_id, key_id, now)
         claims = {"sub": account.account_id, "iat": int(now.timestamp()), "jti": token_id}
@@ -248,7 +247,7 @@ class TokenService:
     def _access_token(
         self, account_id: str, key_id: str, ends_at: int, refresh_id: str | None = None
     ) -> str:
-        """Make an access token that ends at a time in seconds since 1970."""
+        """Sign an access token that expires at `ends_at`, in seconds since 1970."""
         issued_at = int(self._clock().timestamp())
         claims = {"sub": account_id, "iat": issued_at, "exp": ends_at, "key": key_id}
         return self._signer.sign(
@@ -257,15 +256,12 @@ class TokenService:
 
 
 def _valid_for(value: object) -> int:
-    """Read the life asked for, in seconds.
-
-    Raises:
-        InvalidParameter: it is not a number of seconds from 1 to 30 days.
-    """
+    """Return the requested lifetime in seconds."""
     if value is None:
         return DEFAULT_REFRESHED_SECONDS
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         value = int(value)
+    # True is an int in Python, but not a number in JSON.
     if isinstance(value, int) and value is not True and 1 <= value <= MAX_TOKEN_SECONDS:
         return value
     raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""Facts of the usage call about the current month. Spec: Limits; contract section 4, Usage."""
+"""Reports the usage of the current month. Spec: Limits; contract section 4, Usage."""
 
 from __future__ import annotations
 
@@ -14,26 +14,23 @@ from chalicelib.domain.accounts.usage import (
 
 @dataclass(frozen=True)
 class UsageFacts:
-    """The usage of the current month. Contract section 4, Usage."""
+    """The usage of the current month."""
 
     usage_id: str
-    """Decimal number that stays the same for an account and a month."""
+    """Digits, the same for an account and a month."""
     organization_id: str
-    """The account's id."""
     starts_at: datetime
     """First moment of the month."""
     ends_at: datetime
     """First moment of the next month."""
     plan: str
-    """Name of the plan."""
     amount: int
-    """How many such plans the account has: always one."""
+    """Number of plans: always one."""
     source: str
     """HEROKU or SALESFORCE."""
     license_id: str
     """Ten letters."""
     usage: Usage
-    """Predictions of the month."""
 
 
 class UsageService:

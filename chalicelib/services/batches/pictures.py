@@ -65,6 +65,7 @@ DOCUMENT_SECONDS = 90.0
 BUSY_SECONDS = 5.0
 # A file with more parts is split by a worker, because the call would take too long.
 PARTS_IN_CALL = 100
+# The answer of a line whose image was deleted while the batch ran.
 GONE = LineError("example_not_found", "The picture was deleted before it was answered.")
 
 
@@ -72,7 +73,7 @@ class ImagePredictor(Protocol):
     """The prediction service, as batches use it."""
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Refuse a model that cannot answer."""
+        """Raise an error if a model cannot answer."""
 
     def predict(
         self,
@@ -89,12 +90,12 @@ class DocumentReader(Protocol):
     """Reads documents as the single call does."""
 
     def require_networks(self, model: ServedModel) -> None:
-        """Refuse a model whose networks are missing."""
+        """Raise an error if the networks of a model are missing."""
 
     def template(
         self, source: bytes | str | Mapping[str, object] | None, form_type: str | None
     ) -> FormTemplate:
-        """Read a form template, or take the one that ships for a standard form."""
+        """Return the template of a request, or the built-in one of a standard form."""
 
     def read_content(
         self,
@@ -103,14 +104,15 @@ class DocumentReader(Protocol):
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Find in a file what is asked for."""
+        """Return what the request asks for."""
 
 
+# Errors of a single file. Any other error fails the part, which is then repeated.
 _REFUSALS = (BadRequest, TooLarge, UnsupportedType, TimedOut)
 
 
 class PictureWork:
-    """Reads and answers pictures and documents."""
+    """Reads and answers images and documents."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
     """Most bytes of an archive behind a `path`."""
@@ -130,7 +132,7 @@ class PictureWork:
         self._ocr = ocr
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Refuse a model that cannot answer pictures, or read documents."""
+        """Raise an error if a model cannot answer images or read documents."""
         if kind == RANK:
             check_ranked(VISION, model)
         if kind == READ:
@@ -171,12 +173,13 @@ class PictureWork:
         found = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         for example in found:
             digest = bytes.fromhex(example.picture)
+            # In detection datasets each box is an example, so an image has many.
             if digest not in seen:
                 seen.add(digest)
                 if len(seen) > MAX_BATCH_FILES:
                     raise InvalidUpload(
                         f"Dataset {dataset.dataset_id} has more than {MAX_BATCH_FILES:,} pictures, "
-                        "the most of a batch. Send them as archives, each as a batch of its own."
+                        "the most of a batch. Send them as archives, each as a separate batch."
                     )
                 yield BatchLine(len(seen), str(example.example_id), example.picture)
 
@@ -195,7 +198,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return what answers an image as the single call does, or judges it for a ranking."""
+        """Return a function that answers an image, or judges it for a ranking."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # Refused here, the whole part fails; refused below, it would be the error of one line.
@@ -210,7 +213,7 @@ class PictureWork:
         return answer
 
     def _reader(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return what reads a document as the single call does, with more time."""
+        """Return a function that reads a document like a single call, with more time."""
         request = self._request(batch)
         self._ocr.require_networks(model)
 
@@ -224,7 +227,7 @@ class PictureWork:
                 try:
                     found = self._ocr.read_content(model, content, request, seconds_left)
                 except MachineBusy:
-                    # Those before it in the part are read; only this one is read again.
+                    # The documents before it in the part are read; only this one is read again.
                     if seconds_left() < 2 * BUSY_SECONDS:
                         raise
                     time.sleep(BUSY_SECONDS)
@@ -250,6 +253,7 @@ class PictureWork:
         if "dataset" not in batch.source:
             return iter(self._batch_files.contents(batch, number, lines))
         dataset_id = int(str(batch.source["dataset"]))
+        # For a dataset, the text of a line is the digest of its image.
         wanted = ((line, line.text) for line in lines)
         return self._pictures.read_ahead(dataset_id, wanted)
 

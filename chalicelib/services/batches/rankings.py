@@ -33,8 +33,8 @@ class RankingWork:
         """Select the lines that are most worth labelling, the best one first.
 
         Args:
-            batch: whose parts are all answered.
-            check: called now and then; raises to stop.
+            batch: a batch whose parts are all answered.
+            check: called between parts; raises to stop.
 
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.
@@ -44,6 +44,7 @@ class RankingWork:
         from chalicelib.engines.ranking.selection import choose
 
         pool = SamplePool()
+        # In the order of parts, so that a repeated step selects the same lines.
         for number in sorted(batch.numbers_done):
             check()
             pool.add(number, load_part(self._files.answers(batch, number)))
@@ -60,6 +61,7 @@ class RankingWork:
             placing = Placing(rank, pick.score, pick.reason)
             rows = by_part.setdefault(int(samples.parts[pick.at]), [])
             rows.append((int(samples.rows[pick.at]), placing))
+        # Each part is read once, although its lines are far apart in the ranking.
         found: list[AnsweredLine] = []
         for number, rows in by_part.items():
             check()

@@ -1,4 +1,4 @@
-"""Accepts batches, reports their progress, cancels and deletes them."""
+"""Creates batches, returns their progress, cancels and deletes them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class BatchOptions:
 
 
 class BatchService:
-    """The batches of an account."""
+    """Creates, lists, cancels and deletes the batches of an account."""
 
     def __init__(
         self,
@@ -103,8 +103,8 @@ class BatchService:
             stores: rows, files and queues.
             clock: returns the current time.
             works: the work that is specific to a family, by family.
-            prepare: makes a batch ready within the call; raises what refuses it.
-            settle: ends a batch that is over, within the call.
+            prepare: prepares a batch within the call; raises the error that refuses it.
+            settle: settles a finished batch within the call.
         """
         self._stores = stores
         self._batches = stores.batches
@@ -121,21 +121,21 @@ class BatchService:
         source: UploadSource | DatasetView,
         options: BatchOptions,
     ) -> Batch:
-        """Accept a batch; what is sent in the call is counted and reserved before it is answered.
+        """Create a batch; predictions for a small input are reserved within the call.
 
         Args:
-            account: who asks.
-            family: of what is sent.
-            model: what answers.
-            source: a file or its address, or a dataset whose uploads are answered.
-            options: the rest.
+            account: owner of the batch.
+            family: family of the input.
+            model: the model that answers.
+            source: a file or its URL, or a dataset whose uploads are answered.
+            options: the other options.
 
         Raises:
-            InvalidParameter: the model is of another type.
+            InvalidParameter: the model has another type.
             ModelNotReady, EncoderMissing, ModelUnreadable: it cannot answer.
-            BadRequest: the input cannot be read, or holds nothing.
+            BadRequest: the input cannot be read, or is empty.
             TooLarge: the input is over its limit.
-            TooManyOpen: the account has as many batches as it may.
+            TooManyOpen: the account has the maximum number of batches.
             PredictionQuotaExceeded: not enough predictions are left this month.
         """
         kind = checked_kind(options.kind, family, model.type)
@@ -158,7 +158,7 @@ class BatchService:
         options: BatchOptions,
         kind: str,
     ) -> Batch:
-        """Make a batch of what was sent, or refuse an input that cannot be one."""
+        """Return the batch of a request, with a checked input."""
         derived = source.dataset.name if isinstance(source, DatasetView) else source.derived_name
         now = self._clock()
         return Batch(
@@ -181,10 +181,10 @@ class BatchService:
         )
 
     def get(self, account: Account, family: str, batch_id: str) -> Batch:
-        """Read a batch.
+        """Return a batch.
 
         Raises:
-            BatchNotFound: the account has no such batch, or not any more.
+            BatchNotFound: the account has no such batch, or it has expired.
         """
         is_id = STRING_ID.fullmatch(batch_id) is not None
         found = self._batches.find(account.account_id, batch_id) if is_id else None
@@ -193,17 +193,17 @@ class BatchService:
         return found
 
     def list(self, account: Account, family: str, offset: int, count: int) -> ListPage[Batch]:
-        """List the batches of a family, the newest first."""
+        """List the batches of a family, newest first."""
         mine = [b for b in self._batches.of_account(account.account_id) if b.family == family]
         has_more = len(mine) > offset + count
         return ListPage(tuple(mine[offset : offset + count]), offset, has_more)
 
     def url(self, batch: Batch) -> str | None:
-        """Make a URL that gives out the result for 30 minutes; None while there is none."""
+        """Return a download URL that is valid for 30 minutes; None without a result."""
         return self._stores.batch_files.url(batch) if batch.result else None
 
     def delete(self, batch: Batch) -> Batch:
-        """Cancel a batch that is not over, or remove one that is, with its result."""
+        """Cancel a running batch, or delete a finished one with its result."""
         cancelled = self._batches.cancel(batch)
         if cancelled is not None:
             self._send(cancelled)
@@ -213,21 +213,21 @@ class BatchService:
             raise BatchNotFound(batch.batch_id)
         if over.is_open:
             if over.status == CANCELLED:
-                # Who cancelled it a moment ago asks again: what it has answered is being kept.
+                # A repeated DELETE right after the cancellation must not delete the partial result.
                 return over
             self._settle(over)
         self._remove(over)
         return over
 
     def _remove(self, batch: Batch) -> None:
-        # The row last: what a call leaves that is cut off here is still listed.
+        # The row last: if the call dies before it, the batch is still listed and can be deleted.
         self._stores.batch_files.delete(batch.batch_id)
         self._batches.delete(batch)
 
     def _place(
         self, account: Account, family: str, source: UploadSource | DatasetView
     ) -> dict[str, object]:
-        """Say where the input is, or refuse what cannot be one."""
+        """Return where the input is, after checking it."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):
@@ -246,7 +246,7 @@ class BatchService:
                 raise TooLarge(
                     f"The file has {size} bytes; at most {work.max_bytes} "
                     f"({work.max_bytes // 1024**2} MB) are allowed. Split it, and send each part "
-                    "as a batch of its own."
+                    "as a separate batch."
                 )
             return {"path": found.path, "etag": found.etag}
         with self._stores.in_flight.downloading(account.account_id):
@@ -256,8 +256,9 @@ class BatchService:
     def _write(
         self, batch: Batch, source: UploadSource | DatasetView, template: bytes | None
     ) -> None:
-        """Keep the input, write the row, and make it ready or have that done."""
+        """Store input and row, then prepare the batch or send it to a worker."""
         if uploaded := _uploaded(batch):
+            # An uploaded file can be used once, so that two calls never share or delete it.
             self._stores.uploaded_files.claim(uploaded, batch.batch_id)
         is_ready_now = False
         if isinstance(source, UploadSource) and source.path is None:
@@ -289,15 +290,11 @@ class BatchService:
         try:
             self._stores.queues.send(EMBED, batch_job(batch.account_id, batch.batch_id))
         except StorageUnavailable:
-            # The row is there: the sweep sends the job.
+            # The row exists, so the sweep sends the job later.
             log.warning("enqueue_failed", job="batch", batch=batch.batch_id)
 
     def _check_room(self, account: Account) -> None:
-        """Refuse one batch too many.
-
-        Raises:
-            TooManyOpen: names the limit, and what makes room.
-        """
+        """Raise TooManyOpen if the account has the maximum number of batches."""
         kept = self._batches.of_account(account.account_id)
         unfinished = sum(not batch.is_over for batch in kept)
         if unfinished >= MAX_OPEN_BATCHES:
@@ -315,6 +312,6 @@ class BatchService:
 
 
 def _uploaded(batch: Batch) -> UploadedFile | None:
-    """Return the uploaded file that is the input; None where it is something else."""
+    """Return the uploaded file that is the input; None for another input."""
     path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
     return claimed_file(batch.account_id, path, etag)

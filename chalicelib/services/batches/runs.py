@@ -1,9 +1,8 @@
-"""Answers batches: prepares them, does their parts, puts the result together, settles the count.
+"""Answers batches: prepares them, answers their parts, writes the result, settles the count.
 
-A batch runs as a few chains of parts through the queue: a worker that has answered a part sends
-the message of the next part of its chain. So an account never has more than those waiting,
-however much it asked for, and accounts take turns as the queue serves them. Every step may be
-repeated: parts write the same bytes again, and the row counts each of them once.
+A batch runs as a few chains of parts: the worker that has answered a part sends the next part of
+its chain. So an account has only a few queued messages, however large its batches are. Every step
+may be repeated: a part writes the same bytes again, and the row counts it once.
 """
 
 from __future__ import annotations
@@ -66,17 +65,19 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.queues import Queues
     from chalicelib.stores.models.served import ServedModels
 
+# Writes lines of a result in its format, as single calls are answered.
 WriteLines = Callable[[str, Iterable[AnsweredLine]], bytes]
-"""Writes lines of a result in its format, as single calls are answered."""
+# The answer of lines for which a partial batch has no predictions left.
 NOT_COVERED = LineError(
     PredictionQuotaExceeded.code, "No prediction of this month was left for this line."
 )
-"""What is said of lines beyond those that a partial batch has predictions for."""
 # Header of a result in CSV.
 CSV_HEAD = b"row,id,label,probability,code,message\r\n"
 # Header of a ranking in CSV.
 RANKING_HEAD = b"rank,row,id,text,label,confidence,score,reason\r\n"
+# The rest of the 15 minutes of a function is for the parts.
 _DOWNLOAD_SECONDS = 600.0
+# These end the batch: another attempt would fail in the same way.
 _REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
 
 
@@ -148,11 +149,11 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Do a part of a batch, or the step that is next.
+        """Answer a part of a batch, or take its next step.
 
         Args:
             job: as made by `batch_job`.
-            delivery: how often the queue has brought this message.
+            delivery: how often the queue has delivered this message.
         """
         batch = self._batches.find(job.account_id, job.batch_id)
         if batch is None:
@@ -165,15 +166,17 @@ class BatchRunService:
             self._take_next_step(batch)
 
     def prepare(self, batch: Batch) -> None:
-        """Write the parts of a batch, reserve its predictions, and let it begin in its turn.
+        """Write the parts of a batch, reserve its predictions, and start it when it is next.
 
         Raises:
-            InvalidUpload, DownloadFailed, TooLarge: the input cannot be read, or holds nothing.
+            InvalidUpload, DownloadFailed, TooLarge: the input cannot be read, or is empty.
             PredictionQuotaExceeded: not enough predictions are left.
-            LeaseLost: another worker has it, or it is over.
+            LeaseLost: another worker owns it, or it has ended.
         """
         with self._owned(batch) as (owned, check):
             total = self._write_parts(owned, check)
+            # A repeated step keeps the month of the first, so that nothing is reserved in two
+            # months.
             month = owned.month or (self._allowances.month() if owned.is_metered else "")
             self._batches.count(owned, total, month)
             self._reserve(replace(owned, total=total, month=month))
@@ -188,6 +191,7 @@ class BatchRunService:
             self._send(batch, delay_seconds=min(900, math.ceil(seconds)))
             return
         result, size = batch.result, batch.size_bytes
+        # A cancelled ranking has no result: it is only selected from all parts.
         has_lines = batch.parts_done and batch.kind != RANK
         if batch.status == CANCELLED and has_lines and batch.is_open:
             result = result_name(batch, "cancelled")
@@ -196,20 +200,19 @@ class BatchRunService:
         self._files.delete_work(batch, result)
         self._delete_upload(batch)
         # Before the last write: after a crash in between, the retry emits the event again.
-        self._tell(batch)
+        self._emit(batch)
         self._batches.close(batch, result, size)
         failed = batch.total - batch.counted
         journal.batch_done(batch.batch_id, batch.status, batch.counted, failed)
         self._start_next(batch.account_id)
 
-    def _tell(self, batch: Batch) -> None:
-        """Tell webhooks how a batch has ended."""
+    def _emit(self, batch: Batch) -> None:
+        """Emit the event of a finished batch."""
         event = "batch.failed" if batch.status == FAILED else "batch.done"
         data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
 
     def _take_next_step(self, batch: Batch) -> None:
-        """Take the next step."""
         if batch.is_over:
             if batch.is_open:
                 self.settle(batch)
@@ -223,9 +226,9 @@ class BatchRunService:
             self._resume(batch)
 
     def _attempt(self, batch: Batch, step: Callable[[Batch], None]) -> None:
-        """Take a step; what refuses it ends the batch, and so does one attempt too many."""
+        """Take a step; end the batch if it is refused or was attempted too often."""
         if batch.attempts >= self._settings.max_attempts:
-            self._give_up(batch, f"was broken off {self._settings.max_attempts} times")
+            self._give_up(batch, f"was interrupted {self._settings.max_attempts} times")
             return
         try:
             step(batch)
@@ -236,13 +239,10 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Own a step while the block runs; when it fails, another may take it up at once.
-
-        Yields:
-            The batch, and what raises once the step is lost.
+        """Hold the lease of a batch; yield the batch and a check that raises when it is lost.
 
         Raises:
-            LeaseLost: another worker has it, or it is over.
+            LeaseLost: another worker owns it, or it has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -253,17 +253,13 @@ class BatchRunService:
             with lease:
                 yield owned, lease.check
         except ServiceError:
+            # So that another worker can retry at once, not only after the lease.
             with suppress(LeaseLost, StorageUnavailable):
                 self._batches.release(owned)
             raise
 
     def _reserve(self, owned: Batch) -> None:
-        """Reserve predictions, and note it; what is reserved for a batch that is over goes back.
-
-        Raises:
-            PredictionQuotaExceeded: not enough are left.
-            LeaseLost: another worker has it, or it is over.
-        """
+        """Reserve the predictions of a batch and store their number."""
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost
@@ -273,11 +269,12 @@ class BatchRunService:
         except LeaseLost:
             found = self._batches.find(owned.account_id, owned.batch_id)
             if found is None or found.is_over:
+                # The batch was cancelled meanwhile, and nothing else would release its predictions.
                 self._allowances.settle(owned, 0)
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None]) -> int:
-        """Cut the input into parts; return how many lines it has."""
+        """Split the input into parts; return the number of lines."""
         total = 0
         with tempfile.TemporaryFile() as file:
             lines = self._lines(batch, file, check)
@@ -294,15 +291,13 @@ class BatchRunService:
     def _lines(
         self, batch: Batch, file: BinaryIO, check: Callable[[], None]
     ) -> Iterator[BatchLine]:
-        """Read the input, wherever it is.
-
-        Raises:
-            InvalidUpload, DownloadFailed, TooLarge: it cannot be read, or holds nothing.
-        """
+        """Yield the lines of the input."""
         source = batch.source
         if "dataset" in source:
             return self._dataset_lines(batch, int(str(source["dataset"])))
         if "raw" in source:
+            # Only missing if another worker has finished the batch, or for a moment: a retry finds
+            # out.
             if not self._files.read_input(batch, file):
                 raise StorageUnavailable
         elif uploaded := self._uploaded(batch):
@@ -313,35 +308,39 @@ class BatchRunService:
         return self._works[batch.family].read(batch, file, check)
 
     def _dataset_lines(self, batch: Batch, dataset_id: int) -> Iterator[BatchLine]:
-        """Read what was uploaded to a dataset in the order of lists; its ids come back."""
+        """Yield the uploaded examples of a dataset in list order, with their ids."""
         dataset = self._stores.datasets.find(batch.account_id, batch.family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise InvalidUpload(f"Dataset {dataset_id} was deleted before the batch began.")
         return self._works[batch.family].of_dataset(batch, dataset)
 
     def _start_next(self, account_id: str) -> None:
-        """Let the account's next batch begin, unless one of them runs."""
+        """Start the next batch of an account, unless one is running."""
         waiting = [b for b in self._batches.of_account(account_id) if not b.is_over]
         if any(batch.status == RUNNING for batch in waiting):
             return
+        # Listed newest first; the oldest starts next.
         for batch in reversed(waiting):
             started = self._batches.start(batch) if batch.is_prepared else None
             if started is not None:
-                with suppress(StorageUnavailable):  # The sweep announces it again.
+                # If a message is lost, the sweep sends it again.
+                with suppress(StorageUnavailable):
                     self._send_heads(started)
                 return
 
     def _resume(self, batch: Batch) -> None:
-        """Announce the parts again: a message of theirs was lost, or they fail each time."""
+        """Send the parts again after a lost message or repeated failures."""
         if batch.stalls >= MAX_STALLS:
-            self._give_up(batch, f"was announced {MAX_STALLS} times, and no part was answered")
+            self._give_up(
+                batch, f"was sent to workers {MAX_STALLS} times, and no part was answered"
+            )
             return
         stalled = self._batches.stall(batch)
         if stalled is not None:
             self._send_heads(stalled)
 
     def _send_heads(self, batch: Batch) -> None:
-        """Announce the first part of each chain that is not answered."""
+        """Send the first unanswered part of each chain."""
         for first in range(min(PARTS_AT_ONCE, batch.parts)):
             chain = range(first, batch.parts, PARTS_AT_ONCE)
             head = next((number for number in chain if number not in batch.numbers_done), None)
@@ -349,7 +348,7 @@ class BatchRunService:
                 self._send(batch, head)
 
     def _run_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Answer a part, and send the next one of its chain."""
+        """Answer a part, and send the next part of its chain."""
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:
@@ -378,18 +377,20 @@ class BatchRunService:
             self._send_after(after, number)
 
     def _written(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Write what is kept of a part's answers: its piece of the result, or what to choose by."""
+        """Return what is stored of a part: its lines of the result, or judgements for a ranking."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
         return self._write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
-        """Answer the lines of a part with the version of the batch's start."""
+        """Answer the lines of a part with the model version at the start of the batch."""
         lines = self._files.part(batch, number)
         if lines is None:
             raise StorageUnavailable
         found = self._stores.served_models.find(batch.account_id, batch.model_id)
+        # A retraining during the batch must not mix answers of two versions.
         model = replace(found, version=batch.model_version)
+        # By line number, so that a repeated part covers the same lines.
         covered = lines[: max(0, batch.covered - number * batch.part_lines)]
         asked = [line for line in covered if line.error is None]
         answers: Iterator[AnsweredLine] = iter(())
@@ -401,7 +402,7 @@ class BatchRunService:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _drop_or_pass_on(self, batch: Batch, number: int, delivery: int) -> None:
-        """Look why a part does not count: another was quicker, or the batch is over."""
+        """Handle a part that was not counted: another worker was faster, or the batch has ended."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
@@ -426,12 +427,9 @@ class BatchRunService:
             self._send(batch, following)
 
     def _finish(self, batch: Batch) -> None:
-        """Put the result together, show it, and settle.
-
-        Raises:
-            LeaseLost: another worker has it, or it is over.
-        """
+        """Write the result, publish it, and settle the batch."""
         with self._owned(batch) as (owned, check):
+            # The fence is in the name, so a stalled worker cannot overwrite the published result.
             name = result_name(owned, owned.fence)
             try:
                 if owned.kind == RANK:
@@ -455,7 +453,7 @@ class BatchRunService:
         return self._files.put_lines(batch, name, head + content, check)
 
     def _fail(self, batch: Batch, message: str) -> None:
-        """End a batch as FAILED, unless it is over."""
+        """End a batch as FAILED, unless it has ended."""
         failed = self._batches.fail(batch, message)
         if failed is not None:
             self.settle(failed)
@@ -473,13 +471,13 @@ class BatchRunService:
         return claimed_file(batch.account_id, path, etag)
 
     def _delete_upload(self, batch: Batch) -> None:
-        """Delete an uploaded file that was the input."""
+        """Delete the uploaded file of the input, if any."""
         if uploaded := self._uploaded(batch):
             self._stores.uploaded_files.delete(uploaded)
 
 
 def _cause(batch: Batch, refusal: ServiceError) -> str:
-    """Say why no part can be answered any more."""
+    """Return why no part can be answered."""
     if isinstance(refusal, ModelNotFound):
         return f"Model {batch.model_id} was deleted before the batch was answered."
     return str(refusal)

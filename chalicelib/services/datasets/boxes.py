@@ -1,4 +1,4 @@
-"""Replaces the boxes of a picture: equal ones stay, others move, go or come, all or none."""
+"""Replaces the boxes of an image, all or none; equal boxes keep their ids."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
 
+# Maximum number of boxes of one call.
 MAX_BOXES = 1_000
-"""Boxes that one call may give a picture."""
 
 
 @dataclass(frozen=True)
 class SentBox:
-    """A box as it was sent."""
+    """A box of a request."""
 
     box: Box
-    """In pixels of the picture as displayed."""
+    """In pixels of the image as displayed."""
     label_id: int | None = None
-    """Its label."""
+    """Id of the label."""
     label: str | None = None
-    """The label's name."""
+    """Name of the label, instead of its id."""
 
 
 class BoxService:
-    """Replaces boxes; every replacement is one write of the dataset's row."""
+    """Replaces boxes. Each replacement is committed by one write of the dataset's row."""
 
     def __init__(
         self,
@@ -66,18 +66,18 @@ class BoxService:
     def replace(
         self, view: DatasetView, example_id: int, sent: Sequence[SentBox]
     ) -> CorrectionResult:
-        """Give the picture of an example other boxes.
+        """Replace the boxes of the image of an example.
 
-        A box that is there keeps its id; under another label it moves. Boxes that stand there
-        twice are one. What lies outside of the picture is cut off, as in uploads.
+        An existing box keeps its id, also under a new label. Equal boxes count once. Boxes are
+        clipped to the image, as in uploads.
 
         Args:
             view: a dataset of type image-detection.
-            example_id: any box of the picture.
-            sent: all boxes that the picture has from then on; none removes all.
+            example_id: id of any box of the image.
+            sent: all boxes of the image from now on; none removes all.
 
         Raises:
-            InvalidParameter: it is no such dataset, or a box cannot be; names the first one.
+            InvalidParameter: the dataset has another type, or a box is not valid.
             LabelNotFound: the dataset has no label of some id.
             ExampleNotFound: the example was removed meanwhile.
             TooLarge: the dataset would have more examples than are allowed.
@@ -95,18 +95,21 @@ class BoxService:
         content = self._pictures.get(row.dataset_id, digest)
         if content is None:
             raise ExampleNotFound(example_id)
+        # The size is read from the file, because examples do not store it.
         facts = picture_facts(content, MAX_DETECTION_IMAGE_BYTES)
         wanted = _checked(view, sent, facts.width, facts.height)
         return self._corrections.correct(
-            row, lambda dataset: self._plan(dataset, example_id, wanted)
+            # Planned under the lease, so that no other correction changes the boxes meanwhile.
+            row,
+            lambda dataset: self._plan(dataset, example_id, wanted),
         )
 
     def _plan(
         self, dataset: Dataset, example_id: int, wanted: Sequence[tuple[int, Box]]
     ) -> CorrectionPlan:
-        """Compare the boxes that are there with those that are wanted."""
         source, example, there = self._there(dataset, example_id)
         picture = bytes.fromhex(example.picture)
+        # By label and digest, so that a box that was sent twice counts once.
         new = {(label_id, box_digest(picture, box)): box for label_id, box in wanted}
         kept = [one for one in there if (one.label_id, one.digest) in new]
         for one in kept:
@@ -114,6 +117,7 @@ class BoxService:
         changes = []
         for one in there:
             if one not in kept:
+                # An equal box under another label is the same box, and keeps its id.
                 moved = next((key for key in new if key[1] == one.digest), None)
                 label_id = 0 if moved is None else moved[0]
                 changes.append(ExampleChange(one.example_id, label_id, is_removed=moved is None))
@@ -127,11 +131,7 @@ class BoxService:
         return CorrectionPlan(changes, added=[(source, one) for one in added], shown=kept)
 
     def _there(self, dataset: Dataset, example_id: int) -> tuple[str, Example, list[Example]]:
-        """Find an example with its source, and all boxes of its picture.
-
-        Raises:
-            ExampleNotFound: it is not there.
-        """
+        """Return the source of an example, the example, and all boxes of its image."""
         found = self._corrections.find(dataset, [example_id]).get(example_id)
         if found is None:
             raise ExampleNotFound(example_id)
@@ -139,13 +139,13 @@ class BoxService:
         boxes = [
             one
             for source in SOURCES
+            # There is no index of images: a row per image would double the writes of an upload.
             for one in self._examples.read_all(dataset.dataset_id, source, dataset.counts)
             if one.picture == example.picture
         ]
         return sequence.source, example, sorted(boxes, key=lambda one: one.example_id)
 
     def _new(self, example: Example, boxes: Sequence[tuple[int, Box]]) -> list[Example]:
-        """Make examples of boxes of the same picture."""
         if not boxes:
             return []
         first, now = self._ids.reserve("examples", len(boxes)), self._clock()
@@ -158,18 +158,7 @@ class BoxService:
 def _checked(
     view: DatasetView, sent: Sequence[SentBox], width: int, height: int
 ) -> list[tuple[int, Box]]:
-    """Return the labels of boxes, and the boxes inside of their picture.
-
-    Args:
-        view: the dataset.
-        sent: the boxes.
-        width: of the picture as displayed, in pixels.
-        height: of the picture as displayed, in pixels.
-
-    Raises:
-        InvalidParameter: one cannot be; names it.
-        LabelNotFound: the dataset has no label of some id.
-    """
+    """Return label ids and boxes, clipped to an image of `width` by `height` pixels."""
     if len(sent) > MAX_BOXES:
         raise InvalidParameter(
             "boxes", f"there are {len(sent)}, and at most {MAX_BOXES} are allowed; send fewer."

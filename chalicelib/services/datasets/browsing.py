@@ -28,6 +28,7 @@ from chalicelib.stores.models.versions import ModelVersions
 
 # Time limit of one call that searches for a text, in seconds.
 SCAN_SECONDS = 2.0
+# Ten chunks: few reads for a search that finds little.
 _SCANNED_AT_ONCE = 1_000
 
 
@@ -38,7 +39,7 @@ class BrowsedList:
     label: Label | None = None
     """Only examples of this label."""
     source: str | None = None
-    """`upload`, `feedback` or `all`; None as lists have it: all of a label, else uploads."""
+    """`upload`, `feedback` or `all`; None means all for a label, otherwise uploads."""
     suspects_of: Model | None = None
     """Only the suspects of this model's report, in their order."""
     contains: str = ""
@@ -61,9 +62,7 @@ class BrowsedExample:
     source: str
     """`upload` or `feedback`."""
     example: Example
-    """As it is stored."""
     label: Label
-    """Its label."""
     suspect: SuspectExample | None = None
     """Why a training flagged its label, with current names."""
     location: str = ""
@@ -89,7 +88,7 @@ class ThumbnailViews(Protocol):
         """Return the existing thumbnails of examples by example id."""
 
     def revert(self, dataset_id: int) -> None:
-        """Remove those of a dataset that is being deleted."""
+        """Delete the thumbnails of a deleted dataset."""
 
 
 class BrowseService:
@@ -117,9 +116,9 @@ class BrowseService:
 
         Raises:
             InvalidParameter: the model was trained from another dataset.
-            SuspectsNotKept: the model has no report whose suspects are kept.
+            SuspectsNotKept: the model has no stored report.
             DatasetNotFound: the dataset is being deleted.
-            BrowseQuotaExceeded: the account's examples of this day are used up.
+            BrowseQuotaExceeded: the daily examples of the account are used up.
         """
         if wanted.suspects_of is None:
             page = self._plain(view, wanted, offset, count)
@@ -128,7 +127,7 @@ class BrowseService:
         pairs = [(item.example, item.label) for item in page.items]
         self._allowances.browse(account, len(pairs))
         dataset = view.dataset
-        # First, so that these URLs, too, are dead when the row says so.
+        # Before `show` notes the expiry of URLs in the row, so that it also covers these.
         small = self._thumbnails.show(dataset.dataset_id, [example for example, _ in pairs])
         try:
             views = self._views.show(dataset, pairs)
@@ -144,7 +143,6 @@ class BrowseService:
     def _plain(
         self, view: DatasetView, wanted: BrowsedList, offset: int, count: int
     ) -> BrowsedPage:
-        """Look through labels and sources."""
         labels = view.labels if wanted.label is None else (wanted.label,)
         ranges = label_ranges(view, wanted.sources, labels)
         total = sum(one.count for one in ranges)
@@ -163,6 +161,7 @@ class BrowseService:
                     for position, (one, example) in enumerate(found, start)
                 ]
 
+        # Without a search every example matches, so a page needs just one read.
         size = _SCANNED_AT_ONCE if wanted.contains else count
         return _collected(blocks(size), wanted, offset, count, total, size)
 
@@ -181,7 +180,7 @@ class BrowseService:
         return _collected(blocks(count), wanted, offset, count, len(listed), count)
 
     def _listed(self, view: DatasetView, model: Model) -> list[SuspectExample]:
-        """Read the suspects of a model of this dataset."""
+        """Return the suspects of a model of this dataset."""
         if model.dataset_id != view.dataset.dataset_id:
             raise InvalidParameter(
                 "suspectsOf",
@@ -196,9 +195,10 @@ class BrowseService:
     def _found(
         self, view: DatasetView, suspects: Sequence[SuspectExample], start: int
     ) -> list[BrowsedExample]:
-        """Find the suspects that are still what the training saw."""
+        """Return the suspects that still are as the training saw them."""
         found = self._search.find(list(_places(view, suspects)))
         items = []
+        # Positions are those of the report, so a corrected suspect leaves a gap and shifts none.
         for position, one in enumerate(suspects, start):
             label = view.label(one.label_id)
             sequence, example = found.get(one.example_id, (None, None))
@@ -209,7 +209,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Tell where suspects stood when they were trained on."""
+    """Yield where suspects were at the training."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)
@@ -220,7 +220,7 @@ def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[S
 
 
 def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectExample:
-    """Name the suggestion as its label is called now."""
+    """Return a suspect with the current names of its labels."""
     suggested = view.label(suspect.suggestion_id)
     if suspect.reason != OTHER_LABEL or suggested is None:
         return suspect
@@ -247,6 +247,7 @@ def _collected(
                 if len(items) == count:
                     position = item.position + 1
                     break
+        # The time is checked after a block, so that each call makes progress.
         if len(items) == count or time.monotonic() - began >= SCAN_SECONDS:
             break
     return BrowsedPage(tuple(items), position if position < total else None)

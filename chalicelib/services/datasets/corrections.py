@@ -58,13 +58,13 @@ class CorrectionServiceStores:
 
 
 class CorrectionService:
-    """Changes what a dataset holds; every change is one write of the dataset's row."""
+    """Corrects datasets. Each correction is committed by one write of the dataset's row."""
 
     def __init__(self, stores: CorrectionServiceStores) -> None:
         self._stores = stores
 
     def rename_dataset(self, view: DatasetView, name: str) -> DatasetView:
-        """Give a dataset another name.
+        """Rename a dataset.
 
         Raises:
             InvalidParameter: the name is not allowed.
@@ -78,13 +78,13 @@ class CorrectionService:
         return replace(view, dataset=found or dataset)
 
     def rename_label(self, view: DatasetView, label: Label, name: str) -> Label:
-        """Give a label another name; what comes with the old one goes to it from then on.
+        """Rename a label. Later uploads and feedback with the old name also get this label.
 
         Raises:
             InvalidParameter: the name is not allowed.
-            Conflict: another label bears it.
+            Conflict: another label has the name.
             LabelNotFound: the label was removed meanwhile.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         name = checked_label(name, view.dataset.type, "name")
@@ -96,17 +96,17 @@ class CorrectionService:
         return self._stores.ownership.while_owned(view.dataset, rename)
 
     def _rename(self, owned: OwnedDataset, label_id: int, name: str) -> Label:
-        """Rename under the lease."""
         stores, dataset = self._stores, owned.dataset
         view = stores.labels.view(dataset)
         label = view.label(label_id)
         if label is None:
             raise LabelNotFound(label_id)
+        # Checked under the lease: another call may add or rename a label until then.
         same = (one for one in view.labels if normal_form(one.name) == normal_form(name))
         if any(one.label_id != label_id for one in same):
             raise Conflict(
                 f"Dataset {dataset.dataset_id} has a label '{name}' already. Send its id as "
-                "'mergeInto' to put both together.",
+                "'mergeInto' to merge both labels.",
                 code="label_exists",
             )
         if label.name == name:
@@ -114,6 +114,7 @@ class CorrectionService:
             return label
         fence = owned.lease.fence
         counts = {c.label_id: c for c in dataset.counts}
+        # The new name only shows once the dataset's row, written next, holds its fence.
         stores.labels.rename(counts[label_id], name, fence)
         counts[label_id] = replace(counts[label_id], named=fence)
         stores.dataset_leases.commit_names(dataset, owned.lease, tuple(counts.values()))
@@ -121,25 +122,21 @@ class CorrectionService:
         return renamed.label(label_id) or label
 
     def find_example(self, view: DatasetView, example_id: int) -> None:
-        """Look whether a dataset has an example.
-
-        Raises:
-            ExampleNotFound: it has not.
-        """
+        """Raise ExampleNotFound if a dataset does not have an example."""
         if example_id not in self._stores.corrections.find(view.dataset, [example_id]):
             raise ExampleNotFound(example_id)
 
     def change_example(
         self, view: DatasetView, change: Correction, document: str | None = None
     ) -> CorrectionResult:
-        """Give an example another label or text.
+        """Change the label or text of an example.
 
         Raises:
-            BadRequest: nothing changes, or pictures have no text.
+            BadRequest: the request has no change.
             InvalidParameter: the text or label is not allowed.
             LabelNotFound: the dataset has no label of this id.
             ExampleNotFound: the example was removed meanwhile.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         label_id = target_label(view, change)
@@ -155,12 +152,12 @@ class CorrectionService:
     def find_done(
         self, view: DatasetView, wanted: str, example_id: int | None = None
     ) -> CorrectionResult | None:
-        """Find what an earlier attempt at a call did; None when that came to nothing.
+        """Return the result of an earlier attempt at a call; None if it committed nothing.
 
         Args:
             view: the dataset.
             wanted: mark of the call.
-            example_id: the example that it changed, if it is one and is shown.
+            example_id: the changed example, if the answer shows one.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:
@@ -183,11 +180,11 @@ class CorrectionService:
         return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
 
     def remove_example(self, view: DatasetView, example_id: int) -> CorrectionResult:
-        """Take an example out of a dataset.
+        """Remove an example from a dataset.
 
         Raises:
             ExampleNotFound: it was removed meanwhile.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         return self._apply(view, [ExampleChange(example_id, is_removed=True)])
@@ -195,12 +192,12 @@ class CorrectionService:
     def remove_label(
         self, view: DatasetView, label: Label, merge_target: Label | None = None
     ) -> CorrectionResult:
-        """Remove a label with its examples, or put them and its names under another label.
+        """Remove a label with its examples, or merge it into another label.
 
         Raises:
-            InvalidParameter: a label is put under itself.
+            InvalidParameter: a label is merged into itself.
             LabelNotFound: a label was removed meanwhile.
-            DatasetNotYetAvailable: an upload is going on.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         if merge_target is not None and merge_target.label_id == label.label_id:
@@ -209,6 +206,7 @@ class CorrectionService:
 
         def plan(dataset: Dataset) -> CorrectionPlan:
             counts = {c.label_id: c for c in dataset.counts}
+            # A label may have been removed since the call read the dataset.
             for one in (label, merge_target):
                 if one is not None and one.label_id not in counts:
                     raise LabelNotFound(one.label_id)
@@ -221,11 +219,10 @@ class CorrectionService:
         """Move or remove many examples, all or none.
 
         Raises:
-            InvalidParameter: an example stands there twice, or what is to become of one is not
-                clear.
+            InvalidParameter: an example is listed twice, or its correction is ambiguous.
             LabelNotFound: the dataset has no label of some id.
-            ExampleNotFound: an example is not there.
-            DatasetNotYetAvailable: an upload is going on.
+            ExampleNotFound: the dataset has no example of some id.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         seen: set[int] = set()
@@ -234,7 +231,7 @@ class CorrectionService:
             at = f"corrections[{place}]"
             if one.example_id in seen:
                 raise InvalidParameter(
-                    f"{at}.exampleId", f"example {one.example_id} stands there twice; send it once."
+                    f"{at}.exampleId", f"example {one.example_id} is listed twice; send it once."
                 )
             seen.add(one.example_id)
             label_id = target_label(view, one, at + ".")
@@ -252,13 +249,13 @@ class CorrectionService:
 
         Args:
             view: the dataset that the model was trained from.
-            model: its last successful training doubts examples.
-            confidence: suspects below are left alone.
+            model: the model whose last successful training flagged examples.
+            confidence: minimum confidence of an applied suggestion.
 
         Raises:
             InvalidParameter: the model was trained from another dataset.
-            SuspectsNotKept: the model has no report whose suspects are kept.
-            DatasetNotYetAvailable: an upload is going on.
+            SuspectsNotKept: the model has no stored report.
+            DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
         """
         if model.dataset_id != view.dataset.dataset_id:
@@ -277,14 +274,16 @@ class CorrectionService:
         )
 
     def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> CorrectionPlan:
-        """Turn suspects into changes of those that are still what the training saw."""
+        """Return the changes for suspects that still are as the training saw them."""
         view = self._stores.labels.view(dataset)
         found = self._stores.corrections.find(dataset, [one.example_id for one in suspects])
         changes: dict[int, ExampleChange] = {}
         skipped = 0
         for one in suspects:
             sequence, example = found.get(one.example_id, (None, None))
+            # By name as well: the label may have been removed and created again since.
             target = view.label(one.suggestion_id) or view.label_named(one.suggestion)
+            # An example that was moved or edited after the training keeps its correction.
             is_same = (
                 sequence is not None
                 and example is not None

@@ -24,14 +24,11 @@ from chalicelib.stores.datasets.labels import LabelStore, owner_key
 
 @dataclass(frozen=True)
 class NewDataset:
-    """Fields of a create call, as they were sent."""
+    """Fields of a request to create a dataset."""
 
     name: str
-    """Dataset name."""
     type: str | None = None
-    """Dataset type."""
     language: str | None = None
-    """Dataset language."""
     labels: str | None = None
     """Labels, separated by commas."""
 
@@ -61,7 +58,7 @@ class DatasetService:
             found = self._datasets.find_many(account_id, family, ids[offset : offset + count])
             has_more = len(ids) > offset + count
         else:
-            # By position alone: a far page does not read what stands before it.
+            # A list without a filter is read by position: a far page skips the rows before it.
             found = self._datasets.page(account_id, family, offset, count + 1)
             has_more = len(found) > count
         return ListPage(tuple(self._labels.views(found[:count])), offset, has_more)
@@ -93,9 +90,11 @@ class DatasetService:
         labels = checked_labels(fields.labels, dataset_type)
         name = checked_name(fields.name)
         language = checked_language(family, fields.language)
+        # A repeated call with an idempotency key uses the id of its first attempt.
         dataset_id = object_number() or self._ids.reserve("datasets")
         first_label = self._ids.reserve("labels", len(labels)) if labels else 0
         names = {first_label + i: label for i, label in enumerate(labels)}
+        # Names before the row: nothing is visible until the row lists the labels.
         self._labels.put(owner_key(account.account_id, family), dataset_id, names)
         now = self._clock()
         dataset = Dataset(

@@ -1,4 +1,4 @@
-"""Lists the examples of a dataset or label, and adds single ones."""
+"""Lists the examples of a dataset or label, and adds single examples."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from chalicelib.stores.examples.examples import ExampleStore
 
 
 class ExampleService:
-    """Examples of an account's datasets."""
+    """Lists and adds examples."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ExampleService:
         Raises:
             DatasetNotFound: the dataset is being deleted.
             InvalidParameter: the source is not known.
-            ExampleQuotaExceeded: the account's calls of this month are used up.
+            ExampleQuotaExceeded: the monthly calls of the account are used up.
         """
         _check_readable(view)
         if source not in (*SOURCES, "all"):
@@ -89,7 +89,7 @@ class ExampleService:
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
-            ExampleQuotaExceeded: the account's calls of this month are used up.
+            ExampleQuotaExceeded: the monthly calls of the account are used up.
         """
         _check_readable(view)
         runs = label_ranges(view, SOURCES, [label])
@@ -97,11 +97,12 @@ class ExampleService:
             return self._page(view.dataset, runs, offset, count)
 
     def find_label(self, account_id: str, family: str, label_id: int) -> tuple[DatasetView, Label]:
-        """Find a label by its id alone.
+        """Find a label and its dataset by the id of the label.
 
         Raises:
             LabelNotFound: no dataset of the account in this family has it.
         """
+        # An old route names only the label, so its row also holds the dataset.
         dataset_id = self._labels.dataset_id(owner_key(account_id, family), label_id)
         dataset = dataset_id and self._datasets.find(account_id, family, dataset_id)
         view = self._labels.view(dataset) if dataset else None
@@ -117,6 +118,7 @@ class ExampleService:
             LabelNotFound: the dataset has no such label.
         """
         label = view.label(number)
+        # A small number that is not an id is a position, as in the old API.
         if label is None and number < len(view.labels):
             label = view.labels[number]
         if label is None:
@@ -131,7 +133,7 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add one text to a label, or return the equal one that is there.
+        """Add one text to a label, or return the existing equal one.
 
         Raises:
             MissingParameter: neither label id nor label name is given.
@@ -156,18 +158,18 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add one picture to a label, or return the equal one that is there.
+        """Add one image to a label, or return the existing equal one.
 
         Raises:
             MissingParameter: neither label id nor label name is given.
             LabelNotFound: the dataset has no label of this id.
             InvalidParameter: the label is not allowed.
-            TooLarge: the picture is over 1 MB, or the dataset is full.
+            TooLarge: the image is over 1 MB, or the dataset is full.
             UnsupportedType: the file is not a PNG or JPEG.
-            BadRequest: the picture is broken, or the dataset takes no single pictures.
+            BadRequest: the image is broken, or the dataset takes no single images.
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
-            TooManyOpen: the account stores as much as is allowed.
+            TooManyOpen: the account has used its storage.
         """
         target = _target(view, label_id, label)
         _check_takes_pictures(view.dataset)
@@ -180,14 +182,13 @@ class ExampleService:
         return self._append(view.dataset, new)
 
     def _append(self, dataset: Dataset, new: NewExample) -> ExampleView:
-        """Add an example and show it."""
         example, grown = self._appends.append(dataset, new)
         return self._views.show_one(grown, example)
 
     def _page(
         self, dataset: Dataset, runs: Sequence[LabelRange], offset: int, count: int
     ) -> ListPage[ExampleView]:
-        """Read a stretch of the runs laid end to end."""
+        """Return a page of the concatenated ranges."""
         parts = list(stretches(runs, offset, count))
         found = zip(parts, self._examples.read_many([part for _, part in parts]), strict=True)
         items = [(example, run.label) for (run, _), examples in found for example in examples]
@@ -196,7 +197,7 @@ class ExampleService:
 
 
 def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label | None:
-    """Find the label to add to; None for a label that is new."""
+    """Return the label to add to; None if it is new."""
     if label_id is not None:
         found = view.label(label_id)
         if found is None:
@@ -208,16 +209,16 @@ def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label
 
 
 def _check_readable(view: DatasetView) -> None:
-    """Hide the examples of a dataset that is being deleted."""
+    """Raise DatasetNotFound if a dataset is being deleted."""
     if view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
 
 
 def _check_takes_pictures(dataset: Dataset) -> None:
-    """Refuse datasets whose examples are more than a picture with one label."""
+    """Raise BadRequest if examples are more than an image with one label."""
     if dataset.type != "image":
         raise BadRequest(
             f"Dataset {dataset.dataset_id} is of type {dataset.type}; single pictures are added "
-            "to datasets of type image. Add a zip file with PUT upload in place of it.",
+            "to datasets of type image. Add a zip file with PUT upload instead.",
             code="wrong_dataset_type",
         )

@@ -1,4 +1,4 @@
-"""Adds a misclassified text or picture with its right label to the model's dataset.
+"""Adds a misclassified text or image with its correct label to the dataset of a model.
 
 Spec: Main concepts 2; contract section 5, feedback.
 """
@@ -41,12 +41,12 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore
 
+# Types whose feedback is one image with one label; boxes come as archives.
 PICTURE_TYPES = (IMAGE, MULTI_LABEL)
-"""Types whose feedback is one picture with one label."""
 
 
 class FeedbackService:
-    """Feedback goes to the dataset that the model was trained from."""
+    """Adds feedback to the dataset that a model was trained from."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class FeedbackService:
     def add_text(
         self, account: Account, model: Model, document: str, expected_label: str
     ) -> ExampleView:
-        """Add a text as feedback, or return the equal one that is there.
+        """Add a text as feedback, or return the existing equal one.
 
         Raises:
             BadRequest: the model is not a text model, or its dataset was deleted.
@@ -79,6 +79,7 @@ class FeedbackService:
         text = checked_text(document)
         view = self._view(model)
         label = view.label_named(expected_label.strip())
+        # Labels of sentiment are stored in lower case, but accepted in any case.
         if label is None and model.type == "text-sentiment":
             label = view.label_named(expected_label.strip().lower())
         if label is None:
@@ -89,17 +90,17 @@ class FeedbackService:
     def add_picture(
         self, account: Account, model: Model, file: PictureFile, expected_label: str
     ) -> ExampleView:
-        """Add a picture as feedback, or return the equal one that is there.
+        """Add an image as feedback, or return the existing equal one.
 
         Raises:
-            BadRequest: the picture is broken, or the model's dataset was deleted.
+            BadRequest: the image is broken, or the dataset of the model was deleted.
             InvalidParameter: the model takes no such feedback, or the label is unknown.
-            TooLarge: the picture is over 1 MB, or the dataset is full.
+            TooLarge: the image is over 1 MB, or the dataset is full.
             UnsupportedType: the file is not a PNG or JPEG.
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             ExampleNameTaken: another example of the dataset has the name.
-            TooManyOpen: the account stores as much as is allowed.
+            TooManyOpen: the account has used its storage.
         """
         _check_takes_pictures(model)
         file = replace(file, content=standardize_orientation(file.content))
@@ -110,15 +111,15 @@ class FeedbackService:
             raise _unknown_label(view, expected_label)
         kind = content_type(file.content)
         new = new_picture(file, kind, FEEDBACK, label.name, label.label_id)
+        # The contract lets a name of feedback be used once in a dataset.
         return self._append(view.dataset, replace(new, needs_own_name=True))
 
     def _append(self, dataset: Dataset, new: NewExample) -> ExampleView:
-        """Add an example and show it."""
         example, grown = self._appends.append(dataset, new)
         return self._views.show_one(grown, example)
 
     def _view(self, model: Model) -> DatasetView:
-        """Read the model's dataset in a state that takes feedback."""
+        """Return the dataset of a model if it can take feedback."""
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
             raise BadRequest(
@@ -131,7 +132,7 @@ class FeedbackService:
 
 
 def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
-    """Name the labels that there are."""
+    """Return the error of an unknown label, with the first 20 labels."""
     names = ", ".join(label.name for label in view.labels[:20])
     return InvalidParameter(
         "expectedLabel",
@@ -141,7 +142,7 @@ def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
 
 
 def _check_takes_pictures(model: Model) -> None:
-    """Refuse models whose feedback is of another kind."""
+    """Raise InvalidParameter if a model takes no single images as feedback."""
     if model.type in PICTURE_TYPES:
         return
     remedy = "use a model of type image or image-multi-label"

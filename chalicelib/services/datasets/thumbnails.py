@@ -1,6 +1,6 @@
-"""Makes thumbnails of pictures: when an upload's pictures are looked at, otherwise at first use.
+"""Makes thumbnails of images: with the features of an upload, otherwise at first use.
 
-A thumbnail is a help: where it cannot be made, or not yet, the picture itself is shown.
+A missing thumbnail is never an error: the image itself is shown.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.examples.thumbnails import ThumbnailStore
 
+# Time limit of one call that makes missing thumbnails, in seconds.
 MAKE_SECONDS = 2.0
-"""How long one call makes thumbnails that are missing, in seconds."""
+# A lookup is a call of the bucket that mostly waits, so many run at a time.
 _LOOKS = 16
-_DECODING = threading.BoundedSemaphore(2)  # A picture may take hundreds of megabytes.
+# Only two at a time: a decoded image may take hundreds of megabytes.
+_DECODING = threading.BoundedSemaphore(2)
 
 
 class ThumbnailService:
@@ -38,12 +40,12 @@ class ThumbnailService:
         self._known = KnownThumbnails()
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
-        """Make the thumbnail of a decoded picture; None when it could not be kept.
+        """Make the thumbnail of a decoded image; return None if that is not possible.
 
         Args:
-            dataset_id: dataset of the picture.
-            digest: of its file, 32 hex digits.
-            picture: one that was reduced too far for a thumbnail makes none.
+            dataset_id: id of the dataset.
+            digest: digest of the image's file, 32 hex digits.
+            picture: the image; if it is smaller than a thumbnail, none is made.
         """
         if not suffices(picture):
             return None
@@ -52,18 +54,14 @@ class ThumbnailService:
             thumbnails.put(dataset_id, digest, draw_thumbnail(picture), size)
             if self._pictures.exists(dataset_id, digest):
                 return size
-            # It was removed meanwhile, and its thumbnail before it was there.
+            # The image was deleted meanwhile, and its deletion could not yet see this thumbnail.
             thumbnails.delete(dataset_id, [digest])
         except ServiceError as error:
             _warn(dataset_id, digest, error)
         return None
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Give examples their thumbnails, making those that are missing for two seconds.
-
-        Returns:
-            By id of the example; what has none now is left out.
-        """
+        """Return the thumbnails of examples by id; make missing ones for two seconds."""
         sizes = {one.example_id: self._known.get(one.example_id) for one in examples if one.picture}
         unseen = [one for one in examples if one.picture and sizes[one.example_id] is None]
         found = self._find(dataset_id, sorted({one.picture for one in unseen}))
@@ -80,11 +78,10 @@ class ThumbnailService:
         return shown
 
     def revert(self, dataset_id: int) -> None:
-        """Take back what was made for a dataset that was deleted in between."""
+        """Delete the thumbnails of a deleted dataset."""
         self._thumbnails.delete_all(dataset_id)
 
     def _find(self, dataset_id: int, digests: Sequence[str]) -> dict[str, PictureSize | None]:
-        """Look for thumbnails, several at a time."""
         if not digests:
             return {}
         head = current_head_call()
@@ -98,11 +95,12 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Look for one, and make it when it is missing and there is time."""
+        """Return the size of a thumbnail; make a missing one if there is time."""
         try:
             size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:
                 return size
+            # The time is checked again inside: waiting for a turn may have used it up.
             with _DECODING:
                 if time.monotonic() >= ends_at:
                     return None

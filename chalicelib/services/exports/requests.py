@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ExportService:
-    """The exports of an account's datasets."""
+    """Creates exports and returns their state and download URL."""
 
     def __init__(
         self, datasets: DatasetStore, exports: ExportStore, queues: Queues, clock: Clock
@@ -41,10 +41,10 @@ class ExportService:
         self._clock = clock
 
     def create(self, account: Account, view: DatasetView, kind: str, source: str) -> Export:
-        """Ask for an export of what the dataset holds when the job is done.
+        """Create an export of a dataset, with the examples that it has when the job runs.
 
         Args:
-            account: who asks.
+            account: owner of the dataset.
             view: the dataset.
             kind: format.
             source: `upload`, `feedback` or `all`.
@@ -53,7 +53,7 @@ class ExportService:
             InvalidParameter: a dataset of this type has no such format.
             BadRequest: there is nothing to export.
             DatasetBeingDeleted: it is being deleted.
-            TooManyOpen: the account has as many exports as it may.
+            TooManyOpen: the account has the maximum number of exports.
         """
         dataset = view.dataset
         checked_format(dataset.type, kind)
@@ -82,15 +82,15 @@ class ExportService:
         try:
             self._queues.send(EXPORT, export_job(export))
         except StorageUnavailable:
-            # The row is there: the sweep sends the job.
+            # The row exists, so the sweep sends the job later.
             log.warning("enqueue_failed", job="export", export=export.export_id)
         return export
 
     def get(self, view: DatasetView, export_id: str) -> Export:
-        """Read an export.
+        """Return an export.
 
         Raises:
-            ExportNotFound: the dataset has no such export, or not any more.
+            ExportNotFound: the dataset has no such export, or it has expired.
         """
         owner, is_id = view.dataset.account_id, STRING_ID.fullmatch(export_id) is not None
         found = self._exports.find(owner, export_id) if is_id else None
@@ -100,36 +100,32 @@ class ExportService:
         return found
 
     def url(self, view: DatasetView, export: Export) -> str | None:
-        """Make a URL that gives out the file for 30 minutes; None while there is none.
+        """Return a download URL that is valid for 30 minutes; None before the file exists.
 
         Raises:
-            ExportNotFound: the dataset is being deleted, and its exports with it.
+            ExportNotFound: the dataset is being deleted, with its exports.
         """
         if export.status != SUCCEEDED:
             return None
         url = self._exports.url(export)
         if current_head_call():
             return url
-        # After it was made: it does not live longer than what the row says.
+        # Noted after the URL was signed, so that it never outlives the time in the row.
         until = to_milliseconds(self._clock()) + 1000 * IMAGE_URL_SECONDS
         if not self._datasets.note_urls(view.dataset, until):
             raise ExportNotFound(export.export_id)
         return url
 
     def _check_room(self, account: Account) -> None:
-        """Refuse one export too many.
-
-        Raises:
-            TooManyOpen: names the limit, and when the next one fits.
-        """
+        """Raise TooManyOpen if the account has the maximum number of exports."""
         kept = self._exports.kept(account.account_id)
         if len(kept) < MAX_KEPT:
             return
         first = min(export.expires_at for export in kept)
         seconds = max(1, round((first - self._clock()).total_seconds()))
         raise TooManyOpen(
-            f"The account has {len(kept)} exports that are under way or can be fetched; at most "
-            f"{MAX_KEPT} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. Fetch one "
-            f"of them, or try again after {first:%Y-%m-%d %H:%M:%S} UTC.",
+            f"The account has {len(kept)} exports that are in progress or can be downloaded; "
+            f"at most {MAX_KEPT} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. "
+            f"Use one of them, or try again after {first:%Y-%m-%d %H:%M:%S} UTC.",
             seconds,
         )

@@ -1,4 +1,4 @@
-"""Writes exports: a worker reads the dataset as it is then, and puts one file into the bucket.
+"""Writes exports: a worker reads the current dataset and puts one file into the bucket.
 
 Every step may be repeated, so the job may be delivered twice or resumed by another worker.
 """
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.exports import ExportStore
 
+# Remaining time of a function at which writing stops, so that the outcome can still be stored, in
+# seconds.
 RESERVE_SECONDS = 60.0
-"""Time left of a function's run at which writing stops, in seconds."""
 Labelled = Iterator[tuple[Example, Label]]
-"""Examples with their labels."""
 Wanted = TypeVar("Wanted")
 _TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
 
@@ -61,16 +61,16 @@ class ExportRunService:
     def run(
         self, job: ExportJob, remaining_seconds: Callable[[], float], delivery: int = 1
     ) -> None:
-        """Write one export; one that is over or owned by another is left alone.
+        """Write one export, unless it has ended or another worker owns it.
 
         Args:
             job: as made by `export_job`.
-            remaining_seconds: time left of this function's run.
+            remaining_seconds: returns the remaining time of the function.
             delivery: how often the queue has delivered this message.
         """
         export = self._stores.exports.acquire(job.account_id, job.export_id)
         if export is None:
-            self._tell_again(job, delivery)
+            self._emit_again(job, delivery)
             return
         try:
             self._attempt(export, remaining_seconds)
@@ -78,11 +78,7 @@ class ExportRunService:
             log.warning("export_lease_lost", export=export.export_id)
 
     def _attempt(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
-        """Write the export, and bring its row to where the outcome wants it.
-
-        Raises:
-            LeaseLost: another worker owns it.
-        """
+        """Write the export, and store the outcome in its row."""
         exports = self._stores.exports
         if export.attempts > self._settings.max_attempts:
             self._give_up(export, export.last_error)
@@ -103,13 +99,7 @@ class ExportRunService:
             raise
 
     def _write(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
-        """Write the file under a heartbeat, then let it be seen.
-
-        Raises:
-            BadRequest: it cannot be written; says why, with the remedy.
-            TimedOut: the function's time is nearly up.
-            LeaseLost: another worker owns it.
-        """
+        """Write the file under a heartbeat, then publish it."""
         exports = self._stores.exports
         view = self._view(export)
         heartbeat = Heartbeat(lambda: exports.renew(export), self._settings.lease_seconds)
@@ -128,27 +118,29 @@ class ExportRunService:
             file.seek(0)
             exports.put_file(export, file)
             heartbeat.check()
+        # The key of the file holds the fence, so a stalled worker cannot overwrite this file.
         exports.finish(export, examples, size)
         journal.export_done(export.export_id, export.format, examples, size)
-        self._tell(export)
+        self._emit(export)
+        # A deletion that ran before the file existed could not delete it.
         self._delete_with_dataset(export)
 
-    def _tell(self, export: Export) -> None:
-        """Tell webhooks that an export can be fetched."""
+    def _emit(self, export: Export) -> None:
+        """Emit the event that an export is ready."""
         ids = {"id": export.export_id, "datasetId": export.dataset_id}
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
-    def _tell_again(self, job: ExportJob, delivery: int) -> None:
-        """Tell of an export whose message comes again: its worker may have died before."""
+    def _emit_again(self, job: ExportJob, delivery: int) -> None:
+        """Emit the event again for a repeated message: its worker may have died before it."""
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:
-                self._tell(export)
+                self._emit(export)
 
     def _write_file(
         self, export: Export, view: DatasetView, file: BinaryIO, check: Callable[[], None]
     ) -> int:
-        """Write the examples in the export's format; return how many."""
+        """Write the examples in the requested format; return their number."""
         labelled = self._labelled(export, view, check)
         if export.format in _TEXT_FORMATS:
             write = _TEXT_FORMATS[export.format]
@@ -159,7 +151,7 @@ class ExportRunService:
         return self._write_folders(export, file, labelled)
 
     def _write_folders(self, export: Export, file: BinaryIO, labelled: Labelled) -> int:
-        """Write pictures into the folders of their labels."""
+        """Write images into folders named by their labels."""
         count = 0
         wanted = ((pair, pair[0].picture) for pair in labelled)
         with PictureFolders(file) as archive:
@@ -171,9 +163,10 @@ class ExportRunService:
     def _write_boxes(
         self, export: Export, view: DatasetView, file: BinaryIO, labelled: Labelled
     ) -> int:
-        """Write each picture once, with its boxes."""
+        """Write each image once, with its boxes."""
         places = {label.label_id: place for place, label in enumerate(view.labels)}
         begin, names, count = BOX_ARCHIVES[export.format], [one.name for one in view.labels], 0
+        # Boxes of an image are under several labels, so they are grouped on disk first.
         with BoxGroups() as groups, begin(file, names) as archive:
             groups.fill(
                 (example.picture, example.name, places[label.label_id], example.box)
@@ -190,18 +183,14 @@ class ExportRunService:
     def _contents(
         self, export: Export, wanted: Iterable[tuple[Wanted, str]]
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Read pictures, some ahead.
-
-        Raises:
-            StorageUnavailable: one is gone: the dataset was changed meanwhile, or the bucket.
-        """
+        """Read images, some ahead."""
         for item, content in self._stores.pictures.read_ahead(export.dataset_id, wanted):
             if content is None:
+                # The dataset was corrected meanwhile: the next attempt reads it again.
                 raise StorageUnavailable
             yield item, content
 
     def _labelled(self, export: Export, view: DatasetView, check: Callable[[], None]) -> Labelled:
-        """Yield the examples of the sources in list order."""
         labels = {label.label_id: label for label in view.labels}
         dataset = view.dataset
         for source in export.sources:
@@ -211,11 +200,7 @@ class ExportRunService:
                 yield example, labels[example.label_id]
 
     def _view(self, export: Export) -> DatasetView:
-        """Read the dataset.
-
-        Raises:
-            BadRequest: it was deleted.
-        """
+        """Return the dataset; raise BadRequest if it was deleted."""
         stores = self._stores
         dataset = stores.datasets.find(export.account_id, export.family, export.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
@@ -223,7 +208,7 @@ class ExportRunService:
         return stores.labels.view(dataset)
 
     def _delete_with_dataset(self, export: Export) -> None:
-        """Delete the file if the dataset was deleted while it was written."""
+        """Delete the file if the dataset was deleted meanwhile."""
         try:
             self._view(export)
         except BadRequest:
@@ -232,7 +217,7 @@ class ExportRunService:
     def _give_up(self, export: Export, cause: str) -> None:
         """End an export that is out of attempts."""
         tries = self._settings.max_attempts
-        known = f" The last time {cause}." if cause else ""
-        message = f"The export was broken off {tries} times.{known} Ask for it again later."
+        known = f" The last time, {cause}." if cause else ""
+        message = f"The export was interrupted {tries} times.{known} Create it again later."
         self._stores.exports.fail(export, message)
         journal.job_given_up("export", export.export_id)

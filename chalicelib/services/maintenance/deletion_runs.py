@@ -1,4 +1,4 @@
-"""Runs deletions: rows, chunks and artifacts go; the record stays.
+"""Runs deletions: deletes rows, chunks and artifacts; the deletion record stays.
 
 Every step may be repeated, so the job may be delivered twice or resumed by another worker.
 """
@@ -57,20 +57,20 @@ class DeletionRunService:
         clock: Clock,
         clear_traces: Callable[[str, str, int], int],
     ) -> None:
-        """Keep what is needed.
+        """Create the service.
 
         Args:
-            stores: what is deleted.
+            stores: the stores to delete from.
             clock: returns the current time.
             clear_traces: deletes what corrections of a dataset replaced; returns the seconds
-                until the next attempt, 0 if all is gone.
+                until the next attempt, 0 if everything is deleted.
         """
         self._stores = stores
         self._clock = clock
         self._clear_traces = clear_traces
 
     def run(self, job: DeleteJob) -> None:
-        """Delete one object; a deletion that is done or owned by another is left alone."""
+        """Run one deletion, unless it has ended or another worker owns it."""
         deletion = self._stores.deletions.acquire(job.account_id, job.deletion_id)
         if deletion is None:
             return
@@ -81,12 +81,12 @@ class DeletionRunService:
             raise
         if done is not None:
             # Before the last write: after a crash in between, the retry emits the event again.
-            self._tell(deletion)
+            self._emit(deletion)
             self._stores.deletions.finish(done)
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
-    def _tell(self, deletion: Deletion) -> None:
-        """Tell webhooks that a dataset or model is gone; its URLs may live a little longer."""
+    def _emit(self, deletion: Deletion) -> None:
+        """Emit the event of a deletion; temporary URLs may stay valid a little longer."""
         if deletion.kind == TRACES:
             return
         data = {"id": deletion.deletion_id, "type": deletion.kind}
@@ -94,7 +94,7 @@ class DeletionRunService:
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
-        """Delete rows and artifacts; None when a writer must be waited for."""
+        """Delete rows and artifacts; return None if it must wait for a writer."""
         if deletion.kind == MODEL:
             self._delete_model(deletion)
             return deletion
@@ -114,24 +114,24 @@ class DeletionRunService:
         return self._delete_dataset(deletion, dataset)
 
     def _later(self, deletion: Deletion, seconds: int) -> None:
-        """Release the job and send it again after some seconds."""
+        """Release the job and send it again after a delay."""
         self._stores.deletions.release(deletion)
         self._stores.queues.send(DELETE, delete_job(deletion), seconds)
 
     def _delete_model(self, deletion: Deletion) -> None:
-        """Delete a model's artifacts, then its row."""
         self._stores.deletions.report(deletion, 0.5)
         self._stores.model_files.delete(deletion.object_id)
+        # The row last: while it exists, a repeated job finds what is left.
         self._stores.models.delete(deletion.account_id, deletion.object_id)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion:
-        """Delete all that a dataset has, then its row; what names its examples elsewhere too."""
+        """Delete a dataset, and references to its examples in the cards of models."""
         stores = self._stores
 
         def report(share: float) -> None:
             stores.deletions.report(deletion, round(0.05 + 0.9 * share, 4))
 
-        # No URL is handed out any more, so this moment is the last; it must outlive the row.
+        # No more URLs are issued, so this expiry is final. It is noted where it outlives the row.
         urls_until = stores.datasets.urls_until(dataset)
         if urls_until:
             stores.deletions.note_urls(deletion, urls_until)
@@ -143,7 +143,7 @@ class DeletionRunService:
         return replace(deletion, urls_until=urls_until)
 
     def _strip_cards(self, dataset: Dataset) -> None:
-        """Take texts, names and ids of examples out of cards and curves of the dataset's models."""
+        """Remove texts, names and ids of examples from cards and curves of the dataset's models."""
         stores = self._stores
         known = stores.labels.all_names(dataset.counts).values()
         names = frozenset(name for one in known for name in (one.name, *one.former))
@@ -156,14 +156,15 @@ class DeletionRunService:
                 stores.model_cards.delete(model.model_id)
 
     def _writer_seconds(self, dataset: Dataset) -> int:
-        """Return how long an upload that was cut off may still be writing, in seconds."""
+        """Return how long an interrupted upload may still be writing, in seconds."""
         until = self._stores.datasets.lease_until(dataset)
         now = to_milliseconds(self._clock())
+        # Rounded up, so that the job does not come back before the lease has ended.
         return -(-(until - now) // 1000) if is_owned(until, now) else 0
 
 
 def _redacted(document: Any, labels: frozenset[str]) -> Any:
-    """Make the card, the suspects or the block of a curve of a model whose dataset is deleted."""
+    """Return a card, report or curve block without data of a deleted dataset."""
     if isinstance(document, list):
         return [
             {**record, "epochResults": without_names(record.get("epochResults", {}))}

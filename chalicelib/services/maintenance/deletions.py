@@ -1,4 +1,4 @@
-"""Requests deletions and shows them; the queue worker runs them.
+"""Starts deletions and returns their state; a queue worker runs them.
 
 Spec: States, Deletion behaviour.
 """
@@ -28,7 +28,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class DeletionService:
-    """Deletes datasets and models; from the answer on, they are gone for every route."""
+    """Deletes datasets and models. No route shows them after the answer."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class DeletionService:
         self._queues = queues
 
     def delete_dataset(self, account: Account, family: str, dataset_id: int) -> Deletion:
-        """Delete a dataset, or show the deletion that is there already.
+        """Delete a dataset, or return its existing deletion.
 
         Raises:
             DatasetNotFound: the account never had such a dataset.
@@ -58,6 +58,8 @@ class DeletionService:
             if found is None or found.family != family:
                 raise DatasetNotFound(dataset_id)
             return found
+        # Refused while a training guards the dataset. Guards of ended trainings are removed by the
+        # lookup, so the loop ends.
         while not self._datasets.start_deletion(dataset):
             guard = self._guards.guarding(dataset)
             if guard is not None:
@@ -65,27 +67,21 @@ class DeletionService:
         return self._start(deletion)
 
     def delete_failed(self, account: Account, family: str, limit: int) -> list[Deletion]:
-        """Delete datasets whose first upload failed and that hold no example, the oldest first.
-
-        Args:
-            account: whose datasets.
-            family: of the datasets.
-            limit: most datasets to delete.
-        """
+        """Delete at most `limit` datasets without examples whose upload failed, oldest first."""
         owner = account.account_id
         ids = self._datasets.ids(owner, family, ListFilter(status=FAILED))
         deleted: list[Deletion] = []
         while ids and len(deleted) < limit:
             part, ids = ids[:limit], ids[limit:]
             for dataset in self._datasets.find_many(owner, family, part):
-                # One that had examples before a later upload failed is available again.
+                # A dataset that had examples before a later upload failed is available again.
                 is_empty = not dataset.available and not dataset.total
                 if dataset.status == FAILED and is_empty and len(deleted) < limit:
                     deleted.append(self.delete_dataset(account, family, dataset.dataset_id))
         return deleted
 
     def delete_model(self, account: Account, model_id: str) -> Deletion:
-        """Delete a model, or show the deletion that is there already.
+        """Delete a model, or return its existing deletion.
 
         Raises:
             ModelNotFound: the account never had such a model.
@@ -99,6 +95,8 @@ class DeletionService:
             found = self._deletions.find(account.account_id, deletion.deletion_id)
             if found is not None:
                 return found
+            # The row is hidden before its record is written, so a call that died in between left no
+            # record.
             if not self._models.is_hidden(account.account_id, model_id):
                 raise ModelNotFound(model_id)
             return self._start(deletion)
@@ -108,7 +106,7 @@ class DeletionService:
         return self._start(deletion)
 
     def get(self, account_id: str, deletion_id: str) -> Deletion:
-        """Read a deletion.
+        """Return a deletion.
 
         Raises:
             DeletionNotFound: the account has no such deletion.
@@ -120,13 +118,12 @@ class DeletionService:
         return found
 
     def _start(self, deletion: Deletion) -> Deletion:
-        """Write the record and send the job."""
         record = self._deletions.create(deletion)
         self._enqueue(record)
         return record
 
     def _enqueue(self, deletion: Deletion) -> None:
-        """Send the job; when the queue fails, the sweep finds the record and sends it."""
+        """Send the job; if the queue fails, the sweep sends it later."""
         try:
             self._queues.send(DELETE, delete_job(deletion))
         except StorageUnavailable:

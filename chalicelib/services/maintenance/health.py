@@ -1,7 +1,6 @@
-"""Reports which parts of the engines are installed, and their versions, without loading any.
+"""Reports which parts of the engines are installed, and their versions, without loading them.
 
-What a part's files say of themselves is read once and again when the file changes, so that the
-call stays quick however often it is made.
+A part's description file is read again only if it changes, so that the call stays fast.
 """
 
 from __future__ import annotations
@@ -22,16 +21,17 @@ from chalicelib.domain.models.model_files import (
     ModelSource,
 )
 
+# The installation writes one of these last, so a part with one of them is complete.
 FACTS_FILES = ("encoder.json", "backbone.json", "engine.json")
-"""Written by the installation, last of a part's files."""
-_MAX_FACTS_BYTES = 100_000  # A file that was damaged may have any size.
+# A damaged file may have any size.
+_MAX_FACTS_BYTES = 100_000
 
+# Title and digest.
 Facts = tuple[str | None, str | None]
-"""Title and digest."""
 
 
 class Pool(Protocol):
-    """Keeps what is loaded of one engine."""
+    """The loaded parts of one engine."""
 
     def is_loaded(self, name: str) -> bool:
         """Return whether a part is in memory."""
@@ -43,12 +43,12 @@ class HealthService:
     def __init__(
         self, model_dir: Path, source: ModelSource, pools: Sequence[Pool], names: Collection[str]
     ) -> None:
-        """Keep what is asked.
+        """Create the service.
 
         Args:
-            model_dir: where parts are installed, a folder each.
-            source: brings parts that are not there.
-            pools: keep what is loaded.
+            model_dir: has a folder for each installed part.
+            source: can install missing parts.
+            pools: the loaded parts.
             names: parts that are reported even if they are missing.
         """
         self._model_dir = model_dir
@@ -58,12 +58,12 @@ class HealthService:
         self._known: dict[str, tuple[int, Facts]] = {}
 
     def parts(self) -> list[EnginePart]:
-        """Return every part that is installed or expected, by name."""
+        """Return all installed or expected parts by name."""
         files = self._facts_files()
         return [self._part(name, files.get(name)) for name in sorted(self._names | set(files))]
 
     def _facts_files(self) -> dict[str, tuple[str, int]]:
-        """Return path and time of change of the facts file of each installed part, by name."""
+        """Return path and modification time of the facts file of each part, by name."""
         files: dict[str, tuple[str, int]] = {}
         try:
             with os.scandir(self._model_dir) as folders:
@@ -78,7 +78,7 @@ class HealthService:
         return files
 
     def _part(self, name: str, file: tuple[str, int] | None) -> EnginePart:
-        """Describe one part by its facts file, if there is one."""
+        """Return the state of one part."""
         title, sha256 = (None, None) if file is None else self._facts(*file)
         if any(pool.is_loaded(name) for pool in self._pools):
             return EnginePart(name, LOADED, title, sha256)
@@ -87,7 +87,7 @@ class HealthService:
         return EnginePart(name, OFFERED if self._source.offers(name) else MISSING)
 
     def _facts(self, path: str, changed: int) -> Facts:
-        """Read a facts file, from memory while it is the same; nothing of one that is damaged."""
+        """Return the content of a facts file; read it again only after a change."""
         known = self._known.get(path)
         if known is None or known[0] != changed:
             known = changed, _read(path)
@@ -96,7 +96,7 @@ class HealthService:
 
 
 def _read(path: str) -> Facts:
-    """Read title and digest, nothing of a file that cannot be read."""
+    """Return title and digest; None for both if the file cannot be read."""
     try:
         with Path(path).open("rb") as file:
             facts = json.loads(file.read(_MAX_FACTS_BYTES))

@@ -78,8 +78,9 @@ class SweepService:
         self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
-        """Resend stale jobs, empty closed accounts, end waiting deletions; return how many."""
+        """Resend stale jobs, delete closed accounts, end waiting deletions; return their number."""
         now = to_milliseconds(self._clock())
+        # Twice the lease: a worker that only renews late is not taken for dead.
         dead_before = now - round(2000 * self._settings.lease_seconds)
         announced_before = now - round(1000 * ANNOUNCED_SECONDS)
         sent = self._announce_uploads(dead_before, announced_before)
@@ -118,7 +119,7 @@ class SweepService:
         return len(lost)
 
     def _deletions(self, older_than: int) -> int:
-        """Send stale deletions again, making the record where a call was cut off before it."""
+        """Resend stale deletions; create the record if a call died before it."""
         stale = self._stores.deletions.nudge(older_than)
         for dataset in self._stores.datasets.claim_deleted(older_than):
             stale.append(
@@ -131,10 +132,11 @@ class SweepService:
         return len(stale)
 
     def _closed_accounts(self) -> int:
-        """Delete the data of accounts whose time to keep it is over, then the accounts."""
+        """Delete the data of accounts whose retention has ended, then the accounts."""
         started = 0
         for account in self._stores.accounts.list_due(self._clock()):
             started += self._empty(account.account_id)
+            # Deletions take several sweeps, and the account must exist until its data is gone.
             if self._is_empty(account.account_id):
                 self._delete_batches(account.account_id)
                 self._stores.webhooks.delete_all(account.account_id)
@@ -144,18 +146,18 @@ class SweepService:
         return started
 
     def _delete_batches(self, account_id: str) -> None:
-        """Delete what an account has asked of its models, and the answers."""
+        """Delete the batches of an account with their inputs and results."""
         for batch in self._stores.batches.of_account(account_id):
             self._stores.batch_files.delete(batch.batch_id)
             self._stores.batches.delete(batch)
 
     def _is_empty(self, account_id: str) -> bool:
-        """Return whether an account has nothing left but deletion records."""
+        """Return whether an account has no datasets and models."""
         datasets = any(self._stores.datasets.of_account(account_id, f, 1) for f in FAMILY_TYPES)
         return not datasets and not self._stores.models.of_account(account_id)
 
     def _empty(self, account_id: str) -> int:
-        """Start the deletion of everything of an account; what is in training waits."""
+        """Start the deletion of all datasets and models; running trainings are waited for."""
         started = 0
         for family in FAMILY_TYPES:
             for dataset in self._stores.datasets.of_account(account_id, family):
@@ -172,13 +174,14 @@ class SweepService:
         return started
 
     def _start_dataset(self, dataset: Dataset) -> bool:
-        """Mark a dataset for deletion unless a running training guards it."""
+        """Mark a dataset for deletion unless a training guards it; return whether it is marked."""
         if self._stores.datasets.start_deletion(dataset):
             return True
+        # The lookup removes guards of ended trainings, after which a second attempt may succeed.
         is_guarded = self._stores.guards.guarding(dataset) is not None
         return not is_guarded and self._stores.datasets.start_deletion(dataset)
 
     def _start(self, deletion: Deletion) -> None:
-        """Write the record when it is missing, and send the job."""
+        """Write the record if it is missing, and send the job."""
         record = self._stores.deletions.create(deletion)
         self._stores.queues.send(DELETE, delete_job(record))

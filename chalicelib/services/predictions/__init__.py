@@ -1,1 +1,1 @@
-"""Answers of models: to texts, to pictures, and what documents say."""
+"""Answers of models: to texts, to images, and readings of documents."""

@@ -1,7 +1,6 @@
-"""Reads pictures and PDFs: text, tables, contacts, forms. Spec: POST /v2/vision/ocr.
+"""Reads images and PDFs: text, tables, contacts, forms. Spec: POST /v2/vision/ocr.
 
-Pages are read by a few threads while the time is watched; a page's pixels live only as long as it
-is read.
+A few threads read the pages of a document within a time limit.
 """
 
 from __future__ import annotations
@@ -60,8 +59,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.tasks import Tools
     from chalicelib.formats.documents import Document
 
+# Calls whose pages are read at the same time; the pages of other calls wait.
 CALLS = 2
-"""Calls whose pages may be read at the same time; those of others wait for their turn."""
 _WHAT = "the document"
 
 
@@ -76,14 +75,14 @@ class OcrService:
         threads: int,
         limit_seconds: float,
     ) -> None:
-        """Keep stores and engines.
+        """Create the service.
 
         Args:
-            samples: brings documents.
+            samples: fetches documents.
             engines: the installed networks.
-            in_flight: counts the documents that are being read.
+            in_flight: counts the running calls of accounts.
             threads: pages of one document that are read at the same time.
-            limit_seconds: time of a whole call, for the text of a refusal.
+            limit_seconds: time limit of a call, for the text of the error.
         """
         self._samples = samples
         self._engines = engines
@@ -94,7 +93,7 @@ class OcrService:
         bound_memory()
 
     def warm(self) -> None:
-        """Load what the first call would wait for.
+        """Load the networks and modules that the first call needs.
 
         Raises:
             OcrNotInstalled: files of an engine are damaged.
@@ -104,27 +103,23 @@ class OcrService:
         self._engines.warm()
 
     def require_networks(self, model: ServedModel) -> None:
-        """Return when the networks are installed that a model of type OCR needs.
-
-        Raises:
-            PrebuiltNotInstalled: they are not.
-        """
+        """Raise PrebuiltNotInstalled if the networks of a model of type OCR are missing."""
         self._load(model, DOCUMENTED)
 
     @staticmethod
     def template(
         source: bytes | str | Mapping[str, object] | None, form_type: str | None
     ) -> FormTemplate:
-        """Read a form template, or take the one that ships for a standard form.
+        """Return the template of a request, or the built-in one of a standard form.
 
         Args:
-            source: the template as it was sent, or None.
+            source: the template of the request, or None.
             form_type: name of a standard form, or None.
 
         Raises:
-            MissingParameter: there is neither.
-            BadRequest: there are both.
-            InvalidParameter: the template cannot be read, or no standard form has this name.
+            MissingParameter: both are None.
+            BadRequest: both are given.
+            InvalidParameter: the template is not valid, or the form type is unknown.
         """
         if source is not None and form_type is not None:
             raise BadRequest(
@@ -154,13 +149,13 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Find in a document what is asked for.
+        """Read a document and return what the request asks for.
 
         Args:
             model: the model, of type OCR.
-            sample: picture or PDF, or its address.
-            request: what to look for.
-            seconds_left: returns the time that the call may still take.
+            sample: image or PDF, or its URL.
+            request: the task and its options.
+            seconds_left: returns the remaining time of the call.
 
         Raises:
             InvalidParameter: the model is of another type.
@@ -168,9 +163,9 @@ class OcrService:
                 or words; or the URL cannot be read.
             TooLarge: it has more bytes than are allowed.
             UnsupportedType: it is neither PNG, JPEG nor PDF.
-            TimedOut: the time is up; the text names the page that was reached.
+            TimedOut: the time is up; the text says which page was reached.
             PrebuiltNotInstalled: the engine's files are missing.
-            RateExceeded: the account has as many documents being read as it may.
+            RateExceeded: the account has the maximum number of running calls.
         """
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
@@ -185,7 +180,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document as `read` does, without counting it as a running call."""
+        """Read a document like `read`, but do not count it as a running call."""
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
         return _finish(
@@ -200,7 +195,6 @@ class OcrService:
         tools: Tools,
         seconds_left: Callable[[], float],
     ) -> list[PageFindings]:
-        """Bring a document and read its pages."""
         seconds = min(DOWNLOAD_SECONDS, seconds_left())
         content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
         began = time.monotonic()
@@ -209,6 +203,7 @@ class OcrService:
         except OcrNotInstalled as missing:
             raise PrebuiltNotInstalled(model.model_id) from missing
         finally:
+            # Reading a page leaves hundreds of megabytes of free memory in the heaps.
             give_back()
         journal.document_read(request.task, len(pages), time.monotonic() - began)
         return pages
@@ -216,7 +211,6 @@ class OcrService:
     def _read_pages(
         self, content: bytes, request: OcrRequest, tools: Tools, seconds_left: Callable[[], float]
     ) -> list[PageFindings]:
-        """Read all pages of a document."""
         from chalicelib.formats.documents import open_document
 
         most = MAX_OCR_PAGES[request.task]
@@ -229,11 +223,11 @@ class OcrService:
                 )
                 return work.run(threads, read)
             finally:
-                # After an error, the threads end by themselves at their next check.
+                # Not waited for: after an error the threads end at their next check.
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _load(self, model: ServedModel, alphabet: str) -> Tools:
-        """Return the networks, from memory when they are loaded."""
+        """Return the networks; load them if necessary."""
         from chalicelib.engines.ocr.tasks import Tools
 
         try:
@@ -245,7 +239,7 @@ class OcrService:
 def _read_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PageFindings:
-    """Read one page, find what is asked for, and let its pixels go."""
+    """Read one page and find what the request asks for."""
     from chalicelib.engines.ocr.reading import read_page
     from chalicelib.engines.ocr.tasks import find_items, lay_out
 
@@ -253,6 +247,7 @@ def _read_page(
     _check_words(page, request, is_picture=document.is_picture)
     items = find_items(page, request, tools, work.check)
     places, blocks = lay_out(page, items, request, tools, work.check)
+    # The pixels are released here; otherwise a document of many pages would exceed the memory.
     view = without_content(page)
     findings = tuple(
         Finding(view, position, item, place)
@@ -262,7 +257,7 @@ def _read_page(
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
-    """Refuse a picture of too many words, and a form or card of too many lines."""
+    """Raise BadRequest if an image has too many words, or a form or card too many lines."""
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(
@@ -280,7 +275,7 @@ def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> No
 
 
 def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindings:
-    """Put what was found on the pages together."""
+    """Combine the findings of all pages."""
     from chalicelib.engines.ocr.layout.writing import write
 
     findings = _named(numbered_through(pages), request)
@@ -293,7 +288,7 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
 
 
 def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:
-    """Name the tables, keep the best of the fields, and put the surest first."""
+    """Name the tables, keep the best value of each field, and sort by probability."""
     from chalicelib.engines.ocr.tables.links import PagePart
     from chalicelib.engines.ocr.tasks import name_tables
 
@@ -302,6 +297,7 @@ def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, .
     others = [each for each in findings if not isinstance(each.item, Table)]
     if request.template is not None:
         others = list(best_fields(others))
+    # All pages at once, because a table may continue on the next page.
     blocks = name_tables(parts, request)
     named = [replace(each, item=block) for each, block in zip(tables, blocks, strict=True)]
     return ordered([*others, *named])

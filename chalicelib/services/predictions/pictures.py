@@ -1,7 +1,7 @@
-"""Answers pictures with labels or boxes. Spec: Prediction response; contract section 5.
+"""Predicts labels or boxes of images. Spec: Prediction response; contract section 5.
 
-Artifacts are kept warm by version; a model's row is read at every call, so that a deleted model
-answers nothing and a retrained one answers with its new version at once.
+Artifacts are cached by version. The row of a model is read at each call, so that a deleted model
+answers nothing, and a retrained one answers with its new version at once.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.explanation import Explanation
     from chalicelib.engines.vision.interface import TrainedVision
 
+# Cached artifacts; the least recently used one is evicted first.
 WARM_MODELS = 16
-"""Artifacts kept in memory; the least recently used one goes first."""
 _WHAT = "the image"
 
 
 class PicturePredictionService:
-    """Predicts with own and prebuilt vision models."""
+    """Predicts with trained and prebuilt vision models."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class PicturePredictionService:
         return [self._predict_one(account, model, each, types, options) for each in samples]
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Refuse a model that cannot answer images, as `predict` does, and count nothing."""
+        """Raise the errors of `predict` for a model that cannot answer, without counting."""
         self._checked(model, types)
 
     def _predict_one(
@@ -132,6 +132,7 @@ class PicturePredictionService:
         except BackboneNotInstalled as missing:
             raise BackboneMissing(model.model_id, missing.name) from missing
         finally:
+            # Large images leave free memory in the heaps; below a size nothing is returned.
             give_back_beyond()
         if model.type == DETECTION:
             return Prediction(items)
@@ -139,7 +140,7 @@ class PicturePredictionService:
         return Prediction(_labels(model, items, options.count), explanation=why)
 
     def _checked(self, model: ServedModel, types: Collection[str]) -> TrainedVision:
-        """Load a model, or refuse one that cannot answer."""
+        """Return a loaded model that can answer."""
         model.require_type(types)
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
@@ -150,11 +151,7 @@ class PicturePredictionService:
     def _read_for(
         self, model: ServedModel, sample: Sample, types: Collection[str]
     ) -> tuple[TrainedVision, Picture]:
-        """Bring and decode a picture as large as the model needs it; then check the model.
-
-        A picture that is of no use is refused before a model that is not ready, and both before
-        anything is counted.
-        """
+        """Return the loaded model and the image, decoded as large as the model needs it."""
         from chalicelib.formats.pictures.png_exif import standardize_orientation
         from chalicelib.formats.pictures.reading import read_picture
 
@@ -166,18 +163,21 @@ class PicturePredictionService:
         trained = self._warm.get(key, lambda: self._read(model)) if model.version else None
         least_side = trained.least_side if trained else 1
         picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
+        # After the image: errors of the request come before the state of the model.
         if trained is None:
             raise ModelNotReady(model.model_id, model.status)
         self._check_backbones(model, trained)
         return trained, picture
 
     def _check_backbones(self, model: ServedModel, trained: TrainedVision) -> None:
-        """Refuse a model whose backbones are not installed."""
+        """Raise BackboneMissing if a backbone of the model is not installed."""
         for use in trained.backbones:
             try:
                 installed = self._backbones.facts(use.name).sha256
             except BackboneNotInstalled:
                 installed = ""
+            # Another version of the network gives other features, for which the head was not
+            # trained.
             if installed != use.sha256:
                 raise BackboneMissing(model.model_id, use.name)
 
@@ -190,7 +190,6 @@ class PicturePredictionService:
         return explain(trained, picture, items[0].label) if items else ()
 
     def _read(self, model: ServedModel) -> TrainedVision:
-        """Read an artifact."""
         from chalicelib.engines.vision.registry import load
 
         content = self._models.artifact(model)
@@ -203,6 +202,6 @@ class PicturePredictionService:
 def _labels(
     model: ServedModel, answer: Sequence[Probability | Detection], count: int | None
 ) -> list[Probability]:
-    """Return the labels that are shown of an answer."""
+    """Return the labels to show."""
     items = [item for item in answer if isinstance(item, Probability)]
     return items[: None if model.type == MULTI_LABEL else count or TOP_LABELS]

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.classifier import TrainedText
 
+# Cached artifacts; the least recently used one is evicted first.
 WARM_MODELS = 1_000
-"""Artifacts kept in memory; the least recently used one goes first."""
+# Memory of all cached artifacts: enough for a thousand of 100 labels on the fast encoders.
 WARM_BYTES = 768 * 1024**2
-"""Memory that they may take together: a thousand of 100 labels on the fast encoders."""
 
 
 class PredictionService:
-    """Predicts with own and prebuilt models."""
+    """Predicts labels of texts with trained and prebuilt models."""
 
     def __init__(
         self, models: ServedModels, allowances: Allowances, encoders: EncoderPool, threads: int = 1
@@ -79,7 +79,7 @@ class PredictionService:
             One prediction a text. It has no label if the text is out of the model's domain.
 
         Raises:
-            InvalidParameter: the model is of another type.
+            InvalidParameter: the model has another type.
             ModelNotReady: it has not succeeded yet.
             EncoderMissing: it needs an encoder that is not installed.
             EncoderUnreadable: it needs one whose files are damaged.
@@ -92,7 +92,7 @@ class PredictionService:
         return [self._counted(account, model, trained, text, options) for text in texts]
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Refuse a model that cannot answer texts, as `predict` does, and count nothing."""
+        """Raise the errors of `predict` for a model that cannot answer, without counting."""
         self._checked(model, dataset_type)
 
     def _counted(
@@ -118,14 +118,14 @@ class PredictionService:
             return [Prediction((), judgement=found) for found in judge(trained, blocks)]
         answers = []
         for row, text in enumerate(texts):
-            # One text a product: the last bits depend on how many rows a product has.
+            # One matrix product per text: its last bits depend on the number of rows.
             found = _ranked(trained, {k: v[row : row + 1] for k, v in blocks.items()}, options)
             why = self._explain(trained, text, found) if options.explains else None
             answers.append(Prediction(found, explanation=why))
         return answers
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
-        """Load a model, or refuse one that cannot answer."""
+        """Return a loaded model that can answer."""
         model.require_type((dataset_type,))
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
@@ -135,6 +135,8 @@ class PredictionService:
                 installed = self._encoders.sha256(use.name)
             except EncoderDamaged as cause:
                 raise EncoderUnreadable(model.model_id, use.name) from cause
+            # Another version of the encoder gives other vectors, for which the head was not
+            # trained.
             if installed != use.sha256:
                 raise EncoderMissing(model.model_id, use.name)
         return trained
@@ -147,7 +149,7 @@ class PredictionService:
         return explain(trained, partial(self._encode, trained), document, found[0].label)
 
     def _encode(self, trained: TrainedText, texts: Sequence[str]) -> Blocks:
-        """Turn texts into the vectors that a model needs, float32, shape (texts, dims) each."""
+        """Return the vectors of texts by encoder, float32, each of shape (texts, dims)."""
         names = [use.name for use in trained.encoders]
         if len(texts) == 1:
             return self._encoders.vectors(names, texts[0])
@@ -156,7 +158,6 @@ class PredictionService:
         }
 
     def _read(self, model: ServedModel) -> TrainedText:
-        """Read an artifact."""
         from chalicelib.engines.text.classifier import load
 
         content = self._models.artifact(model)
@@ -167,7 +168,7 @@ class PredictionService:
 
 
 def _ranked(trained: TrainedText, blocks: Blocks, options: PredictionOptions) -> Ranked:
-    """Answer one text by its vectors; nothing when it is out of the model's domain."""
+    """Return the labels of one text; none if it is out of the model's domain."""
     answers = trained.answer(blocks)
     if bool(answers.is_rejected[0]):
         return ()

@@ -1,8 +1,8 @@
-"""Embeddings of a dataset's texts: computed once, kept by digest beside the dataset.
+"""Embeddings of a dataset's texts, computed once and stored by digest with the dataset.
 
-The ingest queue embeds the parts of an upload from the first one on; a training that begins
-meanwhile takes parts from the end, so that both work on one dataset and meet once.
-What no part has, feedback or another encoder, the training embeds afterwards.
+The ingest queue embeds the parts of an upload in order. A training that starts meanwhile takes
+parts from the end, so that both meet once. Texts in no part, such as feedback, are embedded by the
+training afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddingService:
-    """Turns texts into vectors, remembering those of datasets."""
+    """Computes vectors of texts, and stores those of datasets."""
 
     def __init__(
         self,
@@ -46,28 +46,20 @@ class EmbeddingService:
         self._threads = threads
 
     def run_part(self, job: EmbedJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Embed one part of an upload; False when there was nothing to do.
-
-        Args:
-            job: as made by `embed_job`.
-            remaining_seconds: time left of this function's run, which a part always has.
-        """
+        """Embed one part of an upload; return False if there was nothing to do."""
+        # A part is small enough for the shortest run, so the remaining time does not matter.
         del remaining_seconds
         texts = self._parts.items(job.part)
         dataset = self._datasets.find(job.account_id, job.family, job.dataset_id)
         if texts is None or dataset is None or dataset.status == DELETION_PENDING:
             return False
         self._embed_part(dataset, job.part, texts)
+        # The dataset may have been deleted meanwhile, after its deletion listed the objects.
         self.revert(dataset.account_id, dataset.family, job.dataset_id)
         return True
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
-        """Embed the parts that wait, the last ones first: the queue began with the others.
-
-        Args:
-            dataset: whose uploads have parts; those of uploads to come are left to the queue.
-            check: called between parts with the parts done and all parts; raises to stop.
-        """
+        """Embed the open parts of a dataset, last part first; `check` raises to stop."""
 
         def embed(part: str) -> None:
             texts = self._parts.items(part)
@@ -77,12 +69,12 @@ class EmbeddingService:
         work_off(lambda: self._parts.waiting(dataset.dataset_id), embed, check)
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Embed texts that a training gave away."""
+        """Embed texts that a training delegated."""
         del model
         self._embed(part.dataset_id, part.engine, part.items, part.name)
 
     def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
-        """Embed a part with every encoder of its language, and remove it."""
+        """Embed a part with each installed encoder of its language, and remove the part."""
         name = f"{PurePosixPath(part).parent.name}-{PurePosixPath(part).stem}"
         for encoder in encoder_names(dataset.language, None):
             if self._encoders.is_installed(encoder):
@@ -97,14 +89,14 @@ class EmbeddingService:
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> Singles:
-        """Return the vectors of a dataset's texts, embedding those that are not there yet.
+        """Return the vectors of a dataset's texts; compute missing ones.
 
         Args:
-            dataset_id: dataset whose embeddings are used and added to.
+            dataset_id: dataset whose embeddings are read and extended.
             encoder: name of the encoder.
             texts: texts in any order; equal ones are embedded once.
             check: called between parts with the texts done and all texts; raises to stop.
-            delegate: called once with the texts that are not there yet; raises to stop.
+            delegate: called once with the texts without vectors; raises to stop.
 
         Returns:
             Float32, shape (texts, dims).
@@ -118,6 +110,7 @@ class EmbeddingService:
         known: set[str] = set()
         is_asked = False
         while True:
+            # In every round, because the queue writes vectors of the same dataset meanwhile.
             self._load_new(dataset_id, encoder, wanted, known)
             done, missing = wanted.filled, wanted.missing(PART_TEXTS)
             check(done, len(wanted))
@@ -130,7 +123,7 @@ class EmbeddingService:
             wanted.fill(*content)
 
     def embed(self, encoder: str, texts: Sequence[str]) -> Singles:
-        """Embed texts without remembering them, float32, shape (texts, dims).
+        """Return vectors of texts without storing them, float32, shape (texts, dims).
 
         Raises:
             EncoderNotInstalled: the encoder's files are missing.
@@ -140,7 +133,7 @@ class EmbeddingService:
     def _load_new(
         self, dataset_id: int, encoder: str, wanted: VectorTable, known: set[str]
     ) -> None:
-        """Read the shards that were written since the last look."""
+        """Read the shards that were written since the last call."""
         from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
         for key in self._artifacts.keys(self._prefix(dataset_id, encoder)):
@@ -153,24 +146,23 @@ class EmbeddingService:
     def _embed(
         self, dataset_id: int, encoder: str, texts: Sequence[str], name: str
     ) -> tuple[list[bytes], Singles]:
-        """Embed texts and write them as one shard."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         vectors = self.embed(encoder, texts)
         content = dump_shard([text_digest(text) for text in texts], vectors)
         self._artifacts.put(f"{self._prefix(dataset_id, encoder)}{name}.npz", content)
-        # What was just computed is read back rounded, so that the first training of a dataset
-        # and every later one see the same vectors.
+        # Read back, because storing rounds: the first training of a dataset must see the vectors
+        # that later ones see.
         digests, rounded = load_shard(content)
         return digests, rounded.astype(vectors.dtype)
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Take back what was written for a dataset that was deleted in between."""
+        """Delete the vectors of a dataset that was deleted meanwhile."""
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")
 
     def _prefix(self, dataset_id: int, encoder: str) -> str:
-        """Folder of an encoder's shards; another version of the encoder has another one."""
+        # The version is in the name, so that vectors of another version are never mixed in.
         version = self._encoders.get(encoder).sha256[:12]
         return f"{dataset_prefix(dataset_id)}embeddings/{encoder}-{version}/"

@@ -1,9 +1,8 @@
-"""Features of a dataset's pictures: computed once, kept by digest beside the dataset.
+"""Features of a dataset's images, computed once and stored by digest with the dataset.
 
-The ingest queue computes the parts of an upload, each picture as it is; a training takes what is
-there and computes the rest itself, from the other end, so that both may work on one dataset at
-the same time. What it computes is kept before it goes on: a training that runs out of time, or
-dies, loses at most one object of rows.
+The ingest queue computes the parts of an upload in order, one view per image. A training loads what
+exists and computes the rest from the end, so that both can work on one dataset at the same time.
+Each group of rows is stored at once: a training that dies loses at most one object.
 """
 
 from __future__ import annotations
@@ -48,12 +47,12 @@ if TYPE_CHECKING:
 
     Rows = tuple[tuple[int, int], list[Halves]]
 
+# Delegates works under a name. The pair is the fraction of rows that exist before and after them.
 Delegate = Callable[[str, list[PartWork], tuple[float, float]], None]
-"""Gives work away under a name; told the share of all rows that are there before and after it."""
+# Called between objects with the existing rows, all rows, and the rows made by this call.
 Check = Callable[[int, int, int], None]
-"""Called between objects with the rows that are there, all rows, and those made by this call."""
+# Remaining time of a function at which the next one continues with a part, in seconds.
 RESERVE_SECONDS = 60.0
-"""Time left of a function's run at which the next one goes on with a part, in seconds."""
 _LOOK_SHARE = 20
 _FEATURES = "features/"
 _VIEWS = "views/"
@@ -71,17 +70,17 @@ class FeatureServiceStores:
 
 
 class ThumbnailMaker(Protocol):
-    """Makes thumbnails of pictures that are decoded anyway."""
+    """Makes thumbnails of images that are decoded for their features."""
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> object:
-        """Make one; whether that works concerns nobody else."""
+        """Make and store one; failures are ignored."""
 
     def revert(self, dataset_id: int) -> None:
-        """Remove those of a dataset that is being deleted."""
+        """Delete the thumbnails of a deleted dataset."""
 
 
 class FeatureService:
-    """Turns pictures into features, remembering those of datasets."""
+    """Computes and stores the features of datasets."""
 
     def __init__(
         self,
@@ -96,14 +95,9 @@ class FeatureService:
         self._thumbnails = thumbnails
 
     def run_part(self, job: FeaturesJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Compute the features of one part of an upload, or some of them and send it again.
+        """Compute the features of one part of an upload; return whether this completed it.
 
-        Args:
-            job: as made by `features_job`.
-            remaining_seconds: time left of this function's run.
-
-        Returns:
-            Whether the part is done now; False, too, when there was nothing to do.
+        If the time is short, some features are computed and the job is sent again.
         """
         is_done = False
         part = job.part
@@ -132,20 +126,18 @@ class FeatureService:
         check: Check,
         delegate: Delegate = lambda stage, works, shares: None,
     ) -> StoredFeatures:
-        """Return the features of a training's pictures, computing those that are not there yet.
+        """Return the features of a training's images; compute missing ones.
 
         Args:
-            pictures: of one or more datasets.
-            extractor: turns them into features.
-            copies: views other than the pictures themselves that are wanted at most, of all
-                together; 0 for none.
-            is_default: whether the ingest uses this extractor for these pictures, too; its
-                waiting parts are done then.
-            check: told how far it has come; raises to stop.
-            delegate: called with rows that are not there, where they are many; raises to stop.
+            pictures: images of one or more datasets.
+            extractor: computes the features.
+            copies: maximum number of altered views of all images together.
+            is_default: whether the ingest uses the same extractor; then its open parts are done.
+            check: called with the progress; raises to stop.
+            delegate: called with the missing rows if they are many; raises to stop.
 
         Returns:
-            What can be read; the caller closes it.
+            The features of all readable images; the caller closes them.
 
         Raises:
             BackboneNotInstalled: the files of a backbone are missing.
@@ -164,7 +156,7 @@ class FeatureService:
         return found
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Compute rows that a training gave away."""
+        """Compute rows that a training delegated."""
         extractor = registry.extractor_for(model.type, model.request.algorithm, self._backbones)
         maker = _Maker(self._stores, extractor, self._settings.threads)
         wanted = [_read_item(item) for item in part.items]
@@ -174,7 +166,7 @@ class FeatureService:
             maker.make(part.dataset_id, group, f"{prefix}{start:05d}.npz")
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Take back what was written for a dataset that was deleted in between."""
+        """Delete what was written for a dataset that was deleted meanwhile."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")
@@ -187,20 +179,23 @@ class FeatureService:
         items: Sequence[str],
         remaining_seconds: Callable[[], float],
     ) -> bool:
-        """Make the objects of a part that are not there; False when time was short."""
+        """Compute the missing objects of a part; return False if the time was short."""
         extractor = registry.extractor_for(dataset.type, None, self._backbones)
         keep = self._thumbnails.keep
         maker = _Maker(self._stores, extractor, self._settings.threads, keep)
         path = PurePosixPath(part)
         before = int(path.stem) * PART_PICTURES * extractor.row_bytes
         if before >= self._settings.feature_bytes:
-            return True  # a training makes what it needs; most pictures are never trained
+            # Features of detection are large and most images are never trained on, so beyond this
+            # size a training computes what it needs.
+            return True
         prefix = f"{maker.folder(dataset.dataset_id)}{path.parent.name}-{path.stem}-"
         known, is_first = set(self._stores.artifacts.keys(prefix)), True
         for start in range(0, len(items), extractor.shard_rows):
             key = f"{prefix}{start:05d}.npz"
             if key in known:
                 continue
+            # At least one object per run, so that each run makes progress.
             if not is_first and remaining_seconds() < RESERVE_SECONDS:
                 return False
             group = items[start : start + extractor.shard_rows]
@@ -210,7 +205,7 @@ class FeatureService:
 
 
 class _Maker:
-    """Computes rows and keeps them as objects; several pictures at a time."""
+    """Computes rows of several images at a time, and stores them as objects."""
 
     def __init__(
         self,
@@ -219,14 +214,7 @@ class _Maker:
         threads: int,
         see: Callable[[int, str, Picture], object] = lambda *_: None,
     ) -> None:
-        """Keep what is needed.
-
-        Args:
-            stores: what is read and written.
-            extractor: turns pictures into rows.
-            threads: pictures at a time.
-            see: is shown each picture with its dataset and digest.
-        """
+        # `see` is called with each decoded image, its dataset and digest.
         self._stores = stores
         self.extractor = extractor
         self._threads = max(1, threads)
@@ -234,26 +222,27 @@ class _Maker:
         self._name = f"{extractor.name}-{extractor.version}"
 
     def folder(self, dataset_id: int, view: int = 0) -> str:
-        """Folder of a dataset's rows; another version of the extractor has another one."""
+        # The version is in the name, so that rows of another version are never mixed in.
         folder = f"{dataset_prefix(dataset_id)}{_FEATURES}{self._name}/"
         return f"{folder}{_VIEWS}" if view else folder
 
     def make(
         self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
     ) -> tuple[bytes, Shard] | None:
-        """Compute the rows of some views and keep them; what cannot be read is left out.
+        """Compute the rows of some views and store them; unreadable images are omitted.
 
         Args:
-            dataset_id: dataset of the pictures.
-            wanted: digest and view of each row, those of a picture one after the other.
-            key: where the rows are kept.
+            dataset_id: dataset of the images.
+            wanted: digest and view of each row, grouped by image.
+            key: key of the object.
 
         Returns:
-            The object and what it holds; None when no picture can be read.
+            The object and its index; None if no image can be read.
         """
         from chalicelib.engines.vision.features.shards import ShardEntry, dump_shard, read_head
 
         views: dict[bytes, list[int]] = {}
+        # An image is decoded once for all of its views.
         for digest, view in wanted:
             views.setdefault(digest, []).append(view)
         with ThreadPoolExecutor(self._threads) as pool:
@@ -273,7 +262,7 @@ class _Maker:
         return content, read_head(content)
 
     def _rows(self, dataset_id: int, digest: bytes, views: Sequence[int]) -> Rows | None:
-        """Compute size and rows of one picture; None when it cannot be read."""
+        """Return size and rows of one image; None if it cannot be read."""
         content = self._stores.pictures.get(dataset_id, digest.hex())
         try:
             picture = read_picture(
@@ -289,7 +278,7 @@ class _Maker:
 
 
 class _Gathering:
-    """One collection of a training's features: loads what is there, then makes what is missing."""
+    """Collects the features of one training: loads existing rows, then computes missing ones."""
 
     def __init__(
         self,
@@ -322,7 +311,7 @@ class _Gathering:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Collect the pictures as they are, then their other views as far as there is space."""
+        """Collect a plain view of each image, then altered views as far as there is space."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
@@ -335,6 +324,7 @@ class _Gathering:
         )
         self._total = min(wanted, plain + copies)
         self._is_default = is_default
+        # Plain views first: only with them are the sizes of images known, on which views depend.
         self._complete(0)
         self._count_views(most_bytes, copies)
         if self._total > len(self._pictures) - len(self._broken):
@@ -349,7 +339,7 @@ class _Gathering:
         )
 
     def _clear_parts(self) -> None:
-        """Remove the waiting parts of uploads whose pictures this training makes or has made."""
+        """Delete the open parts of uploads whose images this training covers."""
         if not self._is_default:
             return
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
@@ -359,7 +349,7 @@ class _Gathering:
                     self._stores.parts.done(part)
 
     def _complete(self, first_view: int) -> None:
-        """Load or make every row from a view on."""
+        """Load or compute all rows from a view on."""
         waiting = [
             (number, view)
             for number, views in enumerate(self._views)
@@ -372,8 +362,8 @@ class _Gathering:
         while True:
             self._check(len(self._rows), self._total, self._made)
             self._unseen += 1
-            # The ingest may have made some meanwhile. Listing costs as much as there is: done
-            # ever less often, its sum stays in proportion to the work.
+            # The ingest may have made some meanwhile. A listing costs as much as there are keys, so
+            # it is done less and less often, in proportion to the work.
             if self._unseen * _LOOK_SHARE >= len(self._known):
                 self._load_new(first_view, expected)
             group = self._next_group(waiting)
@@ -385,7 +375,7 @@ class _Gathering:
             self._make(group)
 
     def _offer(self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int) -> None:
-        """Give the rows away that are not there, if they are many."""
+        """Delegate the missing rows if they are many."""
         by_dataset: dict[int, list[str]] = {}
         for number, view in waiting:
             if row_key(number, view) not in self._rows and number not in self._broken:
@@ -403,7 +393,7 @@ class _Gathering:
         self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Take rows of one dataset that are not there, from the end: the ingest starts in front."""
+        """Return missing rows of one dataset, from the end, because the ingest starts in front."""
         group: list[tuple[int, int]] = []
         while waiting and len(group) < self._extractor.shard_rows:
             number, view = waiting[-1]
@@ -415,7 +405,7 @@ class _Gathering:
         return group[::-1]
 
     def _make(self, group: Sequence[tuple[int, int]]) -> None:
-        """Make one object of rows and take them over."""
+        """Compute one object of rows and add them."""
         dataset_id = self._pictures[group[0][0]][0]
         key = f"{self._maker.folder(dataset_id, group[0][1])}{new_string_id()}.npz"
         wanted = [(self._pictures[number][1], view) for number, view in group]
@@ -427,7 +417,7 @@ class _Gathering:
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
     def _load_new(self, first_view: int, expected: int) -> None:
-        """Take over what was written since the last look."""
+        """Load the objects that were written since the last call."""
         self._unseen = 0
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
             folder = self._maker.folder(dataset_id)
@@ -441,7 +431,7 @@ class _Gathering:
                 self._load(dataset_id, key)
 
     def _load(self, dataset_id: int, key: str) -> None:
-        """Take over one object; a damaged one is made again under another name."""
+        """Load one object; a damaged one is computed again under another name."""
         from chalicelib.engines.vision.features.shards import head_bytes, read_head, read_shard
 
         artifacts = self._stores.artifacts
@@ -451,6 +441,8 @@ class _Gathering:
                 if content is not None:
                     self._take(dataset_id, key, read_shard(content), content)
             else:
+                # With full memory only the index is read; rows are read from the bucket when they
+                # are used.
                 head = artifacts.get_range(key, 0, head_bytes(self._extractor.shard_rows))
                 if head is not None:
                     self._take(dataset_id, key, read_head(head), None)
@@ -459,7 +451,7 @@ class _Gathering:
         self._check(len(self._rows), self._total, 0)
 
     def _take(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
-        """Take over the rows that are wanted."""
+        """Add the rows of an object that this training uses."""
         if shard.row_bytes != self._extractor.row_bytes:
             return
         whole = None if content is None else memoryview(content)
@@ -473,7 +465,7 @@ class _Gathering:
             self._sizes[number] = entry.size
 
     def _count_views(self, most_bytes: int, copies: int) -> None:
-        """Decide how many views each picture has; those that cannot be read have none."""
+        """Set the number of views of each image; unreadable images have none."""
         sizes = [self._sizes.get(number) for number in range(len(self._pictures))]
         plain, wanted = (
             [self._extractor.views(*size, augment=asked) if size else 0 for size in sizes]
@@ -487,6 +479,6 @@ class _Gathering:
 
 
 def _read_item(item: str) -> tuple[bytes, int]:
-    """Read digest and view of a row that was given away."""
+    """Return digest and view of a delegated row."""
     digest, _, view = item.partition(":")
     return bytes.fromhex(digest), int(view)

@@ -1,4 +1,4 @@
-"""Reads models: metrics, learning curve, card, lists."""
+"""Reads models: metrics, learning curve, card, evaluation, lists."""
 
 from __future__ import annotations
 
@@ -36,11 +36,10 @@ class Metrics:
     """Metrics of a model's last successful version."""
 
     model: Model
-    """The model."""
     created_at: datetime
-    """When the model was made."""
+    """Creation time of the model."""
     data: dict[str, Any]
-    """metricsData, in the API's own form."""
+    """`metricsData`, as the API returns it."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,15 @@ class EvaluationPage:
     """A page of a model's evaluation."""
 
     page: ListPage[EvaluatedExample]
-    """Those that were asked for."""
+    """The requested examples."""
     total: int
-    """How many there are of them."""
+    """Number of matching examples."""
     reliability: Sequence[ReliabilityBin]
-    """Of the whole evaluation."""
+    """Calibration of the whole evaluation."""
 
 
 class ModelService:
-    """The models of an account."""
+    """Reads the models of an account."""
 
     def __init__(
         self, models: ModelStore, files: ModelVersions, curves: CurveStore, prebuilt: PrebuiltStore
@@ -67,10 +66,11 @@ class ModelService:
         self._prebuilt = prebuilt
 
     def get(self, account_id: str, model_id: str) -> Model:
-        """Read one model.
+        """Return one model.
 
         Raises:
-            ModelNotFound: the account has no such model; of a prebuilt one, naming its card.
+            PrebuiltHasCardOnly: the id is that of a prebuilt model.
+            ModelNotFound: the account has no such model.
         """
         if model_id in PREBUILT:
             family = LANGUAGE if PREBUILT[model_id] in FAMILY_TYPES[LANGUAGE] else VISION
@@ -82,7 +82,7 @@ class ModelService:
         return model
 
     def metrics(self, model: Model) -> Metrics:
-        """Read the metrics of the last successful version.
+        """Return the metrics of the last successful version.
 
         Raises:
             MetricsNotFound: no training has succeeded yet.
@@ -93,11 +93,11 @@ class ModelService:
         return Metrics(model, model.created_at, data)
 
     def curve(self, model: Model, offset: int, count: int) -> ListPage[dict[str, Any]]:
-        """Read the learning curve of the last run, as far as it has come."""
+        """Return the learning curve of the last run so far."""
         return self._curves.page(model, offset, count)
 
     def card(self, account_id: str, model_id: str) -> dict[str, Any]:
-        """Read the card of a model's last successful version, or of a prebuilt model.
+        """Return the card of a model's last successful version, or of a prebuilt model.
 
         Raises:
             ModelNotFound: the account has no such model.
@@ -118,10 +118,10 @@ class ModelService:
     def evaluation(
         self, model: Model, wanted: EvaluatedFilter, offset: int, count: int
     ) -> EvaluationPage:
-        """Read what the model answers to its own examples when it has not seen them.
+        """Return the predictions of the model for its held-out examples.
 
         Raises:
-            EvaluationNotKept: the model keeps none.
+            EvaluationNotKept: the model has no stored evaluation.
         """
         kept = self._files.evaluation(model)
         if kept is None:

@@ -1,10 +1,9 @@
-"""Does what trainings give away, on the workers of uploads' embeddings and of batches.
+"""Computes delegated parts of trainings, on the workers of uploads and batches.
 
-A training that meets much work for an encoder or extractor writes it as parts, lends its lease to
-them and ends its function. Whoever has done a part sends the one some places further on, as in a
-batch, so an account has no more than those waiting; the last one wakes the training. While no part
-is done for some minutes (its queue is long, its worker died), the lease ends, and the training is
-taken up as after any death: it does what is left itself, from the other end.
+A training with much work for an encoder or extractor writes it as parts, lends its lease to them
+and ends its function. Each finished part sends the part some places later, as in a batch; the last
+one wakes the training. If no part finishes for some minutes, the lease ends, and the training
+resumes and computes the remaining parts itself, from the end.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ if TYPE_CHECKING:
 
 
 class PartMaker(Protocol):
-    """Turns texts into vectors, or pictures into features, and keeps them beside the dataset."""
+    """Computes and stores vectors of texts, or features of images."""
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Do a part; whoever does it again writes the same."""
+        """Compute a part; a repetition writes the same objects."""
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Take back what was written for a dataset that was deleted in between."""
+        """Delete what was written for a dataset that was deleted meanwhile."""
         ...
 
 
 class TrainingPartService:
-    """Gives parts of trainings away, and does them."""
+    """Delegates parts of trainings, and computes them."""
 
     def __init__(
         self,
@@ -57,28 +56,30 @@ class TrainingPartService:
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Give work away, as `PartDelegation` says."""
+        """Delegate work; see `PartDelegation`."""
+        # Once for each stage of a run: a resumed training computes what is left itself.
         if works and not self._parts.was_written(model, stage):
             self._parts.write(model, stage, works, shares)
             raise PartsSent(stage, min(len(works), PARTS_AT_ONCE))
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Do the parts of a run that wait, as `PartDelegation` says."""
+        """Compute the open parts of a run; see `PartDelegation`."""
         work_off(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
-        """Do a part, and let the next one or the training itself go on.
+        """Compute a part, then send the next part or wake the training.
 
         Args:
             job: as made by `train_part_job`.
-            delivery: how often the queue has brought this message.
+            delivery: how often the queue has delivered this message.
         """
         key, model = job.part, self._running(job)
         if model is None:
             return
         if not self._make(model, key) and delivery == 1:
-            # One too many: whoever did the part has sent what comes after it.
+            # A duplicate message: the worker that computed the part has sent the next one.
             return
+        # The training may have ended or its dataset may be deleted since the part started.
         if self._running(job) is None:
             self._makers[model.family].revert(model.account_id, model.family, model.dataset_id)
             return
@@ -93,7 +94,7 @@ class TrainingPartService:
             queue.send_part(lent, following)
 
     def _make(self, model: Model, key: str) -> bool:
-        """Do a part and remove it; False when it was done before."""
+        """Compute a part and remove it; return False if it was done before."""
         part = self._parts.read(key)
         if part is None:
             return False
@@ -102,7 +103,7 @@ class TrainingPartService:
         return True
 
     def _running(self, job: TrainPartJob) -> Model | None:
-        """Find the training of a part; None when it is over."""
+        """Return the training of a part; None if it has ended."""
         model = self._models.find(job.account_id, job.model_id)
         is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status == RUNNING else None

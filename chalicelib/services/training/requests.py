@@ -55,7 +55,7 @@ class TrainingServiceStores:
 
 
 class TrainingService:
-    """The accepting side of trainings: one training for each accepted request."""
+    """Accepts trainings: exactly one training for each accepted request."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class TrainingService:
     def request(
         self, account: Account, view: DatasetView, name: str, request: TrainRequest
     ) -> ModelView:
-        """Queue a new model's training.
+        """Queue the training of a new model.
 
         Raises:
-            BadRequest: a field is not allowed, or the examples do not suffice.
+            BadRequest: a field is not allowed, or there are too few examples.
             Conflict: the dataset is not available, or the profile is not installed.
             TooManyOpen: the account has too many open trainings.
         """
@@ -116,7 +116,7 @@ class TrainingService:
         """Queue a retraining under the same model id.
 
         Raises:
-            BadRequest: a field is not allowed, the dataset is gone, or too few examples.
+            BadRequest: a field is not allowed, the dataset was deleted, or has too few examples.
             Conflict: the model is busy, the dataset is not available, or the profile is not
                 installed.
             TooManyOpen: the account has too many open trainings.
@@ -137,6 +137,7 @@ class TrainingService:
         entry = self._guard(account, dataset, model.model_id)
         turn = self._stores.training_queue.turn(account.account_id, is_paid=account.is_paid)
         queued = self._stores.models.requeue(model, request, account.is_paid, turn)
+        # Another call has queued the model since this one read it.
         if queued is None:
             self._stores.guards.remove(account.account_id, dataset, [entry])
             raise ModelBusy(model.model_id, QUEUED, "retrained")
@@ -144,7 +145,7 @@ class TrainingService:
         return ModelView(queued, position)
 
     def view(self, model: Model) -> ModelView:
-        """Show a model with its place in the queue, counted now."""
+        """Return a model with its current place in the queue."""
         if model.status != QUEUED:
             return ModelView(model)
         return ModelView(model, 1 + self._stores.places.before(model))
@@ -152,7 +153,7 @@ class TrainingService:
     def _checked(
         self, view: DatasetView, request: TrainRequest, former: str | None = None
     ) -> TrainRequest:
-        """Check everything that a request may get wrong, its own fields first."""
+        """Return a validated request; its own fields are checked first."""
         dataset = view.dataset
         algorithm = checked_algorithm(dataset.type, request.algorithm, former)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
@@ -166,33 +167,31 @@ class TrainingService:
         return replace(request, algorithm=algorithm)
 
     def _check_global(self, dataset: Dataset, global_id: object) -> None:
-        """Refuse a global dataset that does not exist or is of another type."""
+        """Raise InvalidParameter if a global dataset does not exist or has another type."""
         if global_id is None:
             return
         found = self._stores.datasets.find(GLOBAL_ACCOUNT_ID, dataset.family, int(str(global_id)))
         if found is None or found.type != dataset.type or not found.available:
             raise InvalidParameter(
                 "trainParams",
-                f"withGlobalDatasetId {global_id} is no global dataset of type {dataset.type}; "
+                f"withGlobalDatasetId {global_id} is not a global dataset of type {dataset.type}; "
                 "list them with global=true.",
             )
 
     def _check_profile(self, dataset: Dataset, algorithm: str | None, profile: object) -> None:
-        """Refuse a profile that was asked for and is not installed; another is never taken for it.
-
-        Raises:
-            ProfileMissing: names its encoders and the command that installs them.
-        """
+        """Raise ProfileMissing if a requested profile is not installed."""
         if profile is None:
             return
+        # A requested profile is never replaced by another one.
         names = encoder_names(dataset.language, algorithm, str(profile))
         missing = [name for name in names if not self._encoders.is_installed(name)]
         if missing:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset, model_id: str) -> str:
-        """Count the training at the account and guard the dataset."""
+        """Count the training against the account, and protect the dataset from deletion."""
         guards, limit = self._stores.guards, self._settings.max_open_trainings
+        # Entries name the model, so that those of dead calls can be recognised and removed.
         entry = guards.new(model_id)
         if not guards.add_to_account(account.account_id, entry, limit):
             raise TooManyOpen(
@@ -219,14 +218,14 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove an entry; one that stays is taken for a left-over later."""
+        """Remove an entry; if this fails, it is recognised as stale later."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:
             log.warning("unguard_failed", dataset=dataset.dataset_id)
 
     def _enqueue(self, model: Model) -> None:
-        """Send the job; when the queue fails, the sweep finds the model's row and sends it."""
+        """Send the job; if the queue fails, the sweep sends it later."""
         try:
             self._stores.training_queue.announce(train_job(model))
         except StorageUnavailable:

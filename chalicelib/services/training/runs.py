@@ -1,8 +1,7 @@
-"""The life of a training run: lease, attempts, continuation, end, publication.
+"""Runs trainings: lease, attempts, continuation, publication, end.
 
-Entered by the training queues. What is learned, and how, is the learners' matter: text_learning.py
-and vision_learning.py beside this file. Every write is fenced; the artifact lies complete under a
-version of its own before the model's row is switched to it.
+Called by the training queues. The learners train: text_learner.py and vision_learner.py. Every
+write is fenced. The artifact is complete under a new version before the model's row points to it.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.run_parts import RunParts
     from chalicelib.stores.models.versions import ModelVersions
 
+# Minimum time between two progress reports, in seconds: each is a write of the row.
 REPORT_SECONDS = 0.5
-"""Shortest time between two progress reports, in seconds."""
+# Time between two checks for waiting trainings, in seconds.
 LOOK_SECONDS = 3.0
-"""Time between two looks at who else waits, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +75,6 @@ class TrainingRunService:
         clock: Clock,
         settings: Settings,
     ) -> None:
-        """Put the service together.
-
-        Args:
-            stores: what a run reads and writes.
-            learners: by family of datasets.
-            clock: tells the time.
-            settings: leases and attempts.
-        """
         self._stores = stores
         self._queue = stores.training_queue
         self._learners = learners
@@ -91,36 +82,38 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the model whose turn it is, be it the one of the message or another.
+        """Train the next model in turn, which may be another than that of the message.
 
         Args:
             job: as made by `train_job`.
-            remaining_seconds: time left of this function's run.
+            remaining_seconds: returns the remaining time of the function.
             delivery: how often the queue has delivered this message.
         """
         model = self._queue.acquire(job)
         if model is None or model.model_id != job.model_id:
-            self._tell_again(job, delivery)
+            self._emit_again(job, delivery)
         if model is None:
             return
         if model.attempts > self._settings.max_attempts:
+            # The last attempt died without an outcome.
             self._give_up(model, model.last_error)
         else:
-            # Perhaps of another account than the message was sent for.
+            # It may belong to another account than the message.
             with log.bound(account=model.account_id, model=model.model_id):
                 self._attempt(model, remaining_seconds)
         if model.model_id != job.model_id:
-            # Its message went to another's turn: without a new one this job would be forgotten.
+            # Another job has used this message, so this job needs a new one.
             self._queue.remind(job)
 
     def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
-        """Train, and bring the run to where the outcome wants it."""
+        """Train, and store the outcome."""
         started = time.monotonic()
         try:
             self._train(model, remaining_seconds)
         except LeaseLost:
             log.warning("training_lease_lost", model=model.model_id)
             self._revert(model)
+        # Running out of time is not a failed attempt: the next function continues.
         except TimedOut:
             served = model.served_seconds + time.monotonic() - started
             self._queue.put_back(model, served)
@@ -128,6 +121,7 @@ class TrainingRunService:
             served = model.served_seconds + time.monotonic() - started
             if not self._queue.wait_for_parts(model, served, sent):
                 self._revert(model)
+        # Another attempt would fail in the same way, so the run ends.
         except (TrainingFailed, EncoderNotInstalled, BackboneNotInstalled) as failure:
             self._end(model, str(failure))
         except Exception as error:
@@ -135,7 +129,6 @@ class TrainingRunService:
             raise
 
     def _train(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
-        """Train under a heartbeat and publish."""
         started = time.monotonic()
         leases = self._stores.model_leases
         dataset = self._dataset(model)
@@ -148,9 +141,9 @@ class TrainingRunService:
         self._clean_up(model, entries)
 
     def _publish(self, model: Model, learned: LearnedModel, started: float) -> None:
-        """Write a version whole, then switch the model's row to it."""
+        """Write all files of a version, then point the model's row to it."""
         saving = time.monotonic()
-        # With the fence, so that two who hold themselves for the owner never share a file.
+        # The fence is in the name, so that a stalled worker and its successor never share a file.
         version = f"r{model.run}-{model.fence}"
         suspects = suspects_document(learned.suspects)
         documents = {METRICS: learned.metrics, CARD: learned.card, SUSPECTS: suspects}
@@ -161,29 +154,30 @@ class TrainingRunService:
         try:
             self._stores.model_leases.succeed(model, version, stats)
         except LeaseLost:
-            # Nobody else knows this version, and its model may have been deleted meanwhile.
+            # No row refers to this version, so nothing else would ever delete it.
             self._stores.model_files.delete_version(model, version)
             raise
         journal.training_done(model.model_id, model.type, stats.total_seconds)
-        self._tell(model, "training.succeeded")
+        self._emit(model, "training.succeeded")
 
-    def _tell(self, model: Model, event: str) -> None:
-        """Tell webhooks how a training has ended."""
+    def _emit(self, model: Model, event: str) -> None:
+        """Emit the event of a finished training."""
         ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
-    def _tell_again(self, job: TrainJob, delivery: int) -> None:
-        """Tell how a run has ended whose message comes again: its worker may have died before."""
+    def _emit_again(self, job: TrainJob, delivery: int) -> None:
+        """Emit the event again for a repeated message: its worker may have died before it."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)
         if model is not None and model.run == job.run and model.status not in OPEN:
-            self._tell(model, f"training.{model.status.lower()}")
+            self._emit(model, f"training.{model.status.lower()}")
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
-        """Put the statistics together; both times are of the monotonic clock."""
+        """Return the statistics; both times are of the monotonic clock."""
         now = time.monotonic()
         total = now - started
+        # A run that was continued counts from its first function, whose monotonic clock is gone.
         if learned.begun_at is not None:
             total = max(total, (self._clock() - learned.begun_at).total_seconds())
         rest = total - (now - saving) - learned.training_seconds
@@ -201,11 +195,7 @@ class TrainingRunService:
         )
 
     def _dataset(self, model: Model) -> Dataset:
-        """Read the dataset.
-
-        Raises:
-            TrainingFailed: it was deleted.
-        """
+        """Return the dataset; raise TrainingFailed if it was deleted."""
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise TrainingFailed(
@@ -215,7 +205,6 @@ class TrainingRunService:
         return dataset
 
     def _end(self, model: Model, message: str) -> None:
-        """End the run as FAILED."""
         entries = self._stores.guards.of_run(model)
         try:
             self._stores.model_leases.fail(model, message)
@@ -223,16 +212,16 @@ class TrainingRunService:
             log.warning("training_lease_lost", model=model.model_id)
             return
         journal.training_failed(model.model_id, model.type)
-        self._tell(model, "training.failed")
+        self._emit(model, "training.failed")
         self._clean_up(model, entries)
 
     def _give_up(self, model: Model, cause: str) -> None:
-        """End a run that is out of attempts."""
+        """End a run after its last attempt."""
         self._end(model, out_of_attempts(self._settings.max_attempts, cause))
         journal.job_given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove guards and saved states of a run that has ended; left-overs do no harm."""
+        """Remove guards and checkpoints of a finished run; failures are harmless."""
         try:
             self._stores.guards.release(model, entries)
         except StorageUnavailable:
@@ -240,15 +229,15 @@ class TrainingRunService:
         try:
             self._discard(model)
         except StorageUnavailable:
-            log.warning("forget_failed", model=model.model_id)
+            log.warning("clean_up_failed", model=model.model_id)
 
     def _discard(self, model: Model) -> None:
-        """Remove what only a run that goes on needs."""
+        """Delete what only a running training needs."""
         self._learners[model.family].discard(model)
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Remove what a worker that was stalled may have written for a run that is over."""
+        """Delete what a stalled worker may have written for a finished run."""
         try:
             self._stores.model_leases.discount(model)
             current = self._stores.models.find(model.account_id, model.model_id)
@@ -260,7 +249,7 @@ class TrainingRunService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _retry(self, model: Model, error: Exception) -> None:
-        """Leave the run to another attempt, or end it when it is out of attempts."""
+        """Leave the run to another attempt, or end it after the last one."""
         cause = attempt_cause(model.family, error)
         log.error("training_interrupted", error, model=model.model_id)
         try:
@@ -273,7 +262,7 @@ class TrainingRunService:
 
 
 class _RunControl:
-    """Reports how far a run has come, not more often than worth it."""
+    """Reports progress of a run at a limited rate, and says when to stop."""
 
     def __init__(
         self,
@@ -288,36 +277,32 @@ class _RunControl:
         self._model = model
         self._beat = heartbeat
         self._remaining_seconds = remaining_seconds
-        self._began = self._looked_at = time.monotonic()
-        self._steps_aside = False
+        self._began = self._checked_at = time.monotonic()
+        self._must_yield = False
         self._reported_at = 0.0
         self._shown = model.progress
 
     def remaining_seconds(self) -> float:
-        """Time until the function is stopped, in seconds; 0 when another training must come first.
+        """Return the remaining time in seconds; 0 if another training must run first.
 
-        A learner then keeps what it has learnt, as at the end of a function's time.
+        The learner then saves its state, as at the end of a function's time.
         """
         now = time.monotonic()
-        if not self._steps_aside and now - self._looked_at >= LOOK_SECONDS:
-            self._looked_at = now
+        if not self._must_yield and now - self._checked_at >= LOOK_SECONDS:
+            self._checked_at = now
             served = self._model.served_seconds + now - self._began
             try:
-                self._steps_aside = self._queue.must_yield(self._model, served)
+                self._must_yield = self._queue.must_yield(self._model, served)
             except StorageUnavailable:
                 log.warning("queue_not_read", model=self._model.model_id)
-        return 0.0 if self._steps_aside else self._remaining_seconds()
+        return 0.0 if self._must_yield else self._remaining_seconds()
 
     def check(self) -> None:
-        """Return while the run is owned.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Raise LeaseLost if another worker owns the run."""
         self._beat.check()
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Write the progress when the last report is old enough; it never falls.
+        """Write the progress if the last report is old enough; progress never decreases.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -329,5 +314,5 @@ class _RunControl:
             self._leases.report(self._model, share, epochs)
 
     def is_due(self) -> bool:
-        """Tell whether the last report is old enough."""
+        """Return whether the last report is old enough for another."""
         return time.monotonic() - self._reported_at >= REPORT_SECONDS

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 # Remaining time of a function at which the next function continues, in seconds.
 RESERVE_SECONDS = 60.0
+# Fractions of the progress; publishing the model takes the rest.
 _EMBED_SHARE, _FIT_SHARE = 0.5, 0.45
 
 
@@ -99,7 +100,9 @@ class TextLearner:
         begun_at, datasets = self._found(model, dataset, control)
         texts = self._examples.read(model, datasets)
         progress = _Progress(control, self._curves.writer(model))
+        # Parts that no worker has computed, after the lease that was lent to them has ended.
         self._parts.finish(model, progress.on_sample)
+        # Chosen before the sample is drawn, because larger vectors allow fewer texts.
         profile = self._profile(model, dataset, texts, progress)
         texts = self._bounded(texts, profile)
         self._finish_parts(dataset, texts, profile, progress)
@@ -130,6 +133,8 @@ class TextLearner:
     ) -> tuple[datetime, list[Dataset]]:
         """Return when the run began and the datasets as they were then."""
         datasets = self._examples.datasets(model, dataset)
+        # A resumed run trains on the examples of its start, so that its result does not depend on
+        # deaths.
         beginning = self._checkpoints.beginning(model)
         if beginning is None:
             control.check()
@@ -179,6 +184,8 @@ class TextLearner:
         if asked is not None or profile.name != ACCURATE:
             return profile
         self._finish_parts(dataset, texts, profile, progress)
+        # The large encoders are compared with the small ones before they are paid for in every
+        # answer.
         return self._worthwhile(wanted, texts, profile, progress)
 
     def _worthwhile(
@@ -216,6 +223,7 @@ class TextLearner:
             TimedOut: the function's time is nearly up.
         """
         of_parts = encoder_names(dataset.language, None)
+        # A part gets vectors of all encoders of the queue, which this training may not need.
         if texts.available or not set(of_parts) <= set(profile.encoders):
             return
 
@@ -294,6 +302,7 @@ class _Progress:
         Raises:
             TimedOut: less than `seconds` are left, and the next function has more.
         """
+        # Only after work of this function: another one would not have more time otherwise.
         if self.has_embedded and self._control.remaining_seconds() < seconds:
             raise TimedOut("The embeddings are finished; the next function trains on them.")
 

@@ -60,9 +60,11 @@ RESERVE_SECONDS = 120.0
 SAVE_EPOCH_SECONDS = 2.0
 # Maximum time between two checkpoints, also within an epoch, in seconds.
 SAVE_SECONDS = 20.0
+# More than any dataset needs: the number of copies is bounded by their size.
 _ALL_COPIES = 10**9
 # One seed for all trainings, so that equal data gives equal models.
 SEED = 0
+# Fractions of the progress; publishing the model takes the rest.
 _FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
 
 
@@ -160,6 +162,7 @@ class VisionLearner:
             self._features.revert(dataset.account_id, dataset.family, dataset.dataset_id)
             raise
         with closing(features):
+            # Images that cannot be decoded any more have no features.
             pictures = pictures.keep(features.places)
             if not pictures.pictures:
                 raise TrainingFailed(
@@ -245,6 +248,7 @@ class VisionLearner:
         saved = load_checkpoint(content, fingerprint) if content else None
         if saved is not None:
             curve = stores.curves.writer(model, saved.epochs)
+            # A gap in the stored curve could not be filled again, so the training starts again.
             training = self._restored(model, data, options, saved) if curve.is_whole else None
             if training is not None:
                 return _OpenTraining(model, training, curve, fingerprint, saved.seconds)
@@ -274,6 +278,7 @@ class VisionLearner:
                 run.curve.add(step.record)
                 run.curve.flush()
             control.report(_FEATURES_SHARE + _STEPS_SHARE * step.share, run.curve.epochs)
+            # Read once, so that a late step is saved before the function stops.
             is_late = control.remaining_seconds() < RESERVE_SECONDS
             idle = time.monotonic() - run.saved
             ended = step.record is not None and idle >= SAVE_EPOCH_SECONDS

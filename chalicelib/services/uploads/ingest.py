@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.ingest_queue import IngestQueue
 
+# Pause between two checks of an upload that another worker owns, in seconds.
 _PAUSE_SECONDS = 0.1
-"""Between two looks at an upload that a worker owns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +91,12 @@ class IngestServiceStores:
 
 
 class Reader(Protocol):
-    """Knows the files of one family."""
+    """Reads the files of one family."""
 
     max_bytes: int
     """Largest file behind a `path`."""
     download_seconds: float
-    """Longest time that a `path` may take to download, in seconds."""
+    """Time limit of a download, in seconds."""
 
     def read(
         self,
@@ -108,22 +108,17 @@ class Reader(Protocol):
         """Plan how a file is read into the dataset.
 
         Args:
-            owned: the dataset that it is read into.
-            file: seekable, read from its start.
+            owned: the dataset.
+            file: the file, seekable.
             check: called often; raises to stop.
-            begin: takes the counts before the first example, to know how far a file was read
-                that is refused.
+            begin: takes the counts before the first example, for the receipt of a refused file.
 
         Raises:
-            InvalidUpload: the file is of no use, or breaks a limit of the dataset.
+            InvalidUpload: the file has nothing usable, or breaks a limit of the dataset.
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Remove what reading a file that failed has stored.
-
-        Raises:
-            LeaseLost: another worker owns the dataset, or it is being deleted.
-        """
+        """Delete what the reading of a failed file has stored."""
 
 
 class IngestService:
@@ -145,7 +140,7 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the upload whose turn it is, be it the one of the message or another.
+        """Read the next upload in turn, which may be another than that of the message.
 
         Args:
             job: as made by `ingest_job`.
@@ -153,24 +148,22 @@ class IngestService:
         """
         owned = self._queue.acquire(job)
         if owned is not None:
-            # Perhaps of another account than the message was sent for.
+            # It may belong to another account than the message.
             dataset = owned.dataset
             with log.bound(account=dataset.account_id, dataset=dataset.dataset_id):
                 self._attempt(owned)
             if dataset.upload_id != job.upload_id:
-                # Its message went to another's turn: without a new one this job would be forgotten.
+                # Another job has used this message, so this job needs a new one.
                 self._queue.remind(job)
         if owned is None or owned.dataset.upload_id != job.upload_id:
-            self._tell_again(job, delivery)
+            self._emit_again(job, delivery)
 
     def run_now(self, job: IngestJob, remaining_seconds: float) -> None:
         """Read one upload within a call, or wait for the worker that owns it.
 
-        A worker that came for another upload may have found this one waiting.
-
         Args:
             job: as made by `ingest_job`.
-            remaining_seconds: stop without harm after this time.
+            remaining_seconds: time limit; afterwards the queue continues.
         """
         ends_at = time.monotonic() + remaining_seconds
         while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:
@@ -180,10 +173,9 @@ class IngestService:
             time.sleep(min(_PAUSE_SECONDS, left))
 
     def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> bool:
-        """Read an upload and end it, or leave it to another attempt; 0 s means no limit.
+        """Read an upload and store the outcome; return False if another worker owns it.
 
-        Returns:
-            False when another worker owns it by now.
+        `remaining_seconds` 0 means no limit.
         """
         if owned.lease.attempts > self._settings.max_attempts:
             self._give_up(owned, owned.lease.last_error)
@@ -196,6 +188,7 @@ class IngestService:
             self._stores.dataset_leases.discount(owned)
             return False
         except TimedOut:
+            # Running out of time does not count as a failed attempt.
             self._stores.dataset_leases.put_back(owned)
         except StorageUnavailable as error:
             self._retry(owned, error)
@@ -213,7 +206,6 @@ class IngestService:
         remaining_seconds: float,
         begin: Callable[[UploadScan], object],
     ) -> None:
-        """Read the file under a heartbeat."""
         began = time.monotonic()
         with self._heartbeat(owned) as heartbeat, tempfile.TemporaryFile() as file:
             cancellation = Cancellation(heartbeat.check, self._clock, remaining_seconds)
@@ -231,7 +223,9 @@ class IngestService:
         rows = (reading.scan.seen, reading.scan.kept, reading.scan.rejected)
         dataset, seconds = owned.dataset, time.monotonic() - began
         journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
-        self._tell(dataset, "dataset.ready")
+        self._emit(dataset, "dataset.ready")
+        # After the commit: a death before it leaves too much counted until the recount, never too
+        # little.
         self._stores.capacity.end_upload(dataset, is_kept=True)
         self._drop_raw(owned)
         self._announce_parts(owned.dataset)
@@ -246,7 +240,7 @@ class IngestService:
         return self._readers[owned.dataset.family]
 
     def _drop_raw(self, owned: OwnedDataset) -> None:
-        """Delete an archive that is not read again; one that stays dies with its dataset."""
+        """Delete an archive, whose images are stored; if this fails, it goes with its dataset."""
         if owned.dataset.family != VISION:
             return
         key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
@@ -258,32 +252,32 @@ class IngestService:
     def _fail(
         self, owned: OwnedDataset, message: str, detail: str = "", scan: UploadScan | None = None
     ) -> None:
-        """End the upload as FAILED, with a receipt that says why, and what had been read."""
+        """End the upload as FAILED, with a receipt of the cause and of the rows read."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         full = message if detail in message else f"{message}: {detail}"
         receipt = replace(receipt, status="FAILED", message=full)
         receipt = receipt if scan is None else scan.fill_failed(receipt)
         try:
-            # An end whose reply was lost must keep the receipt that it has.
+            # Raises if the upload has ended, so that its receipt is not overwritten.
             self._stores.dataset_leases.renew(dataset, owned.lease)
             self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.dataset_leases.fail_upload(owned, message)
             self._stores.capacity.end_upload(dataset, is_kept=False)
             journal.upload_failed(dataset.dataset_id, dataset.type)
-            self._tell(dataset, "dataset.failed")
+            self._emit(dataset, "dataset.failed")
             self._drop_raw(owned)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
 
-    def _tell(self, dataset: Dataset, event: str) -> None:
-        """Tell webhooks how an upload has ended."""
+    def _emit(self, dataset: Dataset, event: str) -> None:
+        """Emit the event of a finished upload."""
         ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
-    def _tell_again(self, job: IngestJob, delivery: int) -> None:
-        """Tell how an upload has ended whose message comes again: its worker may have died."""
+    def _emit_again(self, job: IngestJob, delivery: int) -> None:
+        """Emit the event again for a repeated message: its worker may have died before it."""
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
@@ -291,10 +285,10 @@ class IngestService:
             return
         if dataset.status in (SUCCEEDED, FAILED):
             is_ready = dataset.status == SUCCEEDED
-            self._tell(dataset, "dataset.ready" if is_ready else "dataset.failed")
+            self._emit(dataset, "dataset.ready" if is_ready else "dataset.failed")
 
     def _discard(self, owned: OwnedDataset) -> None:
-        """Remove what a failed upload has stored, before others may use the dataset again."""
+        """Delete what a failed upload has stored, before the dataset becomes available."""
         if owned.dataset.family != VISION:
             return
         with self._heartbeat(owned) as heartbeat:
@@ -302,7 +296,7 @@ class IngestService:
             self._stores.parts.discard(owned.dataset.dataset_id, owned.dataset.receipt_id)
 
     def _retry(self, owned: OwnedDataset, error: Exception) -> None:
-        """Leave the upload to another attempt, or end it when it is out of attempts."""
+        """Leave the upload to another attempt, or end it after the last one."""
         cause = f"{type(error).__name__}: {error}"
         log.error("ingest_failed", error, dataset=owned.dataset.dataset_id)
         try:
@@ -314,18 +308,13 @@ class IngestService:
             log.warning("release_failed", dataset=owned.dataset.dataset_id)
 
     def _give_up(self, owned: OwnedDataset, cause: str) -> None:
-        """End an upload that is out of attempts."""
         attempts = min(owned.lease.attempts, self._settings.max_attempts)
         self._fail(owned, out_of_attempts(attempts, cause))
         journal.job_given_up("dataset", owned.dataset.dataset_id)
 
 
 class _Attempt:
-    """One attempt to read an upload: what it owns, and the steps up to the commit in their order.
-
-    Ids and the key of the raw file are remembered in the dataset's row, so that an attempt that
-    is repeated writes the same rows again.
-    """
+    """One attempt to read an upload; its methods are the steps in order."""
 
     def __init__(
         self,
@@ -341,14 +330,12 @@ class _Attempt:
         self._added: Mapping[int, Sequence[tuple[bytes, int]]] = {}
 
     def fetch(self, file: BinaryIO) -> None:
-        """Bring the raw file here; one from elsewhere is kept for later attempts."""
+        """Copy the raw file here; a file from elsewhere is stored for later attempts."""
         dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
         uploaded = claimed_file(dataset.account_id, upload.path, upload.etag)
         if upload.raw:
             if not artifacts.get_file(upload.raw, file):
-                raise InvalidUpload(
-                    "The uploaded file is not in the storage any more. Upload again."
-                )
+                raise InvalidUpload("The uploaded file is no longer stored. Upload it again.")
             return
         if uploaded is not None:
             self._stores.uploaded_files.read(uploaded, file)
@@ -364,23 +351,18 @@ class _Attempt:
             self._delete_copied(uploaded)
 
     def decide(self, file: BinaryIO, begin: Callable[[UploadScan], object]) -> IngestPlan:
-        """Decide what becomes of the file; refuse what the account has no room for.
-
-        Only now its real size is known.
-
-        Raises:
-            InvalidUpload: the file is of no use, or breaks a limit of the dataset.
-            TooManyOpen: with it the account would store more than is allowed.
-        """
+        """Plan how the file is read, and count its size against the limit of the account."""
         owned, check = self._owned, self._cancellation.check
         reading = self._reader.read(owned, file, check, begin)
         check()
+        # Only now the real size is known: an archive reserves the size of its file.
         self._stores.capacity.resize_upload(owned.dataset, reading.scan.bytes)
         return reading
 
     def reserve_ids(self, reading: IngestPlan) -> None:
-        """Reserve ids once; a repetition finds them in the dataset's row."""
+        """Reserve ids, once for all attempts."""
         upload, labels, ids = self._owned.upload, len(reading.scan.new_labels), self._stores.ids
+        # Ids are stored in the row, so that a repeated attempt writes the same rows again.
         if upload.first_example:
             return
         reserved = replace(
@@ -392,7 +374,6 @@ class _Attempt:
         self._remember(reserved)
 
     def name_labels(self, reading: IngestPlan) -> None:
-        """Write the new labels' names under the reserved ids."""
         dataset = self._owned.dataset
         names = dict(zip(self._owned.upload.label_ids, reading.scan.new_labels, strict=True))
         self._stores.labels.put(
@@ -400,7 +381,7 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write chunks, and parts that wait for vectors; return the counts to commit."""
+        """Write chunks, and parts that need vectors; return the counts to commit."""
         dataset, upload, check = self._owned.dataset, self._owned.upload, self._cancellation.check
         ids = self._label_ids(reading)
         counts = {c.label_id: c for c in dataset.counts}
@@ -415,7 +396,7 @@ class _Attempt:
         )
         writer.note = partial(self._stores.example_places.note, dataset.dataset_id)
         parts = self._stores.parts.writer(dataset, dataset.receipt_id)
-        # Not the clock: an attempt that is repeated writes the same rows.
+        # Not the clock, so that a repeated attempt writes the same rows.
         now = dataset.updated_at
         for number, example in enumerate(reading.examples(), upload.first_example):
             label_id = ids[example.label]
@@ -429,11 +410,11 @@ class _Attempt:
         return written
 
     def commit(self, reading: IngestPlan, counts: tuple[LabelCounts, ...]) -> None:
-        """Write the receipt, then make everything visible at once."""
+        """Write the receipt, then make everything visible with one write."""
         dataset, lease = self._owned.dataset, self._owned.lease
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         receipt = reading.fill(replace(receipt, status="SUCCEEDED"))
-        # First the receipt: who sees the upload ended finds it.
+        # The receipt first: a reader that sees the upload finished must find it.
         self._stores.receipts.put(receipt, lease.fence)
         addition = Addition(
             counts=counts,
@@ -445,7 +426,7 @@ class _Attempt:
         self._stores.dataset_leases.commit_upload(dataset, lease, addition)
 
     def index(self) -> None:
-        """Enter what is committed now into the indexes of labels that have many examples."""
+        """Add the committed examples to the indexes of large labels."""
         dataset, source = self._owned.dataset, self._owned.upload.source
         before = {c.label_id: c for c in dataset.counts}
         try:
@@ -458,7 +439,7 @@ class _Attempt:
             log.warning("index_not_written", dataset=dataset.dataset_id)
 
     def revert_if_deleted(self) -> None:
-        """Remove what was written after the dataset's deletion had waited long enough."""
+        """Delete what was written after the deletion of the dataset stopped waiting for this."""
         dataset = self._owned.dataset
         current = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         if current is None or current.status == DELETION_PENDING:
@@ -466,12 +447,12 @@ class _Attempt:
             self._stores.contents.delete(dataset.dataset_id, label_ids)
 
     def _remember(self, upload: Upload) -> None:
-        """Note in the dataset's row what a later attempt must find."""
+        """Store in the dataset's row what a later attempt needs."""
         self._stores.dataset_leases.put_upload(self._owned.dataset, self._owned.lease, upload)
         self._owned = replace(self._owned, upload=upload)
 
     def _download(self, file: BinaryIO) -> int:
-        """Download the file behind a URL within the time there is; return its size in bytes."""
+        """Download the file of a URL within the remaining time; return its size in bytes."""
         seconds = min(self._reader.download_seconds, self._cancellation.remaining_seconds)
         path, most, check = (
             self._owned.upload.path,
@@ -481,19 +462,18 @@ class _Attempt:
         try:
             fetched = self._stores.downloads.fetch(path, file, most, seconds, check=check)
         except DownloadFailed:
-            # Out of time is no fault of the file: the queue goes on with it.
+            # Not the fault of the file if the time is up: the queue continues with it.
             check()
             raise
         return fetched.size_bytes
 
     def _delete_copied(self, uploaded: UploadedFile) -> None:
-        """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
+        """Delete a copied uploaded file; if this fails, a bucket rule deletes it."""
         try:
             self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:
             log.warning("incoming_left", upload=uploaded.upload_id)
 
     def _label_ids(self, reading: IngestPlan) -> Mapping[str, int]:
-        """Map label names to ids, old and new."""
         ids = self._stores.labels.ids(self._owned.dataset)
         return ids | dict(zip(reading.scan.new_labels, self._owned.upload.label_ids, strict=True))

@@ -1,7 +1,7 @@
-"""Reads archives of pictures for the ingest, storing the pictures while the archive is read.
+"""Reads archives of images, and stores the images while reading.
 
-A picture is stored under its digest, so an attempt that is repeated skips what is there; what a
-failed upload has stored is removed.
+An image is stored under its digest, so a repeated attempt skips stored images. Images of a failed
+upload are deleted.
 """
 
 from __future__ import annotations
@@ -34,18 +34,20 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
 
+# Examples between two checks of the lease.
 _CHECK_EXAMPLES = 1_000
-_DELETED_AT_ONCE = 1_000  # As many as one call of the bucket deletes.
+# The maximum of one delete call of the bucket.
+_DELETED_AT_ONCE = 1_000
 _CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 
 
 class PictureReader:
-    """Decides over the pictures and boxes of an archive, and stores the pictures."""
+    """Reads archives of images."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
     """Largest file behind a `path`."""
     download_seconds = 600.0
-    """Longest time that a `path` may take to download, in seconds."""
+    """Time limit of a download, in seconds."""
 
     def __init__(self, examples: ExampleStore, labels: LabelStore, pictures: PictureStore) -> None:
         self._examples = examples
@@ -59,11 +61,10 @@ class PictureReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Decide what happens to each picture or box, and store the pictures that are kept.
+        """Plan what happens to each image or box, and store the accepted images.
 
         Raises:
-            InvalidUpload: the file is not a zip archive, nothing in it can be used, or it breaks a
-                limit of the dataset.
+            InvalidUpload: the file is not a zip archive, has nothing usable, or breaks a limit.
         """
         dataset = owned.dataset
         stored = self._pictures.stored(dataset.dataset_id)
@@ -76,7 +77,7 @@ class PictureReader:
         return IngestPlan(decision, lambda: _examples(decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Remove pictures that no committed example names.
+        """Delete images that no committed example uses.
 
         Raises:
             LeaseLost: another worker owns the dataset, or it is being deleted.
@@ -90,14 +91,14 @@ class PictureReader:
             unused.discard(example.picture)
         digests = sorted(unused)
         for first in range(0, len(digests), _DELETED_AT_ONCE):
-            # Before each call: a worker that slept past its lease would delete another's pictures.
+            # Before each call: a worker that lost its lease would delete images of another upload.
             check()
             pictures.delete(dataset.dataset_id, digests[first : first + _DELETED_AT_ONCE])
 
     def _rules(
         self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]
     ) -> PictureRules:
-        """Collect what the dataset has, so that duplicates are found."""
+        """Return the rules of a scan, with the digests that the dataset has."""
         dataset, source = owned.dataset, owned.upload.source
         examples = self._examples
         names = self._labels.all_names(dataset.counts)
@@ -123,10 +124,10 @@ class PictureReader:
         return replace(rules, feedback=FeedbackRules(known, used))
 
     def _digests(self, dataset: Dataset, check: Callable[[], None]) -> frozenset[bytes]:
-        """Collect the digests of the pictures that committed examples name."""
+        """Return the digests of the images of committed examples."""
         examples, dataset_id = self._examples, dataset.dataset_id
         if dataset.type == DETECTION:
-            # Digests of examples are those of boxes here.
+            # In detection datasets, the digest of an example is that of its box.
             return frozenset(bytes.fromhex(e.picture) for e in self._committed(dataset, check))
         return frozenset().union(
             *(examples.digests(dataset_id, source, dataset.counts) for source in SOURCES)
@@ -135,15 +136,13 @@ class PictureReader:
     def _used_names(
         self, dataset: Dataset, file: BinaryIO, check: Callable[[], None]
     ) -> frozenset[str]:
-        """Find which file names of an archive the dataset has already.
-
-        Only names of the archive are kept, so that memory does not grow with the dataset.
-        """
+        """Return the file names of an archive that the dataset already has."""
         names = {m.name[:MAX_IMAGE_NAME_CHARACTERS] for m in open_archive(file).members()}
+        # Only names of the archive are held, so that memory does not grow with the dataset.
         return frozenset(e.name for e in self._committed(dataset, check) if e.name in names)
 
     def _committed(self, dataset: Dataset, check: Callable[[], None]) -> Iterator[Example]:
-        """Read every committed example of a dataset, checking now and then."""
+        """Yield all committed examples of a dataset, with regular checks of the lease."""
         number = 0
         for source in SOURCES:
             examples = self._examples.read_all(dataset.dataset_id, source, dataset.counts)
@@ -155,17 +154,16 @@ class PictureReader:
 
 
 def _keep_with(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], None]:
-    """Make the function that takes the kept pictures of a scan."""
+    """Return a function that stores the accepted images of a scan."""
 
     def keep(digest: bytes, content: bytes, facts: PictureFacts) -> None:
-        """Store a picture under its digest."""
         writer.put(digest.hex(), content, _CONTENT_TYPES[facts.kind])
 
     return keep
 
 
 def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
-    """Yield the kept examples; each picture waits for its features once."""
+    """Yield the accepted examples; each image needs its features once."""
     waiting: set[bytes] = set()
     for item in decision.items:
         picture = item.digest.hex()
@@ -175,7 +173,8 @@ def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
 
 
 def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
-    """Return the documented error of a file that is not an archive, with the cause."""
+    """Return the error of a file that is not an archive, with the cause."""
+    # A documented text of the old API stays word for word, so `detail` has the cause.
     refusal = InvalidUpload(f"Invalid zip format provided for {dataset.name}")
     refusal.detail = problem.cause
     return refusal

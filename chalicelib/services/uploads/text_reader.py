@@ -1,4 +1,4 @@
-"""Reads text files for the ingest: which rows become examples of which labels."""
+"""Plans which rows of a text file become examples."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from chalicelib.stores.examples.examples import ExampleStore
 
 
 class TextReader:
-    """Decides over the rows of a text file; nothing is stored before the decision."""
+    """Reads text files; it stores nothing."""
 
     max_bytes = MAX_TEXT_FILE_BYTES
     """Largest file behind a `path`."""
     download_seconds = 300.0
-    """Longest time that a `path` may take to download, in seconds."""
+    """Time limit of a download, in seconds."""
 
     def __init__(self, labels: LabelStore, examples: ExampleStore) -> None:
         self._labels = labels
@@ -34,7 +34,7 @@ class TextReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Decide what happens to each row of a file.
+        """Plan what happens to each row of a file.
 
         Raises:
             InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
@@ -44,15 +44,16 @@ class TextReader:
         return IngestPlan(decision, lambda: _examples(file, rules, decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Leave everything: a text file's bytes stay as they were sent."""
+        """Do nothing: reading a text file stores nothing."""
 
     def _rules(self, owned: OwnedDataset) -> ScanRules:
-        """Collect what the dataset has, so that duplicates are found."""
+        """Return the rules of a scan, with the digests that the dataset has."""
         dataset = owned.dataset
         names = self._labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
         former = former_names(names)
         known = {
+            # Only uploads: a text that exists as feedback may still be uploaded.
             name: frozenset(self._examples.digests(dataset.dataset_id, UPLOAD, [counts[label_id]]))
             for name, label_id in ids_by_name(names).items()
             if name not in former
@@ -69,6 +70,7 @@ class TextReader:
 
 
 def _examples(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[ParsedExample]:
-    """Read the file again and yield the rows that are kept."""
+    """Yield the accepted rows, reading the file again."""
+    # A second pass, so that a large file is never in memory as a whole.
     for row in kept_rows(file, rules, decision):
         yield ParsedExample(row.label, row.text, waiting=row.text)

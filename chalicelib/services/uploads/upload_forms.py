@@ -1,7 +1,7 @@
-"""Gives out forms by which files too large for the gateway reach the bucket.
+"""Issues forms that upload files to the bucket, for files too large for the gateway.
 
-Contract section 5, POST /v2/uploads. Their use is checked by uploads.py beside this file, and by
-the predictions that take a `sampleLocation`.
+Contract section 5, POST /v2/uploads. uploads.py and the predictions that take a `sampleLocation`
+check how uploaded files are used.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ class IssuedForm:
     """A presigned form."""
 
     url: str
-    """Where the form is sent, as multipart/form-data."""
+    """URL that takes the form as multipart/form-data."""
     fields: dict[str, str]
     """Fields of the form; the part `file` comes last."""
     path: str
-    """Names the file afterwards."""
+    """Names the file in later calls."""
     expires_at: datetime
-    """When form and file die."""
+    """When form and file expire."""
     max_bytes: int
     """Largest file that the form takes."""
 
 
 class UploadFormService:
-    """Issues forms and notes what arrives by them."""
+    """Issues forms and records the files that arrive."""
 
     def __init__(self, files: UploadedFileStore, capacity: CapacityStore, clock: Clock) -> None:
         self._files = files
@@ -48,7 +48,7 @@ class UploadFormService:
 
         Raises:
             InvalidParameter: the name is not allowed.
-            TooManyOpen: the account has too many forms that are unused.
+            TooManyOpen: the account has too many unused forms.
         """
         expires_at = self._clock() + timedelta(seconds=UPLOAD_FORM_SECONDS)
         uploaded = UploadedFile(
@@ -57,6 +57,7 @@ class UploadFormService:
             name=checked_name(name) if name else "",
             expires_at=to_milliseconds(expires_at),
         )
+        # Counted before the form exists, so that parallel calls cannot exceed the limit.
         self._capacity.add_form(account.account_id, uploaded.upload_id, uploaded.expires_at)
         url, fields = self._files.create(uploaded)
         return IssuedForm(

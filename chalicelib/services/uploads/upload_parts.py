@@ -1,7 +1,7 @@
-"""Has the vectors and features of an upload computed part by part, some parts at a time.
+"""Computes the vectors and features of an upload part by part, a few parts at a time.
 
-All parts at once would keep whatever else the queue brings waiting for as long as the upload
-takes: so whoever has done a part sends the one some places further on, as in a batch.
+All parts at once would delay everything else in the queue. So each finished part sends the part
+PARTS_AT_ONCE places later, as in a batch.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.jobs.queues import EMBED, Queues
 from chalicelib.stores.models.run_parts import further
 
+# Queued parts of one upload. Fewer than of a batch, for whose result a caller waits; a training
+# that starts too early delegates what is missing.
 PARTS_AT_ONCE = 3
-"""Parts of one upload that wait or are worked on at a time: fewer than of a batch, for which
-somebody waits, while a training that comes too early gives away what is missing."""
 
-# Does the part of a job in the time that is left, in seconds; returns whether it is done now.
+# Computes the part of a job within the remaining seconds; returns whether this call completed it.
 EmbedPart = Callable[[EmbedJob, Callable[[], float]], bool]
 FeaturesPart = Callable[[FeaturesJob, Callable[[], float]], bool]
 
 
 class UploadPartService:
-    """Sends the parts of uploads, and does them."""
+    """Sends and computes the parts of uploads."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class UploadPartService:
         self._compute_features = compute_features
 
     def announce(self, dataset: Dataset) -> None:
-        """Send the first parts of a dataset's upload; one that is lost is left to a training."""
+        """Send the first parts of a dataset's upload; a training computes lost ones."""
         job = features_job if dataset.family == VISION else embed_job
         try:
             waiting = self._parts.waiting(dataset.dataset_id, dataset.receipt_id)
@@ -64,19 +64,19 @@ class UploadPartService:
         remaining_seconds: Callable[[], float],
         delivery: int = 1,
     ) -> None:
-        """Do a part, and send the one that comes after it.
+        """Compute a part, and send the next part of its chain.
 
         Args:
             job: as made by `embed_job` or `features_job`.
-            remaining_seconds: time left of this function's run.
-            delivery: how often the queue has brought this message.
+            remaining_seconds: returns the remaining time of the function.
+            delivery: how often the queue has delivered this message.
         """
         if isinstance(job, EmbedJob):
             is_done = self._embed(job, remaining_seconds)
         else:
             is_done = self._compute_features(job, remaining_seconds)
         if not is_done and delivery == 1:
-            # One too many: whoever does the part sends what comes after it.
+            # A duplicate message: the worker that computes the part sends the next one.
             return
         upload = PurePosixPath(job.part).parent.name
         left = self._parts.waiting(job.dataset_id, upload)

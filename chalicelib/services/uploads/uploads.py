@@ -1,4 +1,4 @@
-"""Accepts files that become datasets or are added to them; the ingest reads them."""
+"""Accepts files that become or extend datasets; the ingest reads them."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.ingest_queue import IngestQueue
 
+# Time limit of a validation in seconds; the gateway ends a call after 29 seconds.
 VALIDATION_SECONDS = 25.0
-"""Longest time that a file is looked through within a call."""
+# Newest receipts that are searched for the upload of a repeated call.
 LOOKED_THROUGH = 100
-"""Newest receipts of a dataset among which the upload of a repeated call is sought."""
+# Error of an empty file.
 EMPTY = "The file has 0 bytes."
-"""What is wrong with an address behind which there is nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class UploadServiceStores:
 
 
 class UploadService:
-    """The accepting side of uploads: when a call is answered, nothing of it can be lost."""
+    """Accepts uploads; an answered upload is stored durably."""
 
     def __init__(
         self,
@@ -115,12 +115,12 @@ class UploadService:
     def create(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> DatasetView:
-        """Accept a file as a new dataset; it is UPLOADING until the queue worker has read it.
+        """Accept a file as a new dataset, which is UPLOADING until a worker has read it.
 
         Raises:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
-            UnsupportedType: the file is none of the family.
+            UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         dataset, job = self._accept(account, family, source, fields)
@@ -135,12 +135,12 @@ class UploadService:
         fields: UploadFields,
         remaining_seconds: float,
     ) -> DatasetView:
-        """Accept a file and read it within the call; UPLOADING when the time runs out.
+        """Accept a file and read it within the call; UPLOADING if the time runs out.
 
         Raises:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
-            UnsupportedType: the file is none of the family.
+            UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         started = time.monotonic()
@@ -148,7 +148,7 @@ class UploadService:
         remaining_seconds -= time.monotonic() - started
         downloads = self._stores.in_flight.downloading(account.account_id)
         try:
-            # A download that may not begin now is left to the queue, like one out of time.
+            # A download that cannot start now is left to the queue, as if the time had run out.
             with suppress(RateExceeded, MachineBusy), downloads if source.path else nullcontext():
                 if remaining_seconds > 0:
                     self._ingest(job, remaining_seconds)
@@ -172,18 +172,18 @@ class UploadService:
         fields: UploadFields,
         remaining_seconds: float,
     ) -> Validation:
-        """Tell what an upload of a file would become; nothing is kept or used up.
+        """Return what an upload of a file would become, without storing anything.
 
         Raises:
             BadRequest: a field or the URL is not allowed, or the upload would fail.
             TooLarge: the file is over its limit.
-            UnsupportedType: the file is none of the family.
+            UnsupportedType: the family does not accept the type of the file.
             TimedOut: it was not read in time.
         """
         dataset_type = checked_type(family, fields.type)
         check_kind(dataset_type, source.options.format)
         language = checked_language(family, fields.language)
-        source = self._found(account, family, source)
+        source = self._checked_source(account, family, source)
         checked_name(fields.name or source.derived_name)
         _check(family, source)
         seconds = min(remaining_seconds, VALIDATION_SECONDS)
@@ -197,21 +197,21 @@ class UploadService:
             except TimedOut:
                 reached = f"{scans[-1].seen:,} examples" if scans else f"{file.tell():,} bytes"
                 raise TimedOut(
-                    f"The file was not looked through in {seconds:.0f} seconds; {reached} were "
-                    "reached. Upload it: what is read in the background has more time."
+                    f"The file was not validated within {seconds:.0f} seconds; {reached} were "
+                    "read. Upload it: reading in the background has more time."
                 ) from None
         reasons = find_reasons(dataset_type, scan.kept_by_label, scan.words)
         return Validation(scan.format or FileFormat(""), scan, tuple(reasons))
 
     def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
-        """Accept a file that adds to a dataset; its data of before stays as it is until then.
+        """Accept a file that adds to a dataset; until then its data stays unchanged.
 
         Raises:
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: it is being deleted.
             BadRequest: it was not created from a file, or its first upload failed.
             TooLarge: the file, or the dataset with it, is over its limit.
-            UnsupportedType: the file is none of the dataset's family.
+            UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         check_kind(view.dataset.type, source.options.format)
@@ -219,10 +219,10 @@ class UploadService:
         return self._add(account, view.dataset, source, UPLOAD)
 
     def add_feedback(self, account: Account, model: Model, source: UploadSource) -> DatasetView:
-        """Accept an archive whose boxes become feedback of the dataset of a detection model.
+        """Accept an archive whose boxes become feedback for a detection model's dataset.
 
         Raises:
-            InvalidParameter: the model is of another type.
+            InvalidParameter: the model has another type.
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was deleted.
@@ -246,7 +246,7 @@ class UploadService:
         return self._add(account, dataset, source, FEEDBACK)
 
     def find_accepted(self, dataset: Dataset, receipt_id: str) -> DatasetView | None:
-        """Show a dataset if an upload to it was accepted; None when it was not."""
+        """Return a dataset if the upload of a receipt was accepted, otherwise None."""
         newest = self._stores.receipts.newest(dataset.dataset_id, LOOKED_THROUGH)
         known = {dataset.receipt_id, *(one.receipt_id for one in newest)}
         return self._stores.labels.view(dataset) if receipt_id in known else None
@@ -254,32 +254,32 @@ class UploadService:
     def _add(
         self, account: Account, dataset: Dataset, source: UploadSource, becomes: str
     ) -> DatasetView:
-        """Begin to add a file to a dataset, whose examples become those of a source."""
+        """Accept a file whose examples are added to a source of a dataset."""
         check_takes_file(dataset)
-        source = self._found(account, dataset.family, source)
+        source = self._checked_source(account, dataset.family, source)
         receipt = Receipt(object_id(), dataset.dataset_id, began_at(self._clock()))
         upload = self._described(account, dataset.family, receipt, source)
         upload = replace(upload, adds=True, source=becomes)
         user = receipt_key(receipt)
         with self._reserved(replace(dataset, upload_id=user), upload.size_bytes):
-            self._keep(upload, source, user)
+            self._store_file(upload, source, user)
             turn = self._queue.turn(account)
             started = self._stores.datasets.start_upload(dataset, user, upload, turn)
             if started is None:
-                self._discard_kept(upload, source, user)
+                self._discard_file(upload, source, user)
                 raise DatasetNotYetAvailable
-        self._note(receipt)
+        self._write_receipt(receipt)
         self._enqueue(ingest_job(started))
         return self._stores.labels.view(started)
 
     def _accept(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> tuple[Dataset, IngestJob]:
-        """Check the fields, keep the file, and write the dataset's row last."""
+        """Check the fields, store the file, and write the dataset's row last."""
         dataset_type = checked_type(family, fields.type)
         check_kind(dataset_type, source.options.format)
         language = checked_language(family, fields.language)
-        source = self._found(account, family, source)
+        source = self._checked_source(account, family, source)
         name = checked_name(fields.name or source.derived_name)
         _check(family, source)
         dataset_id = object_number() or self._stores.ids.reserve("datasets")
@@ -302,21 +302,17 @@ class UploadService:
         )
         with self._reserved(dataset, upload.size_bytes):
             try:
-                self._keep(upload, source, dataset.upload_id)
+                self._store_file(upload, source, dataset.upload_id)
                 self._stores.datasets.create(dataset, upload, self._queue.turn(account))
             except StorageUnavailable:
                 self._revert(dataset, upload, source)
                 raise
-        self._note(receipt)
+        self._write_receipt(receipt)
         return dataset, ingest_job(dataset)
 
     @contextmanager
     def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
-        """Count an upload against its account's limits, unless what accepts it fails.
-
-        Raises:
-            TooManyOpen: the account has too many uploads in progress, or stores too much.
-        """
+        """Count an upload against the limits of its account; undo that if the block fails."""
         capacity, key = (
             self._stores.capacity,
             (dataset.account_id, dataset.family, dataset.dataset_id),
@@ -325,18 +321,14 @@ class UploadService:
         try:
             yield
         except ServiceError:
+            # Any other death is corrected by the daily recount.
             capacity.end_upload(dataset, is_kept=False)
             raise
 
     def _described(
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
     ) -> Upload:
-        """Say where the file's bytes are, or check that its URL can be read.
-
-        Raises:
-            RateExceeded: the account has the maximum number of downloads in progress.
-            MachineBusy: this process has the maximum number of downloads in progress.
-        """
+        """Return where the bytes of a file are, after checking that a URL can be read."""
         options = source.options.to_json()
         if source.uploaded is not None:
             found = source.uploaded
@@ -346,6 +338,7 @@ class UploadService:
         if source.path is not None:
             with self._stores.in_flight.downloading(account.account_id):
                 probe = self._stores.downloads.check(source.path, max_path_bytes(family))
+            # A page of HTML behind a URL is refused now, not minutes later by the ingest.
             explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
@@ -353,13 +346,8 @@ class UploadService:
         key = raw_key(receipt.dataset_id, receipt.receipt_id)
         return Upload(raw=key, size_bytes=source.size_bytes, options=options)
 
-    def _found(self, account: Account, family: str, source: UploadSource) -> UploadSource:
-        """Find the uploaded file that a path names, and look at its size and first bytes.
-
-        Raises:
-            DownloadFailed: the account has no such uploaded file.
-            TooLarge: it is over the limit of the family.
-        """
+    def _checked_source(self, account: Account, family: str, source: UploadSource) -> UploadSource:
+        """Return the source with its uploaded file, after checking its size and first bytes."""
         if source.path is None or not is_upload_path(source.path):
             return source
         uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
@@ -379,7 +367,7 @@ class UploadService:
         file: BinaryIO,
         cancellation: Cancellation,
     ) -> None:
-        """Bring a file here to look at it, and leave it where it is."""
+        """Copy a file here for validation; the original stays."""
         if source.uploaded is not None:
             self._stores.uploaded_files.read(source.uploaded, file, check=cancellation.check)
         elif source.path is not None:
@@ -389,6 +377,7 @@ class UploadService:
                     self._stores.downloads.fetch(
                         source.path, file, most, seconds, check=cancellation.check
                     )
+                # A download that failed because the time was up is a timeout.
                 except DownloadFailed:
                     cancellation.check()
                     raise
@@ -401,26 +390,22 @@ class UploadService:
             file.write(source.content or b"")
         cancellation.check()
 
-    def _keep(self, upload: Upload, source: UploadSource, user: str) -> None:
-        """Keep the bytes of a file that was sent in the call, or take one that is in the bucket.
-
-        The ingest copies the latter: 2 GB take longer than a gateway waits.
-        """
+    def _store_file(self, upload: Upload, source: UploadSource, user: str) -> None:
+        """Store the bytes of the call, or claim an uploaded file."""
         if source.uploaded is not None:
-            self._take(source.uploaded, user)
+            # Not copied here but by the ingest: 2 GB take longer than a gateway waits.
+            self._claim(source.uploaded, user)
         elif upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
-    def _take(self, uploaded: UploadedFile, user: str) -> None:
-        """Take an uploaded file for this use; when it is not known whether that went well, undo it.
-
-        Raises:
-            DownloadFailed: it was used already.
-        """
+    def _claim(self, uploaded: UploadedFile, user: str) -> None:
+        """Claim an uploaded file for this use; raise DownloadFailed if it was used before."""
         try:
             self._stores.uploaded_files.claim(uploaded, user)
         except StorageUnavailable:
             with suppress(StorageUnavailable):
+                # The claim may have succeeded without a reply; then a repeated call could not use
+                # the file.
                 self._stores.uploaded_files.release(uploaded, user)
             raise
 
@@ -428,26 +413,26 @@ class UploadService:
         """Undo a request whose file or row may or may not have been written."""
         try:
             if self._stores.datasets.cancel(dataset):
-                self._discard_kept(upload, source, dataset.upload_id)
+                self._discard_file(upload, source, dataset.upload_id)
         except StorageUnavailable:
             log.warning("withdraw_failed", dataset=dataset.dataset_id)
 
-    def _discard_kept(self, upload: Upload, source: UploadSource, user: str) -> None:
-        """Remove what was kept of a file whose upload came to nothing, or give it back."""
+    def _discard_file(self, upload: Upload, source: UploadSource, user: str) -> None:
+        """Delete the stored file of a failed upload, or release the uploaded file."""
         if upload.raw:
             self._stores.artifacts.delete(upload.raw)
         if source.uploaded is not None:
             self._stores.uploaded_files.release(source.uploaded, user)
 
-    def _note(self, receipt: Receipt) -> None:
-        """Write the receipt of an accepted upload; when it fails, the ingest writes it later."""
+    def _write_receipt(self, receipt: Receipt) -> None:
+        """Write the receipt of an accepted upload; if this fails, the ingest writes it later."""
         try:
             self._stores.receipts.put(receipt)
         except StorageUnavailable:
             log.warning("receipt_failed", dataset=receipt.dataset_id)
 
     def _enqueue(self, job: IngestJob) -> None:
-        """Send the job; when the queue fails, the sweep finds the dataset's row and sends it."""
+        """Send the job; if the queue fails, the sweep sends it later."""
         try:
             self._queue.announce(job)
         except StorageUnavailable:

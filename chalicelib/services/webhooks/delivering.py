@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.deliveries import DeliveryStore
     from chalicelib.stores.jobs.events import Events
 
+# A receiver answers this to say that it will never accept events again.
 _GONE = 410
 
 
@@ -54,7 +55,7 @@ class DeliveryService:
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
-        """Try a delivery; one that has ended or is owned by another is left alone."""
+        """Try a delivery, unless it has ended or another worker owns it."""
         delivery = self._deliveries.acquire(job.account_id, job.hook_id, job.key)
         if delivery is None:
             return
@@ -62,6 +63,8 @@ class DeliveryService:
         if hook is None or hook.status == DISABLED:
             cause = "The webhook is disabled." if hook else "The webhook was deleted."
             self._deliveries.end(replace(delivery, cause=cause), UNDELIVERED)
+        # A failing webhook pauses with all of its deliveries, so that it costs one attempt per
+        # pause.
         elif delivery.event != TEST and hook.resting_until and hook.resting_until > self._clock():
             self._deliveries.wait(delivery, hook.resting_until)
         else:
@@ -103,6 +106,7 @@ class DeliveryService:
         headers = {
             "Content-Type": "application/json",
             "webhook-id": delivery.message_id,
+            # Receivers reject old timestamps, so a retry is signed again.
             "webhook-timestamp": str(timestamp),
             "webhook-signature": signature(secrets, delivery.message_id, timestamp, delivery.body),
         }
@@ -113,6 +117,7 @@ class DeliveryService:
             return None, error.reason
         if 200 <= status < 300:
             return status, ""
+        # A redirect could lead to an address that must not be reached.
         if 300 <= status < 400:
             return status, f"It redirects (status {status}), which is not followed."
         return status, f"It answered with status {status}."
@@ -123,7 +128,8 @@ class DeliveryService:
 
         def fail(one: Webhook) -> Webhook:
             if one.resting_until and one.resting_until > now:
-                return one  # another attempt has failed at the same time
+                # Another attempt failed at the same time, and counts once.
+                return one
             since, failures = one.failing_since or now, one.failures + 1
             is_over = is_gone or now - since >= GIVEN_UP_AFTER
             return replace(

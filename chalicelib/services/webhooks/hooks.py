@@ -31,20 +31,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HookFields:
-    """Fields of a webhook in a call; None means no change."""
+    """Fields of a webhook in a request; None means no change."""
 
     url: str | None = None
     """URL that receives the events."""
     events: tuple[str, ...] | None = None
     """Types of the events to deliver."""
     description: str | None = None
-    """Description by the owner."""
     is_enabled: bool | None = None
     """Whether events are delivered."""
 
 
 class WebhookService:
-    """The webhooks of an account."""
+    """Manages the webhooks of an account."""
 
     def __init__(
         self,
@@ -61,11 +60,11 @@ class WebhookService:
         self._clock = clock
 
     def of_account(self, account: Account) -> tuple[Webhook, ...]:
-        """List webhooks by creation."""
+        """Return the webhooks in the order of creation."""
         return tuple(self._hooks.of_account(account.account_id))
 
     def get(self, account: Account, hook_id: str) -> Webhook:
-        """Read a webhook.
+        """Return a webhook.
 
         Raises:
             WebhookNotFound: the account has no such webhook.
@@ -83,8 +82,8 @@ class WebhookService:
             The webhook, and its secret, which is not shown again.
 
         Raises:
-            InvalidParameter: the address may not be posted to, or an event is not known.
-            TooManyWebhooks: the account has as many as it may.
+            InvalidParameter: the URL is not allowed, or an event is unknown.
+            TooManyWebhooks: the account has the maximum number of webhooks.
         """
         events = checked_events(fields.events or ())
         url = self._checked_url(fields.url or "")
@@ -105,7 +104,7 @@ class WebhookService:
         """Change a webhook. Enabling it or changing its URL ends a pause after failures.
 
         Raises:
-            InvalidParameter: the address may not be posted to, or an event is not known.
+            InvalidParameter: the URL is not allowed, or an event is unknown.
             WebhookNotFound: it was deleted meanwhile.
         """
         events = None if fields.events is None else checked_events(fields.events)
@@ -148,10 +147,11 @@ class WebhookService:
             raise InvalidParameter("webhook_id", "it is disabled; enable it with PUT first.")
         data = {"id": hook.hook_id}
         event = WebhookEvent(hook.account_id, TEST, self._clock(), data)
+        # Without the pause: the owner tests whether the receiver works again.
         return self._events.send(replace(hook, resting_until=None), event, f"msg_{new_string_id()}")
 
     def deliveries(self, hook: Webhook) -> tuple[Delivery, ...]:
-        """List the last deliveries, the newest first."""
+        """Return the last deliveries, newest first."""
         return tuple(self._deliveries.newest(hook))
 
     def delete(self, hook: Webhook) -> None:

@@ -1,7 +1,7 @@
-"""The one line of each request: route, status, time, size, account; never path, query or body.
+"""Writes one log line per request: route, status, time, size, account.
 
-A token may travel in a path, so a line names the route's template. The account is added where it
-becomes known: chalicelib/web/operations/operation.py.
+Never path, query or body: a path may contain a token, so the line has the template of the route.
+operation.py adds the account.
 """
 
 from __future__ import annotations
@@ -13,18 +13,14 @@ from chalicelib import log, metrics
 from chalicelib.web.http.request import OLD_PATHS, VERSION_1, VERSION_2
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
+# Replaces unknown methods and routes, which may have any content.
 OTHER = "other"
-"""In place of a method or route that is none of ours: it may be anything."""
-_MAX_ID = 100  # Callers choose the headers that some of these come from.
+# Some of the ids come from headers, which callers choose.
+_MAX_ID = 100
 
 
 def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:
-    """Return the ids that every line of a request has: the gateway's and the function's.
-
-    Args:
-        event: a whole event.
-        context: the function's, or None.
-    """
+    """Return the ids on every line of a request: of the gateway and of the invocation."""
     ids = {
         "request_id": str(event["requestContext"].get("requestId") or ""),
         "invocation_id": str(getattr(context, "aws_request_id", "") or ""),
@@ -35,17 +31,17 @@ def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:
 def write_access(
     event: Mapping[str, Any], answer: Mapping[str, Any], seconds: float, *, is_known: bool
 ) -> None:
-    """Write a request's line.
+    """Write the log line of a request.
 
     Args:
-        event: a whole event.
-        answer: as the gateway gets it.
-        seconds: from the event to the answer.
-        is_known: whether the event names a route of ours.
+        event: the event.
+        answer: the answer for the gateway.
+        seconds: time from the event to the answer.
+        is_known: whether the event names a route of the service.
     """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER
-    # One value for a call's two versions: each would be paid for as a metric of its own.
+    # One value for both versions of a path, because each value is billed as a separate metric.
     metric = route.replace(VERSION_1, VERSION_2, 1) if route.startswith(OLD_PATHS) else route
     milliseconds = round(1000 * seconds, 3)
     figures = {metrics.REQUEST_MILLISECONDS: milliseconds}
@@ -63,8 +59,9 @@ def write_access(
 
 
 def body_size(answer: Mapping[str, Any]) -> int:
-    """Return the size of the body of a function's answer as the caller gets it, in bytes."""
+    """Return the size in bytes of an answer's body as the caller gets it."""
     body = str(answer.get("body") or "")
     if answer.get("isBase64Encoded"):
         return len(body) * 3 // 4 - body[-2:].count("=")
+    # Most bodies are ASCII, and large ones would be copied only to be counted.
     return len(body) if body.isascii() else len(body.encode("utf-8", "surrogatepass"))

@@ -1,7 +1,7 @@
 """Reads multipart/form-data as real clients send it. Contract section 1, Multipart.
 
-A part is a file only by its field name; whatever else carries a `filename` is a scalar. The
-parser is python-multipart's: the standard library's corrupts a file that ends `--B----B--`.
+The name of a field decides whether it is a file, not a `filename`. The parser is python-multipart,
+because that of the standard library corrupts a file that ends with `--B----B--`.
 """
 
 from __future__ import annotations
@@ -18,34 +18,31 @@ from python_multipart.multipart import MultipartParser, MultipartState, parse_op
 
 from chalicelib.errors import BadRequest, InvalidParameter
 
+# Maximum number of parts of one body.
 MAX_PARTS = 100
-"""Parts of one body."""
+# Maximum length of a boundary. RFC 2046 allows 70 characters.
 MAX_BOUNDARY = 200
-"""Characters of a boundary; RFC 2046 allows 70."""
 TRUNCATED = "The multipart body ends before its last boundary; send it again, whole."
 
 
 @dataclass
 class FormPart:
-    """One part, as it was sent."""
+    """One part of a body."""
 
     headers: dict[str, str] = field(default_factory=dict)
     """Values by lower-case name."""
     chunks: list[bytes] = field(default_factory=list)
-    """Pieces of the content, still encoded for the transfer."""
+    """Chunks of the content, in its transfer encoding."""
     name: str = ""
     """Field name."""
     file_name: str = ""
-    """Base name of the file, empty when none was given."""
+    """Base name of the file; empty if none was sent."""
     charset: str = "utf-8"
-    """Character set of the content, when it is text."""
+    """Character set of a text."""
 
     def content(self) -> bytes:
-        """Join the content and undo its transfer encoding.
-
-        Raises:
-            InvalidParameter: the transfer encoding is unknown or the content breaks it.
-        """
+        """Return the decoded content; raise InvalidParameter if that is not possible."""
+        # Not joined if there is one chunk: that would copy a file of many megabytes.
         raw = self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
         encoding = self.headers.get("content-transfer-encoding", "binary").strip().lower()
         if encoding in ("binary", "8bit", "7bit", ""):
@@ -62,11 +59,7 @@ class FormPart:
             raise InvalidParameter(self.name, "its content is not valid Base64.") from problem
 
     def text(self) -> str:
-        """Decode the content of a scalar.
-
-        Raises:
-            InvalidParameter: the bytes are not of the named character set.
-        """
+        """Return the content as text; raise InvalidParameter if it cannot be decoded."""
         charset = self.charset.lower().replace("_", "-")
         codec = "latin-1" if charset in ("iso-8859-1", "latin-1", "latin1") else "utf-8"
         try:
@@ -76,7 +69,7 @@ class FormPart:
 
 
 class _Reader:
-    """Collects what the parser finds."""
+    """Collects the parts of a parser; its methods are the parser's callbacks."""
 
     def __init__(self) -> None:
         self.parts: list[FormPart] = []
@@ -84,7 +77,6 @@ class _Reader:
         self._value = b""
 
     def begin(self) -> None:
-        """Start a part."""
         if len(self.parts) == MAX_PARTS:
             raise BadRequest(
                 f"The body has more than {MAX_PARTS} parts; send at most {MAX_PARTS} fields."
@@ -92,21 +84,17 @@ class _Reader:
         self.parts.append(FormPart())
 
     def header_name(self, data: bytes, start: int, end: int) -> None:
-        """Add to a header's name."""
         self._name += data[start:end]
 
     def header_value(self, data: bytes, start: int, end: int) -> None:
-        """Add to a header's value."""
         self._value += data[start:end]
 
     def header_end(self) -> None:
-        """Keep a header."""
         value = self._value.decode("utf-8", "replace").strip()
         self.parts[-1].headers[self._name.decode("latin-1").lower()] = value
         self._name = self._value = b""
 
     def data(self, data: bytes, start: int, end: int) -> None:
-        """Add to a part's content."""
         self.parts[-1].chunks.append(data[start:end])
 
 
@@ -114,7 +102,7 @@ def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
     """Yield the named parts of a multipart body.
 
     Raises:
-        BadRequest: no boundary, no part, too many parts, or a body that is cut off.
+        BadRequest: there is no boundary or part, there are too many parts, or the end is missing.
     """
     reader = _Reader()
     try:
@@ -133,11 +121,7 @@ def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
 
 
 def boundary_of(content_type: str) -> str:
-    """Find the boundary, quoted or not, before or after other parameters.
-
-    Raises:
-        BadRequest: there is none, or it cannot be one.
-    """
+    """Return the boundary of a content type; raise BadRequest if there is none."""
     _, options = parse_options_header(_encodable(content_type))
     boundary = options.get(b"boundary", b"").decode("latin-1").strip()
     if not boundary:
@@ -153,19 +137,19 @@ def boundary_of(content_type: str) -> str:
 
 
 def base_name(path: str) -> str:
-    """Cut folders off a file name, whichever system wrote it."""
+    """Return a file name without folders, of any operating system."""
     return path.replace("\\", "/").rsplit("/", 1)[-1].strip()
 
 
 def _without_preamble(body: bytes, boundary: str) -> bytes:
-    """Cut off what stands before the first boundary, which is for readers of mail. RFC 2046."""
+    """Return a body from its first boundary on."""
+    # RFC 2046 allows a preamble, which the parser does not expect.
     delimiter = b"--" + boundary.encode("latin-1")
     found = re.search(rb"(?:^|\n)(?P<line>" + re.escape(delimiter) + rb"(?:--)?[ \t]*\r?\n)", body)
     return body[found.start("line") :] if found else body
 
 
 def _parser(boundary: str, reader: _Reader) -> MultipartParser:
-    """Connect the parser to its reader."""
     return MultipartParser(
         boundary,
         {
@@ -179,7 +163,7 @@ def _parser(boundary: str, reader: _Reader) -> MultipartParser:
 
 
 def _name(part: FormPart) -> None:
-    """Read a part's own headers into its name, file name and character set."""
+    """Set the name, file name and character set of a part from its headers."""
     _, options = parse_options_header(_encodable(part.headers.get("content-disposition", "")))
     name = options.get(b"name")
     if name is None:
@@ -191,10 +175,10 @@ def _name(part: FormPart) -> None:
 
 
 def _encodable(value: str) -> str:
-    """Carry a UTF-8 header value through a reader that knows Latin-1 only."""
+    """Return a UTF-8 header value for a parser that reads Latin-1 only."""
     return value.encode("utf-8").decode("latin-1")
 
 
 def _decoded(value: str) -> str:
-    """Undo `_encodable`."""
+    """Reverse `_encodable`."""
     return value.encode("latin-1").decode("utf-8", "replace")

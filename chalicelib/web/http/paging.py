@@ -1,4 +1,4 @@
-"""Pages of lists: `offset` and `count` in, at most 5 MB and a link to the next page out.
+"""Pages of lists: reads `offset` and `count`, limits a page to 5 MB, and links the next page.
 
 Contract section 1, Lists.
 """
@@ -19,24 +19,22 @@ from chalicelib.errors import InvalidParameter
 
 
 def wire_bytes(encoded: bytes) -> int:
-    """Return the size of an encoded answer inside JSON, in bytes.
-
-    Quotes and backslashes, of which a text may consist, take two bytes there.
-    """
+    """Return the size in bytes of an encoded answer inside the JSON of a Lambda response."""
+    # There, quotes and backslashes take two bytes, and a text may consist of them.
     return len(encoded) + encoded.count(b'"') + encoded.count(b"\\")
 
 
 Item = TypeVar("Item")
 
+# Larger offsets are read as this one, which is past the end of any list.
 FARTHEST = 2**53
-"""Offsets beyond are past the end of any list, and read as this one."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Window:
-    """Which part of a list is asked for."""
+    """The requested part of a list."""
 
     offset: int
     """Position of the first record, from 0."""
@@ -45,7 +43,7 @@ class Window:
 
 
 class ListRecord(msgspec.Struct):
-    """The wrapper of every list, its records encoded already."""
+    """The record of a list, with encoded records."""
 
     object: str
     data: list[msgspec.Raw]
@@ -59,27 +57,23 @@ class ScanRecord(ListRecord, rename="camel"):
 
 @dataclass(frozen=True)
 class ListAnswer:
-    """A page ready to be sent."""
+    """A page to send."""
 
     record: ListRecord
-    """What the caller gets."""
+    """The record of the page."""
     next_offset: int | None
-    """Where the next page begins; None on the last."""
+    """Offset of the next page; None on the last page."""
     count: int
-    """Records a page, for the link to the next one."""
+    """Records of a page, for the link to the next page."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Further headers of the answer."""
+    """Additional headers."""
 
 
 def window(query: Mapping[str, str], largest: int) -> Window:
-    """Read `offset` and `count`; a count over the largest is clamped.
-
-    Args:
-        query: query parameters.
-        largest: default and maximum of `count`.
+    """Read `offset` and `count`, whose default and maximum is `largest`.
 
     Raises:
-        InvalidParameter: one of them is negative or no whole number, or `count` is 0.
+        InvalidParameter: one is negative or not a whole number, or `count` is 0.
     """
     offset = _whole(query, "offset", 0, 0)
     return Window(min(offset, FARTHEST), min(_whole(query, "count", largest, 1), largest))
@@ -91,10 +85,7 @@ def list_answer(
     asked: Window,
     headers: Mapping[str, str] | None = None,
 ) -> ListAnswer:
-    """Encode the records of a page until it would exceed 5 MB; at least one is kept.
-
-    A page of many quotes ends sooner, because a function could not return it.
-    """
+    """Encode the records of a page up to 5 MB, but at least one record."""
     records = _encoded(page.items, record)
     has_more = page.has_more or len(records) < len(page.items)
     following = page.offset + len(records) if has_more else None
@@ -108,14 +99,14 @@ def scan_answer(
     record: Callable[[Item], Any],
     asked: Window,
 ) -> ListAnswer:
-    """Encode what a scan found, under the limits of `list_answer`.
+    """Encode the results of a scan with the limits of `list_answer`.
 
     Args:
-        items: what was found.
-        positions: where, one for each.
+        items: the results.
+        positions: position of each result.
         next_offset: where the scan continues; None at the end.
-        record: makes the record of an item.
-        asked: what was asked for.
+        record: returns the record of an item.
+        asked: the requested part.
     """
     records = _encoded(items, record)
     following = positions[len(records)] if len(records) < len(items) else next_offset
@@ -124,9 +115,10 @@ def scan_answer(
 
 
 def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgspec.Raw]:
-    """Encode records until they fill a page."""
+    """Encode records until a page is full."""
     records: list[msgspec.Raw] = []
     budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less
+    # A page of many quotes ends sooner, because a function could not return it.
     on_wire = MAX_FUNCTION_BYTES
     for item in items:
         encoded = msgspec.json.encode(record(item))
@@ -139,13 +131,13 @@ def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgsp
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, smallest: int) -> int:
-    """Read one whole number."""
+    """Return a whole number of the query."""
     text = query.get(name, "").strip()
     if not text:
         return default
     if not _WHOLE.fullmatch(text):
         raise InvalidParameter(name, f"expected a whole number, got '{text[:40]}'.")
-    # A number too long for a 64-bit integer is as good as the farthest position.
+    # A number too long for 64 bits has the same effect as the farthest position.
     value = int(text) if len(text) < 19 else FARTHEST * (-1 if text[0] == "-" else 1)
     if value < smallest:
         raise InvalidParameter(name, f"it must be at least {smallest}, got {text[:40]}.")

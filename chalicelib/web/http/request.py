@@ -1,7 +1,7 @@
-"""A request: the gateway's event made whole, its facts, and its body as named fields and files.
+"""Reads requests: the event of the gateway, and bodies as named fields and files.
 
-A damaged event becomes an ordinary answer, never a 500. Whether a content type fits is decided
-here, so that GET and DELETE are never a 415. Contract section 1, Bodies.
+A damaged event gets an ordinary error, never a 500. Content types are checked here, so that GET and
+DELETE never get a 415. Contract section 1, Bodies.
 """
 
 from __future__ import annotations
@@ -22,47 +22,48 @@ from chalicelib.errors import BadRequest, InvalidParameter, TooLarge, Unsupporte
 from chalicelib.formats.texts.json_limits import excess_of
 from chalicelib.web.http.multipart import MAX_PARTS, FormPart, read_parts
 
+# A host that does not match is not repeated in links.
 _HOST = re.compile(r"[A-Za-z0-9.\-_]+(:[0-9]{1,5})?|\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?")
 
 VERSION_1, VERSION_2 = "/v1", "/v2"
+# Paths of version 1.0, with the answers of version 2.0. Contract section 1, Prefix.
 OLD_PATHS = (f"{VERSION_1}/vision/", f"{VERSION_1}/apiusage")
-"""Paths of version 1.0, which answer like those of version 2.0. Contract section 1, Prefix."""
 
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """One request, as operations read it."""
+    """One request."""
 
     method: str
     """GET, POST, PUT or DELETE."""
     template: str
     """Path of the route, with its variables in braces."""
     path: str
-    """Path as the caller wrote it, a gateway's stage included."""
+    """Path as the caller wrote it, with the stage of a gateway."""
     parameters: Mapping[str, str]
     """Variables of the path, decoded once."""
     query: Mapping[str, str]
-    """Query parameters; of a repeated one the last."""
+    """Query parameters; the last value of a repeated one."""
     headers: Mapping[str, str]
     """Header values by lower-case name."""
     body: object
-    """Body as the event holds it."""
+    """Body of the event."""
     is_base64: bool
-    """True when the body is Base64."""
+    """Whether the body is Base64."""
     request_id: str
     """The gateway's id of the request."""
     version: str = VERSION_2
     """Prefix of the path: `/v1` on a path of version 1.0, otherwise `/v2`."""
     domain: str = ""
-    """Host by which the gateway was reached, as the gateway says it, not the caller."""
+    """Host by which the gateway was reached, as reported by the gateway."""
 
     def header(self, name: str) -> str:
-        """Return a header's value, empty when it is absent."""
+        """Return the value of a header; empty if it is absent."""
         return self.headers.get(name.lower(), "")
 
     @property
     def base_url(self) -> str:
-        """Scheme and host that the caller used; empty when the host cannot be trusted."""
+        """Scheme and host of the caller; empty if the host is not well-formed."""
         host = self.header("host")
         if not _HOST.fullmatch(host):
             return ""
@@ -70,11 +71,7 @@ class ApiRequest:
         return f"{scheme}://{host}"
 
     def raw_body(self) -> bytes:
-        """Return the body's bytes.
-
-        Raises:
-            BadRequest: the Base64 that carries the body is damaged.
-        """
+        """Return the bytes of the body; raise BadRequest if its Base64 is damaged."""
         body = self.body
         if body is None:
             return b""
@@ -92,7 +89,7 @@ class ApiRequest:
 
 
 def whole_event(event: object) -> dict[str, Any]:
-    """Fill in every member that Chalice reads without asking whether it is there."""
+    """Return an event with every member that Chalice reads without checking."""
     source: dict[str, Any] = dict(event) if isinstance(event, Mapping) else {}
     context = source.get("requestContext")
     context = dict(context) if isinstance(context, Mapping) else {}
@@ -111,13 +108,14 @@ def whole_event(event: object) -> dict[str, Any]:
 
 
 def read_request(event: Mapping[str, Any]) -> ApiRequest:
-    """Read the facts of a request from a whole event."""
+    """Return the request of an event."""
     context = event["requestContext"]
     template = context["resourcePath"]
     return ApiRequest(
         method=context["httpMethod"],
         template=template,
         path=str(context.get("path") or event.get("path") or context["resourcePath"]),
+        # Decoded exactly once: the event has them encoded.
         parameters={name: unquote(value) for name, value in event["pathParameters"].items()},
         query={name: values[-1] for name, values in _query(event).items()},
         headers={name.lower(): value for name, value in event["headers"].items()},
@@ -130,19 +128,19 @@ def read_request(event: Mapping[str, Any]) -> ApiRequest:
 
 
 def _texts(members: object) -> dict[str, str]:
-    """Keep the members that are texts."""
+    """Return the members that are texts."""
     if not isinstance(members, Mapping):
         return {}
     return {str(name): _sound(value) for name, value in members.items() if isinstance(value, str)}
 
 
 def _sound(text: str) -> str:
-    """Replace halves of surrogate pairs, which no answer could repeat."""
+    """Replace unpaired surrogates, which no answer could repeat."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _query(event: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Read the query parameters, whichever of the two forms the gateway filled."""
+    """Return the query parameters, from the form that the gateway has filled."""
     many = event.get("multiValueQueryStringParameters")
     if not isinstance(many, Mapping):
         return {name: [value] for name, value in _texts(event.get("queryStringParameters")).items()}
@@ -156,19 +154,19 @@ def _query(event: Mapping[str, Any]) -> dict[str, list[str]]:
 MULTIPART = "multipart/form-data"
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
+# Fields that are files in a multipart body.
 FILE_FIELDS = ("data", "sampleContent", "formTemplate")
-"""BodyFields that are files when they come as a part."""
 SAMPLE_ID = "sampleId"
+# Fields that are not trimmed: their white space is content.
 UNTRIMMED = ("document", SAMPLE_ID)
-"""BodyFields whose white space belongs to them."""
+# The field of a file as Base64 text, with or without line breaks.
 ENCODED = "sampleBase64Content"
-"""The field that holds a file as text, with or without line breaks."""
+# Fields that may have control characters.
 UNCHECKED = (*UNTRIMMED, "trainParams", "formTemplate", ENCODED)
-"""BodyFields that may hold control characters."""
+# Maximum size of a field that is not a file, in bytes.
 MAX_SCALAR_BYTES = 1_048_576
-"""Bytes of a field that is not a file."""
+# Maximum size of a file as Base64 text, in bytes: 10 MB, a third more, and line breaks.
 MAX_ENCODED_BYTES = 15 * 1_048_576
-"""Bytes of a field that holds a file as text: 10 MB, a third more in base64, and line breaks."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -177,17 +175,16 @@ DUPLICATED = "The 'data' parameter cannot be duplicated, nor sent along with the
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file that came in the call."""
+    """A file of a form."""
 
     content: bytes
-    """Its bytes."""
     name: str
-    """Its base name, empty when none was given."""
+    """Base name; empty if none was sent."""
 
 
 @dataclass(frozen=True)
 class BodyFields:
-    """A body by field name; what is empty is not there."""
+    """The fields of a body by name, without empty ones."""
 
     values: dict[str, Any] = field(default_factory=dict)
     """Texts of a form, or members of a JSON object."""
@@ -198,18 +195,17 @@ class BodyFields:
 def read_fields(
     request: ApiRequest, known: Collection[str], *, takes_urlencoded: bool = False
 ) -> BodyFields:
-    """Read a write's body.
+    """Return the fields of a body.
 
     Args:
         request: the request.
-        known: names of the fields and files that the operation declares; others are ignored,
-            whatever they hold.
-        takes_urlencoded: whether a form in the shape of a query is read too.
+        known: names of the declared fields and files; others are ignored.
+        takes_urlencoded: whether URL-encoded forms are accepted as well.
 
     Raises:
-        BadRequest: it is broken.
+        BadRequest: the body cannot be read.
         TooLarge: it is over the limit.
-        UnsupportedType: it is of no type that is read.
+        UnsupportedType: its content type is not accepted.
     """
     body = request.raw_body()
     if len(body) > MAX_BODY_BYTES:
@@ -225,13 +221,14 @@ def read_fields(
         return _checked(_json_object(body), known)
     if kind == URLENCODED and takes_urlencoded:
         return _checked(_urlencoded(body, known), known)
+    # A write without a body fails later, with the name of the first missing field.
     if not kind and not body:
         return BodyFields()
     raise _unsupported(kind, takes_urlencoded)
 
 
 def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
-    """Name the content types that are read."""
+    """Return the error of an unsupported content type."""
     allowed = f"{MULTIPART} or {JSON}"
     if takes_urlencoded:
         allowed = f"{URLENCODED}, {allowed}"
@@ -243,7 +240,7 @@ def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
 
 
 def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyFields:
-    """Merge the parts of a form by name."""
+    """Return the parts of a form by name."""
     fields = BodyFields()
     for part in read_parts(body, content_type):
         if part.name not in known:
@@ -256,7 +253,7 @@ def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyF
 
 
 def _add_file(fields: BodyFields, part: FormPart) -> None:
-    """Keep a file part, unless it is empty."""
+    """Add a file part, unless it is empty."""
     content = part.content()
     if not content:
         return
@@ -269,7 +266,7 @@ def _add_file(fields: BodyFields, part: FormPart) -> None:
 
 
 def _add_scalar(fields: BodyFields, part: FormPart) -> None:
-    """Keep a text part, unless it is empty."""
+    """Add a text part, unless it is empty."""
     size = sum(map(len, part.chunks))
     limit = MAX_ENCODED_BYTES if part.name == ENCODED else MAX_SCALAR_BYTES
     if size > limit:
@@ -284,11 +281,7 @@ def _add_scalar(fields: BodyFields, part: FormPart) -> None:
 
 
 def _add_text(values: dict[str, Any], name: str, text: str) -> None:
-    """Keep a field; one that was sent twice must say the same twice.
-
-    Raises:
-        BadRequest: it has two values.
-    """
+    """Add a field; raise BadRequest if it was sent twice with different values."""
     if values.setdefault(name, text) != text:
         raise BadRequest(
             f"The '{name[:100]}' parameter was sent twice with different values; send it once.",
@@ -297,7 +290,7 @@ def _add_text(values: dict[str, Any], name: str, text: str) -> None:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    """Decode a JSON body; members that are null are absent."""
+    """Return the members of a JSON body, without null and empty ones."""
     excess = excess_of(body)
     if excess:
         raise BadRequest(f"The JSON body {excess}", "invalid_json")
@@ -319,16 +312,14 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 
 def _trimmed(name: str, value: object) -> object:
-    """Strip a text as a form's would be."""
+    """Return a text trimmed like the field of a form."""
     return value.strip() if isinstance(value, str) and name not in UNTRIMMED else value
 
 
 def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
-    """Return the error of a JSON body, as precisely as possible.
-
-    The decoder calls a lone half of a surrogate pair a truncated input; the lenient one of the
-    standard library shows which field holds it.
-    """
+    """Return the error of a JSON body, as precisely as possible."""
+    # The decoder reports an unpaired surrogate as truncated input. The lenient decoder of the
+    # standard library finds the field that has it.
     try:
         lenient = json.loads(body.decode())
     except ValueError:
@@ -342,7 +333,7 @@ def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
 
 
 def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
-    """Decode a form in the shape of a query."""
+    """Return the fields of a URL-encoded form."""
     try:
         pairs = parse_qsl(body.decode("utf-8"), errors="strict", max_num_fields=MAX_PARTS)
     except UnicodeDecodeError as problem:
@@ -357,7 +348,7 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
-    """Keep the known fields; only texts to classify and JSON texts may hold control characters."""
+    """Return the known fields; raise InvalidParameter for control characters."""
     fields = {name: value for name, value in values.items() if name in known}
     for name, value in fields.items():
         if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):
@@ -366,5 +357,4 @@ def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
 
 
 def _without_controls(text: str) -> str:
-    """Drop control characters."""
     return _CONTROL.sub("", text)

@@ -1,4 +1,4 @@
-"""Answers: errors in the service's shape, rate limits, links, and what Chalice says itself.
+"""Responses: errors in the documented form, rate limits and links.
 
 Contract section 3: `{"message": …, "code": …}` with the status; never a stack trace.
 """
@@ -25,7 +25,7 @@ RATE_LIMIT_HEADERS = {
 
 
 def rate_limit_headers(usage: Usage) -> dict[str, str]:
-    """Make the three headers; the reset date is always the first of a month."""
+    """Return the rate-limit headers; the reset is always the first of a month."""
     return {
         "X-RateLimit-Limit": str(usage.limit),
         "X-RateLimit-Remaining": str(usage.remaining),
@@ -34,7 +34,7 @@ def rate_limit_headers(usage: Usage) -> dict[str, str]:
 
 
 def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]:
-    """Make the `Link` to the next page: the caller's own URL with another offset."""
+    """Return the `Link` header to the next page: the URL of the call with another offset."""
     query = urlencode({**request.query, **changes})
     path = quote(request.path, safe="/%~:@!$&()*+,;=-._")
     return {"Link": f'<{request.base_url}{path}?{query}>; rel="next"'}
@@ -43,6 +43,7 @@ def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]
 JSON = "application/json"
 INTERNAL = "Something went wrong inside the service. Try again; the failure has been logged."
 
+# Codes of errors that Chalice raises itself.
 _CODES = {
     400: "bad_request",
     404: "route_not_found",
@@ -53,18 +54,18 @@ _CODES = {
 
 
 class ErrorRecord(msgspec.Struct):
-    """Every answer that is not a success."""
+    """The body of every error."""
 
     message: str
-    """For a person."""
+    """For people."""
     code: str
     """Stable, for programs."""
     detail: str | msgspec.UnsetType = msgspec.UNSET
-    """More about the cause, where the message is a documented text."""
+    """The cause, if the message is a documented text."""
 
 
 def error_response(error: ServiceError) -> Response:
-    """Turn an error into its answer."""
+    """Return the response of an error."""
     record = ErrorRecord(error.message, error.code, error.detail or msgspec.UNSET)
     return response(record, error.status, error_headers(error))
 
@@ -75,13 +76,13 @@ def internal_error() -> Response:
 
 
 def response(record: object, status: int, headers: Mapping[str, str | list[str]]) -> Response:
-    """Encode a record as a JSON answer."""
+    """Return a record as a JSON response."""
     body = msgspec.json.encode(record).decode("utf-8")
     return Response(body=body, status_code=status, headers={"Content-Type": JSON, **headers})
 
 
 def error_headers(error: ServiceError) -> dict[str, str]:
-    """Headers that RFC 9110 asks for with some statuses."""
+    """Return the headers that RFC 9110 requires with some statuses."""
     headers: dict[str, str] = {}
     seconds = getattr(error, "retry_after_seconds", None)
     if seconds is not None:
@@ -89,6 +90,7 @@ def error_headers(error: ServiceError) -> dict[str, str]:
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allowed)
     if isinstance(error, Unauthorized):
+        # RFC 6750: without a token, the challenge names no error.
         challenge = "Bearer" if isinstance(error, InvalidScheme) else 'Bearer error="invalid_token"'
         headers["WWW-Authenticate"] = challenge
     return headers
@@ -107,11 +109,12 @@ def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, An
 
 
 def reshape(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Middleware: give errors that Chalice makes itself the service's body."""
+    """Give errors that Chalice raises itself the documented body; this is a middleware."""
     answer = get_response(request)
     body: Any = answer.body
     if not isinstance(body, dict) or "Message" not in body:
         return answer
+    # Its text may contain a stack trace.
     if answer.status_code >= 500:
         return internal_error()
     code = _CODES.get(answer.status_code, "bad_request")

@@ -1,7 +1,4 @@
-"""The OpenAPI 3.1 document, made from the operations' declarations.
-
-What an operation may answer follows from what it declares; nothing is written down twice.
-"""
+"""The OpenAPI 3.1 document, generated from the declarations of the operations."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ KEY_HEADERS: Schema = {
 
 
 def document(operations: Iterable[Operation]) -> Schema:
-    """Make the whole document."""
+    """Return the OpenAPI document."""
     listed = tuple(operations)
     schemas = _Schemas(listed)
     paths: Schema = {}
@@ -95,9 +92,9 @@ def document(operations: Iterable[Operation]) -> Schema:
         "info": {
             "title": "Presage",
             "version": __version__,
-            "description": "Predictions of texts and pictures, from models that you train, and "
-            "text read from pictures and PDFs. Every path answers OPTIONS with 204 and its "
-            "methods; pages of the origins that the service allows may call.",
+            "description": "Predictions for texts and images with models that you train, and text, "
+            "tables and forms read from images and PDFs. Every path answers OPTIONS with 204 and "
+            "its methods; web pages of the origins that the service allows may call it.",
         },
         "servers": SERVERS,
         "tags": [{"name": name, "description": text} for name, text in GROUPS.items()],
@@ -112,12 +109,12 @@ def document(operations: Iterable[Operation]) -> Schema:
 
 
 def _place(path: tuple[str, Schema]) -> tuple[bool, str]:
-    """Order paths by name, those of old clients last."""
+    """Return the sort key of a path: by name, paths of old clients last."""
     return not path[0].startswith("/v2/"), path[0]
 
 
 def statuses(operation: Operation) -> list[int]:
-    """List every status that an operation may answer with."""
+    """Return all statuses that an operation may answer with."""
     found = {operation.status, *operation.statuses}
     if not operation.is_public:
         found |= {401, 429, 503}
@@ -151,20 +148,18 @@ class _Schemas:
         words.describe(self.components)
 
     def ref(self, kind: Any) -> Schema:
-        """Refer to a type's schema, or to those of a union."""
+        """Return a reference to the schema of a type or union."""
         found = [dict(self._refs[choice]) for choice in _choices(kind)]
         return found[0] if len(found) == 1 else {"oneOf": found}
 
     def form(self, operation: Operation, family: str, media_type: str) -> Schema:
-        """Describe a body in one content type.
-
-        The file of a form is a part of its own; null stands in JSON only; types are the family's.
-        """
+        """Return the schema of a body in one content type."""
         form = operation.form
         schema: Schema = {**self.components[form.__name__]}
         fields: Schema = dict(schema["properties"])
         if "enum" in fields.get("type", {}) or "anyOf" in fields.get("type", {}):
             meaning = fields["type"].get("description", "")
+            # Only the types of the family of this path.
             fields["type"] = {"type": "string", "enum": [*FAMILY_TYPES[family]]}
             fields["type"]["description"] = meaning
         if media_type == JSON:
@@ -172,6 +167,7 @@ class _Schemas:
         else:
             rules = getattr(form, "form_rules", {})
             fields = {name: _without_null(field) for name, field in fields.items()}
+            # In a form, a file is a binary part.
             for name in operation.files:
                 meaning = fields.get(name, {}).get("description") or words.word("", name)
                 fields[name] = {"type": "string", "format": "binary", "minLength": 1}
@@ -180,24 +176,22 @@ class _Schemas:
 
 
 def _rules(rules: Schema) -> Schema:
-    """Write alternatives beside the members of a schema as a part that holds too.
-
-    Generators of clients, and pages, take a schema with `oneOf` of its own for one of those alone.
-    """
+    """Return the rules of a form with their alternatives inside `allOf`."""
+    # Client generators and Swagger UI take a schema that has `oneOf` for one of the choices alone.
     choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
     others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}
     return {**others, "allOf": choices} if choices else others
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
-    """List the types of a union, or the one type that it is."""
+    """Return the types of a union, or the type itself."""
     if kind is None:
         return ()
     return get_args(kind) if get_origin(kind) is UnionType else (kind,)
 
 
 def _always(record: Any) -> list[str]:
-    """Name the members that a record always has: all but those that may be unset."""
+    """Return the members that a record always has: all that cannot be unset."""
     return [
         field.encode_name
         for field in msgspec.structs.fields(record)
@@ -206,7 +200,7 @@ def _always(record: Any) -> list[str]:
 
 
 def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) -> Schema:
-    """Describe one operation of one path."""
+    """Return the description of one operation at one path."""
     name = "_".join(part for part in (operation.name, family) if part)
     is_alias = path != operation.path.replace(FAMILY, family)
     described: Schema = {
@@ -244,7 +238,7 @@ def _head(described: Schema) -> Schema:
 
 
 def _details(operation: Operation) -> str:
-    """Return the summary of a call and what its declaration adds."""
+    """Return the description of a call: its summary, and what its declaration implies."""
     said = [operation.summary]
     if operation.is_public:
         said.append("Needs no token.")
@@ -258,18 +252,19 @@ def _details(operation: Operation) -> str:
 
 
 def _slug(path: str) -> str:
-    """Make a path part of a name."""
+    """Return a path as part of an identifier."""
     return "_".join(part for part in path.replace("{", "").replace("}", "").split("/") if part)
 
 
 def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
-    """Describe the body in every content type that is read."""
+    """Return the description of the body in each accepted content type."""
     types = [*getattr(operation.form, "media_types", (MULTIPART, JSON))]
     types += [URLENCODED] if operation.takes_urlencoded else []
     content = {kind: {"schema": schemas.form(operation, family, kind)} for kind in types}
     request = example(operation.name, family).get("request", {})
     for kind, body in content.items():
         if request and not (
+            # An example with a file cannot be sent as JSON.
             kind == JSON and operation.files and set(operation.files) & set(request)
         ):
             body["example"] = request
@@ -277,7 +272,7 @@ def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
 
 
 def _parameters(operation: Operation, path: str) -> list[Schema]:
-    """Describe the variables of the path and the query."""
+    """Return the descriptions of path variables, headers and query parameters."""
     found = [
         {
             "name": part[1:-1],
@@ -306,7 +301,7 @@ def _parameters(operation: Operation, path: str) -> list[Schema]:
 
 
 def _variable(name: str) -> Schema:
-    """Describe a variable of the path by its name."""
+    """Return the schema of a path variable."""
     if name in ("dataset_id", "label_id", "example_id"):
         return {"type": "integer", "minimum": 0}
     if name == "file":
@@ -319,7 +314,7 @@ def _variable(name: str) -> Schema:
 
 
 def _without_null(schema: Schema) -> Schema:
-    """Leave null out of a field: a form cannot send it."""
+    """Return the schema of a field without null, which a form cannot send."""
     kept = {name: value for name, value in schema.items() if name != "default" or value is not None}
     choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
@@ -328,7 +323,7 @@ def _without_null(schema: Schema) -> Schema:
 
 
 def _query(owner: str, name: str, schema: Schema, *, required: bool = False) -> Schema:
-    """Describe one query parameter of a struct."""
+    """Return the description of one query parameter."""
     meaning = schema.get("description") or words.word(owner, name)
     described = {"name": name, "in": "query", "required": required, "description": meaning}
     return {**described, "schema": schema}
@@ -337,7 +332,7 @@ def _query(owner: str, name: str, schema: Schema, *, required: bool = False) -> 
 def _response(
     operation: Operation, family: str, status: int, schemas: _Schemas, path: str
 ) -> Schema:
-    """Describe what one status carries."""
+    """Return the description of the response with one status."""
     described: Schema = {"description": DESCRIPTIONS[status]}
     headers = _headers(operation, status)
     if headers:
@@ -356,7 +351,7 @@ def _response(
 
 
 def _answer(operation: Operation, schemas: _Schemas) -> Schema:
-    """Describe the record of success, in its list where it is one."""
+    """Return the schema of a successful answer."""
     record = schemas.ref(operation.answer)
     if not operation.is_list:
         return record
@@ -372,7 +367,7 @@ def _answer(operation: Operation, schemas: _Schemas) -> Schema:
 
 
 def _headers(operation: Operation, status: int) -> Schema:
-    """Describe the headers that a status always carries, and the link of a page."""
+    """Return the descriptions of the headers of a status."""
     found: Schema = {}
     if operation.is_metered and status != 401:
         for name, meaning in RATE_LIMIT_HEADERS.items():
@@ -393,5 +388,5 @@ def _headers(operation: Operation, status: int) -> Schema:
 
 
 def _header(meaning: str, kind: str) -> Schema:
-    """Describe one header."""
+    """Return the description of one header."""
     return {"description": meaning, "required": True, "schema": {"type": kind}}

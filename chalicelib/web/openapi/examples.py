@@ -1,4 +1,4 @@
-"""Examples of every call: recorded from the service, compared with it by tests/flows/documented."""
+"""Examples of every call, recorded from the service; tests/flows/documented compares them."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from chalicelib.errors import (
 )
 from chalicelib.web.http.responses import INTERNAL
 
+# Request and answer of each operation, by the result of `key`.
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
-"""Request and answer of each operation, by `key`."""
 
 
 def key(operation: str, family: str) -> str:
-    """Name an operation of a family, as the document does."""
+    """Return the operation id of an operation in a family."""
     return "_".join(part for part in (operation, family) if part)
 
 
 def example(operation: str, family: str) -> dict[str, Any]:
-    """Return `request`, the fields of the body, and `answer`; empty where nothing is shown.
+    """Return the recorded `request` and `answer` of an operation; empty without one.
 
     A file in `request` is `@` and its name.
     """
@@ -47,7 +47,7 @@ def example(operation: str, family: str) -> dict[str, Any]:
 
 
 def refusal(path: str, status: int) -> dict[str, Any]:
-    """Return the body of an error that a call of this path may get."""
+    """Return the body of an example error with this status at this path."""
     if status == NotFound.status:
         name = next((name for name in _NOT_FOUND if f"{{{name}}}" in path), "model_id")
         error = _NOT_FOUND[name]
@@ -57,7 +57,7 @@ def refusal(path: str, status: int) -> dict[str, Any]:
     return {name: text for name, text in said.items() if text}
 
 
-# By variable of the path.
+# Example of a 404 by the variable of the path.
 _NOT_FOUND: dict[str, ServiceError] = {
     "deletion_id": DeletionNotFound("Z5BSHFEWCQVZOPVYEZ5QRBPBUU"),
     "export_id": ExportNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),

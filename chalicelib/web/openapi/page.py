@@ -1,33 +1,33 @@
-"""The page that shows the OpenAPI document: Swagger UI, with nothing loaded from elsewhere.
+"""The documentation page: Swagger UI, which loads nothing from other hosts.
 
-The files are in chalicelib/assets/docs; a test compares third-party ones with their digests.
+The files are in chalicelib/assets/docs; a test checks the digests of third-party files.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+# Path of the page.
 DOCS = "/v2/docs"
-"""Where the page is."""
 FOLDER = Path(__file__).parents[2] / "assets" / "docs"
+# Files of the page with their content types.
 TYPES = {
     "docs.css": "text/css; charset=utf-8",
     "docs.js": "text/javascript; charset=utf-8",
     "swagger-ui.css": "text/css; charset=utf-8",
     "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 }
-"""Files of the page with their content types."""
+# Content security policy. Swagger UI sets styles by script, so these must be allowed.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-"""What the page may load: its own files, and styles that its scripts set."""
 HEADERS = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the HTML of the page."""
     return text_of("index.html")
 
 

@@ -15,11 +15,11 @@ WORDS: Mapping[str, str] = {
     # of every record
     "id": "Its id.",
     "object": "Kind of record; always the same text.",
-    "name": "Name as it was given; any Unicode.",
+    "name": "Name; any Unicode characters.",
     "createdAt": "When it was created: ISO 8601 in UTC, with milliseconds.",
     "updatedAt": "When it was last changed: ISO 8601 in UTC, with milliseconds.",
     "expiresAt": "When it expires: ISO 8601 in UTC, with milliseconds.",
-    "message": "What happened, in a sentence; null when there is nothing to say.",
+    "message": "What happened, in a sentence; null if there is nothing to report.",
     "status": "Current status.",
     "progress": "Fraction that is done, from 0 to 1.",
     "type": "Type of the dataset.",

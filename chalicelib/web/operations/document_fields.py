@@ -1,4 +1,4 @@
-"""Fields of calls that read documents, one by one or as a batch. Contract section 6."""
+"""Fields of calls that read documents, single or as a batch. Contract section 6."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chalicelib.web.operations.operation import Call
 
 Task = Literal["text", "table", "contact", "form"]
 FormType = Annotated[
+    # A name such as 1040 may be sent as a number.
     str | int,
     Meta(
         description="Standard form to read; for task form only.",
@@ -72,7 +73,7 @@ Pages = Annotated[
 
 
 def sent_template(call: Call) -> bytes | str | Mapping[str, object] | None:
-    """Return the template that a call sends as a file, a text or an object; None without one."""
+    """Return the form template of a call: a file, a text or an object; None without one."""
     sent = call.fields.files.get("formTemplate")
     source: bytes | str | Mapping[str, object] | None = call.form.form_template
     return source if sent is None else sent.content

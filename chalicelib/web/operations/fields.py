@@ -1,6 +1,7 @@
 """Types of request fields that several operations share.
 
-Rules in `extra_json_schema` are enforced by chalicelib/domain, whose error texts are better.
+Rules in `extra_json_schema` are only documentation: chalicelib/domain enforces them, with better
+error texts.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
 from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS
 
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
+# Pattern of a text without control characters that is not blank.
 VISIBLE = rf"^[^{_CONTROL}]*[^\s{_CONTROL}][^{_CONTROL}]*$"
-"""Text without control characters that is not blank."""
 
+# `extra_json_schema` instead of `max_length`, so that the domain refuses a long name, with a
+# remedy.
 Name = Annotated[
     str,
     Meta(extra_json_schema={"maxLength": MAX_NAME_CHARACTERS, "minLength": 1, "pattern": VISIBLE}),
@@ -75,6 +78,7 @@ TextKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS]})]
 PictureKind = Annotated[str, Meta(extra_json_schema={"enum": [*PICTURE_KINDS]})]
 AnyKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
 Delimiter = Annotated[str, Meta(extra_json_schema={"enum": [",", ";", "|", "tab"]})]
+# A column is a header or a number from 1.
 Column = Annotated[int | str, Meta(extra_json_schema={"examples": ["Subject", 2]})]
 Count = Annotated[int, Meta(ge=1)]
 Explain = Annotated[

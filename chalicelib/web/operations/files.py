@@ -1,4 +1,4 @@
-"""Takes the file of a call: an upload's, a picture to add, or a sample to look at."""
+"""Returns the file of a call: an upload, an image to add, or a sample to predict."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' 
 
 
 def upload_source(call: Call) -> UploadSource:
-    """Take the file or the address, exactly one of which must be there.
-
-    Raises:
-        BadRequest: both are there, or none.
-    """
+    """Return the only source of an upload: the file `data` or the URL `path`."""
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")
@@ -39,7 +35,7 @@ def upload_source(call: Call) -> UploadSource:
 
 
 def _reading_options(call: Call) -> ReadingOptions:
-    """Take what the caller says about the file; a form may have only some of the fields."""
+    """Return the reading options of a call; forms declare only some of them."""
     form = call.form
     return ReadingOptions(
         format=checked_format(getattr(form, "format", None), FAMILY_KINDS[call.family]),
@@ -54,11 +50,7 @@ def _reading_options(call: Call) -> ReadingOptions:
 
 
 def sent_picture(call: Call, name: str | None) -> PictureFile:
-    """Return the file `data` of a form, and the name that was sent with it.
-
-    Raises:
-        MissingParameter: the file is missing; a JSON body cannot hold one.
-    """
+    """Return the image `data` of a form with its name."""
     sent = call.fields.files.get("data")
     if sent is None:
         raise MissingParameter(
@@ -69,24 +61,17 @@ def sent_picture(call: Call, name: str | None) -> PictureFile:
 
 
 SAMPLES = ("sampleContent", "sampleLocation", "sampleBase64Content")
+# Completes the schema of a form: exactly one of the samples.
 FORM_RULES: dict[str, Any] = {"oneOf": [{"required": [name]} for name in SAMPLES]}
-"""Completes the schema of a form: exactly one sample."""
+# The same for a JSON body, which cannot hold a file.
 JSON_RULES: dict[str, Any] = {"oneOf": [{"required": [name]} for name in SAMPLES[1:]]}
-"""The same of a JSON body, which cannot hold a file."""
 
 
 def sample_of(call: Call) -> Sample:
-    """Take the file, the address or the encoded text, exactly one of which must be there.
-
-    The form of the call has the members `sample_location` and `sample_base64_content`.
-
-    Raises:
-        BadRequest: there is more than one.
-        MissingParameter: there is none.
-        InvalidParameter: the text is not base64.
-    """
+    """Return the only sample of a call: a file, a URL or Base64 text."""
     sent = call.fields.files.get("sampleContent")
     location, encoded = call.form.sample_location, call.form.sample_base64_content
+    # Two samples are refused rather than one ignored: it might be the wrong one.
     count = sum(item is not None for item in (sent, location, encoded))
     if count > 1:
         raise BadRequest(

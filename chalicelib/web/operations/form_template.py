@@ -1,7 +1,7 @@
 """The schema of a form template, for the OpenAPI document. Contract section 6, Form template.
 
-The reader (chalicelib/formats/templates/form_template.py) takes more names and shapes than these,
-which are the ones to write.
+The parser (chalicelib/formats/templates/form_template.py) accepts more names and shapes; these are
+the recommended ones.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _HEADER_CELL = {
         "variations": {"type": "array", "items": _TEXT},
     },
 }
+# Without `type`, because the declaration of the field adds it.
 FORM_TEMPLATE: dict[str, Any] = {
     "title": "FormTemplate",
     "description": "What to look for in a form; for task form only.",
@@ -59,4 +60,3 @@ FORM_TEMPLATE: dict[str, Any] = {
         },
     },
 }
-"""Return the schema of a JSON object, without its `type`."""

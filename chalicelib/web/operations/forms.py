@@ -1,6 +1,6 @@
-"""Turns fields and query parameters into an operation's declared struct, or says what is wrong.
+"""Converts fields and query parameters to the declared struct of an operation.
 
-The texts are made from msgspec's findings: field, what was expected, what came.
+Error texts are made from those of msgspec: field, expected value, received value.
 """
 
 from __future__ import annotations
@@ -31,31 +31,27 @@ _WORDS = {
     "object": "an object",
     "null": "null",
 }
+# Larger absolute values are read as this one, which is above every limit.
 LARGEST_WHOLE = 2**63
-"""Whole numbers beyond, on either side of zero, are read as this one: no limit reaches it."""
 
 _WHOLE = re.compile(
     r"(?P<sign>-?)(?P<whole>[0-9]+)(?:\.(?P<part>[0-9]+))?(?:[eE](?P<power>[+-]?[0-9]+))?", re.ASCII
 )
-# Python's int() of very many digits takes time that grows with their square.
+# Because int() takes time that grows with the square of the number of digits.
 _LONGEST_NUMBER = 32
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
 
 def whole_number(sent: object) -> int | None:
-    """Read a whole number, however it is written: 12, 12.0, 1.2e1, or a text of these.
+    """Return a whole number from 12, 12.0, 1.2e1 or a text of these; None for anything else.
 
-    Some clients know only one kind of number and write 12.0 for an id. A power is never built
-    before its size is known.
-
-    Returns:
-        The number, at most 2^63 from zero; None for what is no whole number, and for a text of
-        more than 32 characters.
+    The result is at most 2^63 from zero. Texts of more than 32 characters are not read.
     """
     if isinstance(sent, bool):
         return None
     if isinstance(sent, int):
         return max(-LARGEST_WHOLE, min(sent, LARGEST_WHOLE))
+    # Some clients have only one type of number, and write 12.0 for an id.
     if isinstance(sent, float):
         if not sent.is_integer():
             return None
@@ -69,6 +65,7 @@ def whole_number(sent: object) -> int | None:
     zeros = int(match["power"] or 0) - len(part) + len(digits) - len(significant)
     if zeros < 0 and significant:
         return None
+    # The power is only computed if the number is small: 1e999999999 would fill the memory.
     is_long = len(significant.lstrip("0")) + zeros > len(str(LARGEST_WHOLE))
     number = (
         LARGEST_WHOLE
@@ -79,12 +76,12 @@ def whole_number(sent: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields to a struct; numbers may be texts and end in `.0`, booleans are none.
+    """Convert fields to a struct; numbers may be texts, as in forms.
 
     Args:
         values: fields by name; unknown ones are ignored.
         form: the declared struct.
-        prefix: name of the field that holds these, with a dot, for the texts.
+        prefix: name of the containing field with a dot, for error texts.
 
     Raises:
         BadRequest: a field is missing or its value is not allowed.
@@ -93,7 +90,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
     for name in _whole_fields(form):
         if isinstance(values.get(name), str | int | float):
             number = whole_number(values[name])
-            # A text that no such field takes; the error shows what was sent.
+            # A text that fails the conversion; the error shows the sent value.
             read[name] = "" if number is None else number
     prepare(form)
     try:
@@ -104,11 +101,8 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _convert_items(values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str) -> None:
-    """Convert the objects of lists one by one, since the problem does not say which it is.
-
-    Raises:
-        BadRequest: an object cannot be converted; names its place.
-    """
+    """Raise BadRequest with the index of the list item that cannot be converted, if any."""
+    # msgspec does not report the index.
     for declared in msgspec.structs.fields(form):
         name = declared.encode_name
         kinds = [get_args(one)[0] for one in _kinds(declared.type) if get_origin(one) is list]
@@ -127,13 +121,13 @@ def _is_struct(kind: Any) -> bool:
 
 @cache
 def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Name the fields of a form as they are sent."""
+    """Return the names of a form's fields in requests."""
     return tuple(declared.encode_name for declared in msgspec.structs.fields(form))
 
 
 @cache
 def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Name the fields that take a whole number and no text."""
+    """Return the fields that accept a whole number and no text."""
     return tuple(
         declared.encode_name
         for declared in msgspec.structs.fields(form)
@@ -142,14 +136,14 @@ def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _kinds(declared: Any) -> set[Any]:
-    """List a declaration and all that stands inside it, in `|` or `Annotated`."""
+    """Return a declared type and all types inside of it."""
     return {declared}.union(*map(_kinds, get_args(declared)))
 
 
 def _readable(
     text: str, values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str
 ) -> BadRequest:
-    """Make the text for a person."""
+    """Return the error for a text of msgspec."""
     missing = _MISSING.fullmatch(text)
     if missing:
         texts = getattr(form, "missing_texts", {})
@@ -165,7 +159,7 @@ def _readable(
 
 
 def _allowed(form: type[msgspec.Struct], name: str) -> list[str]:
-    """List the values that a field of fixed choices takes; none for any other field."""
+    """Return the values of a field with fixed choices; none for other fields."""
     for declared in msgspec.structs.fields(form):
         if declared.encode_name == name:
             return [
@@ -178,7 +172,7 @@ def _allowed(form: type[msgspec.Struct], name: str) -> list[str]:
 
 
 def _reason(what: str, value: object) -> str:
-    """Say what was expected and what came."""
+    """Return what was expected and what was received."""
     mismatch = _TYPE.match(what)
     if mismatch:
         expected = _words(mismatch["expected"])
@@ -196,13 +190,13 @@ def _reason(what: str, value: object) -> str:
 
 
 def _words(expected: str) -> str:
-    """Name a type for a person."""
+    """Return a type in words."""
     kinds = [kind for kind in expected.split(" | ") if kind != "null"]
     return " or ".join(_WORDS.get(kind, kind) for kind in kinds)
 
 
 def _shown(value: object, kind: str) -> str:
-    """Show a value that was sent, shortened."""
+    """Return a received value for an error text, shortened."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Ids in paths and bodies, and what they name: loaded before anything else is looked at.
+"""Reads ids of paths and bodies, and loads their objects before other checks.
 
-Ids are whole numbers below 2^63 or short words; others are the same 404 as an unknown id. The
-order of the checks is 401, 404, then the rest: contract section 3.
+Ids are whole numbers below 2^63 or short words; anything else is the same 404 as an unknown id.
+The order of the checks is 401, 404, then others: contract section 3.
 """
 
 from __future__ import annotations
@@ -19,18 +19,14 @@ from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
 from chalicelib.web.operations.operation import Call
 
 MAX_ID = LARGEST_WHOLE
+# Maximum number of characters of an unknown id in its 404.
 SHOWN = 100
-"""Characters of an unknown id that its 404 repeats."""
 
 _TEXT = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 
 
 def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
-    """Read an integer id, however the whole number is written.
-
-    Raises:
-        NotFound: it can be no id; the same answer as for one that does not exist.
-    """
+    """Return an integer id; raise `unknown` for anything else."""
     number = whole_number(sent)
     if number is None or not 0 <= number < MAX_ID:
         raise unknown(str(sent)[:SHOWN])
@@ -40,53 +36,38 @@ def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
 def sent_number_id(
     values: Mapping[str, Any], name: str, unknown: Callable[[object], NotFound]
 ) -> int | None:
-    """Read an integer id of a body or query, or None when validation will refuse it.
-
-    Raises:
-        NotFound: it is a whole number, but can be no id.
-    """
+    """Return an integer id of a body or query; None if validation will refuse it."""
     value = values.get(name)
+    # A text is a bad field and gets a 400; a negative number is an unknown id and gets a 404.
     return None if whole_number(value) is None else number_id(value, unknown)
 
 
 def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:
-    """Read a string id of a body, or None when validation will refuse it."""
+    """Return a string id of a body; None if validation will refuse it."""
     value = values.get(name)
     return value if isinstance(value, str) else None
 
 
 def text_id(sent: str, unknown: Callable[[object], NotFound]) -> str:
-    """Read a string id.
-
-    Raises:
-        NotFound: it can be no id; the same answer as for one that does not exist.
-    """
+    """Return a string id; raise `unknown` for anything else."""
     if not _TEXT.fullmatch(sent):
         raise unknown(sent[:SHOWN])
     return sent
 
 
 def dataset_id_in_path(call: Call) -> int:
-    """Read the dataset id of the path.
-
-    Raises:
-        DatasetNotFound: it can be no id.
-    """
+    """Return the dataset id of the path."""
     return number_id(call.request.parameters["dataset_id"], DatasetNotFound)
 
 
 def dataset_in_path(call: Call) -> DatasetView:
-    """Load the dataset of the path.
-
-    Raises:
-        DatasetNotFound: the account has none with this id in this family.
-    """
+    """Return the dataset of the path."""
     dataset_id = dataset_id_in_path(call)
     return call.container.datasets.get(call.account.account_id, call.family, dataset_id)
 
 
 def created_dataset(call: Call) -> DatasetView | None:
-    """Load the dataset that an earlier attempt under the call's key created, if it did."""
+    """Return the dataset that an earlier attempt with the same key created, if any."""
     number = call.keyed.number if call.keyed else 0
     with suppress(NotFound):
         return call.container.datasets.get(call.account.account_id, call.family, number)
@@ -96,7 +77,7 @@ def created_dataset(call: Call) -> DatasetView | None:
 def find_earlier_correction(
     call: Call, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
-    """Find what an earlier attempt under the call's key did to the dataset of the path."""
+    """Return the correction of an earlier attempt with the same key, if any."""
     view = readable_dataset(call)
     mark = call.keyed.object_id if call.keyed else ""
     done = call.container.corrections.find_done(view, mark, example_id)
@@ -104,23 +85,16 @@ def find_earlier_correction(
 
 
 def readable_dataset(call: Call) -> DatasetView:
-    """Load the dataset of the path; what one that is being deleted holds is gone already.
-
-    Raises:
-        DatasetNotFound: the account has none with this id in this family.
-    """
+    """Return the dataset of the path, unless it is being deleted."""
     view = dataset_in_path(call)
+    # The dataset itself is shown until its row is deleted, but its content is not.
     if view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
     return view
 
 
 def dataset_in_body(call: Call) -> DatasetView | None:
-    """Load the dataset that the body names; None when validation will refuse the name.
-
-    Raises:
-        DatasetNotFound: the account has none with this id in this family.
-    """
+    """Return the dataset of the body; None if validation will refuse its id."""
     dataset_id = sent_number_id(call.fields.values, "datasetId", DatasetNotFound)
     if dataset_id is None:
         return None
@@ -128,50 +102,31 @@ def dataset_in_body(call: Call) -> DatasetView | None:
 
 
 def model_id_in_path(call: Call) -> str:
-    """Read the model id of the path.
-
-    Raises:
-        ModelNotFound: it can be no id.
-    """
+    """Return the model id of the path."""
     return text_id(call.request.parameters["model_id"], ModelNotFound)
 
 
 def model_in_path(call: Call) -> Model:
-    """Load the model of the path.
-
-    Raises:
-        ModelNotFound: the account has none with this id.
-    """
+    """Return the model of the path."""
     return call.container.models.get(call.account.account_id, model_id_in_path(call))
 
 
 def model_id_in_body(call: Call) -> str | None:
-    """Read the model id that the body names; None when validation will refuse it.
-
-    Raises:
-        ModelNotFound: it can be no id.
-    """
+    """Return the model id of the body; None if validation will refuse it."""
     sent = sent_text_id(call.fields.values, "modelId")
     return None if sent is None else text_id(sent, ModelNotFound)
 
 
 def named_in_body(call: Call) -> str | None:
-    """Read the model id of a body that can be read; what is wrong with others is said later."""
+    """Return the model id of the body, or None."""
     with suppress(ServiceError):
+        # Called before the 401, so errors of the body are left to later checks.
         return model_id_in_body(call)
     return None
 
 
 def served_in_body(call: Call) -> ServedModel | None:
-    """Find the model that the body names, the caller's or a prebuilt one.
-
-    Returns:
-        The model; None when validation will refuse its id.
-
-    Raises:
-        ModelNotFound: there is none.
-        PrebuiltNotInstalled: its files are missing.
-    """
+    """Return the trained or prebuilt model of the body; None if validation will refuse its id."""
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
@@ -179,11 +134,7 @@ def served_in_body(call: Call) -> ServedModel | None:
 
 
 def model_in_body(call: Call) -> Model | None:
-    """Load the model that the body names; None when validation will refuse the name.
-
-    Raises:
-        ModelNotFound: the account has none with this id.
-    """
+    """Return the trained model of the body; None if validation will refuse its id."""
     model_id = model_id_in_body(call)
     return (
         None if model_id is None else call.container.models.get(call.account.account_id, model_id)

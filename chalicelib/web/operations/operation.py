@@ -49,44 +49,43 @@ if TYPE_CHECKING:
     from chalicelib.container import Container
 
 BOTH = (VISION, LANGUAGE)
+# The folders of chalicelib/routes in the order of use; the sections of the OpenAPI document.
 GROUPS: Mapping[str, str] = {
-    "accounts": "Who calls, and how much is left: tokens, plan, predictions of the month.",
-    "datasets": "Labelled texts or pictures: upload them, look at them, add to them.",
-    "models": "Trained from datasets: train, watch, read how good they are.",
-    "predictions": "Ask a model about a text or picture; read documents.",
-    "service": "How far deletions are, the state of the service, and this description.",
+    "accounts": "Tokens, webhooks, plan and predictions of the month.",
+    "datasets": "Labelled texts or images: upload, browse, correct and extend them.",
+    "models": "Train models on datasets, follow their training, and read their metrics.",
+    "predictions": "Predict labels of texts and images, detect objects, and read documents.",
+    "service": "Progress of deletions, health of the service, and this document.",
 }
-"""The wings of chalicelib/routes, in the order in which one uses them, with what they hold."""
+# Placeholder of the family in a path.
 FAMILY = ":family"
-"""Stands for the family in a path."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """Everything there is to know about one call of the interface."""
+    """The declaration of one call of the API."""
 
     name: str
     """Unique; the `operationId` of the document."""
     method: str
     """GET, POST, PUT or DELETE."""
     path: str
-    """Path with `:family` where the family stands, and variables in braces."""
+    """Path with the placeholder `:family`, and variables in braces."""
     view: Callable[[Call], object]
-    """Does the work and returns the answer record."""
+    """Function that does the work and returns the answer record."""
     summary: str
-    """One sentence for the document."""
+    """One sentence for the OpenAPI document."""
     answer: Any = None
     """Type of the answer record, or a union of several; None if there is no body."""
     parts: tuple[Any, ...] = ()
     """Records inside the answer that its type does not name."""
     families: tuple[str, ...] = ()
-    """Families it exists for; none when the path has no family."""
+    """Families of the path; none if it has no family."""
     form: Any = None
-    """Struct of the body's fields; None when no body is read.
+    """Struct of the body's fields; None without a body.
 
-    Its `form_rules` and `json_rules`, where it has them, complete its schema by content type;
-    its `media_types` are those that can succeed, where not both can;
-    its `missing_texts` are the texts for required fields that are absent.
+    Optional class variables: `form_rules` and `json_rules` complete its schema by content type,
+    `media_types` restricts the content types, `missing_texts` are errors of missing fields.
     """
     files: tuple[str, ...] = ()
     """Names of fields that are files."""
@@ -95,50 +94,49 @@ class Operation:
     page_size: int = 0
     """Default and maximum `count` of a paged list; 0 for an unpaged one."""
     is_list: bool = False
-    """True when `answer` is the type of a list's records."""
+    """Whether the answer is a list of `answer`."""
     list_members: Mapping[str, Any] = field(default_factory=dict)
-    """Schemas of members that the list has besides `object` and `data`, and may leave out."""
+    """Schemas of optional members of the list in addition to `object` and `data`."""
     locate: Callable[[Call], object] | None = None
-    """Loads what path or body name, unless it is there; runs after the 401, before other checks."""
+    """Loads the objects of path and body; runs after the 401 and before other checks."""
     name_model: Callable[[Call], str | None] | None = None
-    """Returns the model that the body names, whose row is read in one trip with the account's.
+    """Returns the id of the body's model, whose row is read in one trip with the account's.
 
-    Called before the 401 is certain, so it says nothing of what is wrong with the body.
+    It runs before the 401 is certain, so it must not raise.
     """
     takes_key: bool = False
-    """True when an `Idempotency-Key` makes it safe to repeat."""
+    """Whether it accepts an `Idempotency-Key`."""
     creates: str = ""
-    """Kind of the integer id that is held for what it creates under a key; none when empty."""
+    """Kind of the integer id that is reserved with a key; empty for none."""
     recover: Callable[[Call], object | None] | None = None
-    """Returns the answer record of an earlier attempt under the same key, or None.
+    """Returns the answer record of an earlier attempt with the same key, or None.
 
-    Asked before anything else when the earlier one has left no answer. Missing where the work may
-    simply be done again.
+    Called first if the earlier attempt left no answer. None if the work can be repeated.
     """
     takes_data: bool = False
-    """True when it brings or corrects data, which is refused while nothing can be saved."""
+    """Whether it adds or corrects data, which is refused while saving fails."""
     is_public: bool = False
-    """True when no token is needed."""
+    """Whether it needs no token."""
     cost: str = RECORDS
-    """Cost class of its calls, whose rate an account may not exceed; nothing for public ones."""
+    """Cost class for the rate limit; not used for public calls."""
     is_metered: bool = False
-    """True when every answer after the 401 carries the rate-limit headers."""
+    """Whether every answer after the 401 has the rate-limit headers."""
     status: int = 200
     """Status of success."""
     statuses: tuple[int, ...] = ()
-    """Statuses of failure besides those that follow from the members above."""
+    """Error statuses in addition to those that follow from other members."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers of every success."""
+    """Headers of every successful answer."""
     answer_types: tuple[str, ...] = ("application/json",)
-    """Content types of success."""
+    """Content types of successful answers."""
     aliases: tuple[str, ...] = ()
-    """Further paths of the same call."""
+    """Alternative paths."""
     takes_urlencoded: bool = False
-    """True when `application/x-www-form-urlencoded` is read too."""
+    """Whether it also accepts `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
-    """True when another operation has taken its place."""
+    """Whether another operation replaces it."""
     group: str = ""
-    """One of GROUPS: its section in the document."""
+    """Its section in the document, one of GROUPS."""
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -146,7 +144,7 @@ class Operation:
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
-        """Yield (family, path) for each path that the document describes."""
+        """Yield (family, path) for each documented path."""
         for path in (self.path, *self.aliases):
             if FAMILY in path:
                 for family in self.families:
@@ -156,7 +154,7 @@ class Operation:
                 yield (named[0] if len(named) == 1 else ""), path
 
     def served(self) -> Iterator[tuple[str, str]]:
-        """Yield (family, path) for each path that answers, those of version 1.0 too."""
+        """Yield (family, path) for each path, including those of version 1.0."""
         for family, path in self.routes():
             yield family, path
             old = path.replace(VERSION_2, VERSION_1, 1)
@@ -166,34 +164,33 @@ class Operation:
 
 @dataclass
 class Call:
-    """One call of one operation; lives as long as the request."""
+    """The state of one call of an operation."""
 
     operation: Operation
-    """What is called."""
+    """The called operation."""
     family: str
-    """`language`, `vision`, or empty where the path has none."""
+    """`language`, `vision`, or empty if the path has no family."""
     request: ApiRequest
-    """The request."""
     make_container: Callable[[], Container]
-    """Gives the services; called when they are first needed."""
+    """Returns the services; called at their first use."""
     catalogue: tuple[Operation, ...] = ()
-    """Every operation there is, for the one that describes them."""
+    """All operations, for the OpenAPI document."""
     account: Account = field(init=False)
-    """Who calls; not set on public operations."""
+    """The caller; not set for public operations."""
     located: Any = None
-    """What was read in one trip with the account, or the operation's `locate` loaded."""
+    """The model read with the account, or the result of `locate`."""
     form: Any = None
-    """The body's fields, an instance of the operation's form."""
+    """The validated body, an instance of the operation's form."""
     query: Any = None
-    """The query parameters, an instance of the operation's query struct."""
+    """The validated query parameters."""
     window: Window = field(init=False)
-    """The part of a paged list that is asked for."""
+    """The requested part of a paged list."""
     usage: Usage | None = None
-    """State of the predictions after this call made one."""
+    """The predictions of the month after this call made one."""
     keyed: KeyedCall | None = None
-    """This attempt at a call with a key; None without one."""
+    """The claim of the idempotency key; None without a key."""
     started: float = field(default_factory=time.monotonic)
-    """When the call began, in seconds of the monotonic clock."""
+    """Start of the call in seconds of the monotonic clock."""
 
     @cached_property
     def container(self) -> Container:
@@ -202,11 +199,7 @@ class Call:
 
     @cached_property
     def fields(self) -> BodyFields:
-        """The body, read at the first use.
-
-        Raises:
-            BadRequest, TooLarge, UnsupportedType: it cannot be read.
-        """
+        """The fields of the body, read at the first use."""
         form, known = self.operation.form, [*self.operation.files]
         if form is not None:
             known += field_names(form)
@@ -214,12 +207,12 @@ class Call:
 
     @property
     def seconds_left(self) -> float:
-        """Time a synchronous call may still take, in seconds."""
+        """Remaining time of a synchronous call, in seconds."""
         limit = self.container.settings.sync_seconds
         return float("inf") if limit == 0 else max(0.0, limit - (time.monotonic() - self.started))
 
     def current_usage(self) -> Usage:
-        """State of the predictions, as the rate-limit headers show it."""
+        """Return the predictions of the month, for the rate-limit headers."""
         return self.usage or self.container.allowances.predictions(self.account)
 
 
@@ -228,18 +221,16 @@ _BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECAS
 
 @dataclass(frozen=True)
 class TextAnswer:
-    """An answer that is not a record, such as a page for a browser."""
+    """An answer that is not JSON, such as an HTML page."""
 
     body: str
-    """The whole text."""
     content_type: str
-    """Its type."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Further headers."""
+    """Additional headers."""
 
 
 def run(call: Call) -> Response:
-    """Answer a call; whatever goes wrong has an answer too."""
+    """Return the response to a call; every error gets one, too."""
     try:
         with until_answered(call.operation.name):
             answer = _answer(call)
@@ -247,7 +238,8 @@ def run(call: Call) -> Response:
         call.usage = None
         answer = error_response(error)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: no caller may see a trace
-        call.usage = None  # the counted prediction has been released
+        # The counted prediction has been released.
+        call.usage = None
         log.error("unforeseen_failure", exception, operation=call.operation.name)
         answer = internal_error()
     _add_rate_limits(call, answer)
@@ -255,7 +247,7 @@ def run(call: Call) -> Response:
 
 
 def _answer(call: Call) -> Response:
-    """Check in the contract's order, then do the work."""
+    """Authenticate the caller, check its rate, then do the work."""
     operation = call.operation
     if not operation.is_public:
         name_model = partial(operation.name_model or _names_none, call)
@@ -270,7 +262,7 @@ def _answer(call: Call) -> Response:
 
 
 def _answer_once(call: Call, key: str) -> Response:
-    """Do the work unless its key has an answer already."""
+    """Return the stored answer of the key, or do the work."""
     answers = call.container.idempotency
     reserve = partial(call.container.reserve_id, call.operation.creates)
     digest = request_digest(call.request, lambda: call.fields)
@@ -279,12 +271,14 @@ def _answer_once(call: Call, key: str) -> Response:
 
 
 def _work(call: Call) -> Response:
-    """Load what the call names, check its fields, and do the work."""
+    """Load the objects of the call, validate its fields, and do the work."""
     operation, keyed = call.operation, call.keyed
+    # The earlier attempt may have died after its work, so its result is looked up first.
     if keyed and keyed.is_taken_over and operation.recover:
         done = operation.recover(call)
         if done is not None:
             return _rendered(call, done)
+    # The order of the contract: unknown objects (404) before invalid fields (400).
     if operation.locate is not None and call.located is None:
         call.located = operation.locate(call)
     if operation.page_size:
@@ -294,6 +288,7 @@ def _work(call: Call) -> Response:
         call.query = convert(sent, operation.query)
     if operation.form is not None:
         call.form = convert(call.fields.values, operation.form)
+    # Last, so that the caller sees its own errors first.
     if operation.takes_data and (unsaved := call.container.unsaved()):
         raise NothingIsSaved(date_text(unsaved.since))
     return _rendered(call, operation.view(call))
@@ -304,11 +299,7 @@ def _names_none(_: Call) -> None:
 
 
 def bearer_token(call: Call) -> str:
-    """Take the token from the Authorization header.
-
-    Raises:
-        InvalidScheme: the header is missing or no well-formed Bearer.
-    """
+    """Return the token of the Authorization header; raise InvalidScheme without one."""
     found = _BEARER.fullmatch(call.request.header("authorization").strip())
     if found is None:
         raise InvalidScheme
@@ -316,7 +307,7 @@ def bearer_token(call: Call) -> str:
 
 
 def _rendered(call: Call, answer: object) -> Response:
-    """Encode what a view returned."""
+    """Return the response for the answer of a view."""
     headers: dict[str, str | list[str]] = {**call.operation.headers}
     if answer is None:
         return Response(body="", status_code=call.operation.status, headers=headers)
@@ -336,7 +327,8 @@ def _rendered(call: Call, answer: object) -> Response:
 
 
 def _as_version_1(answer: object, operation: Operation) -> object:
-    """Leave the members out that came with version 2.0: typed clients refuse unknown ones."""
+    """Return an answer without the members that version 2.0 added."""
+    # Typed clients of version 1.0 refuse unknown members.
     later = members_since_2(operation.answer)
     if not later:
         return answer
@@ -348,11 +340,11 @@ def _as_version_1(answer: object, operation: Operation) -> object:
 
 
 def _add_rate_limits(call: Call, answer: Response) -> None:
-    """Put the rate-limit headers on every answer of a metered call whose caller is known."""
+    """Add the rate-limit headers to the answers of metered calls with a known caller."""
     if not call.operation.is_metered or not hasattr(call, "account"):
         return
     try:
         answer.headers.update(rate_limit_headers(call.current_usage()))
     except ServiceError as error:
-        # The answer itself stands: it may be the very 503 that made the figures unreadable.
+        # The answer is sent without them; it may be the same 503 that made the count unreadable.
         log.error("rate_limit_headers_left_out", error, operation=call.operation.name)

@@ -1,7 +1,6 @@
-"""Answers a call with an `Idempotency-Key` once: a repeated one gets the first answer again.
+"""Answers a call with an `Idempotency-Key` once; a repeated call gets the stored answer.
 
-A repeated call is recognised by method, path, query, fields and digests of files, so that another
-boundary of a form makes no difference.
+A repeated call has the same method, path, query, fields and files; the boundary may differ.
 """
 
 from __future__ import annotations
@@ -32,18 +31,14 @@ if TYPE_CHECKING:
 
 
 def sent_key(request: ApiRequest) -> str | None:
-    """Return the digest of the key that came with a request; None without one.
-
-    Raises:
-        InvalidParameter: the key is not allowed.
-    """
+    """Return the digest of a request's key; None without a key."""
     if KEY_HEADER.lower() not in request.headers:
         return None
     return checked_key(request.header(KEY_HEADER))
 
 
 def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
-    """Tell what is asked for, in a digest; a body that cannot be read counts by its bytes."""
+    """Return the digest of a request."""
     asked: dict[str, Any] = {
         "method": request.method,
         "path": request.template,
@@ -51,6 +46,7 @@ def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
         "query": dict(request.query),
     }
     try:
+        # Fields and not the raw body, because clients choose a new boundary for each attempt.
         fields = read()
         asked["fields"] = fields.values
         asked["files"] = {
@@ -58,6 +54,7 @@ def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
             for name, file in fields.files.items()
         }
     except ServiceError as error:
+        # A body that cannot be read is compared by its bytes.
         asked["refused"] = [error.code, hashlib.sha256(_body(request)).hexdigest()]
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
 
@@ -65,15 +62,10 @@ def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
 def answer_once(
     answers: IdempotencyStore, keyed: KeyedCall, work: Callable[[], Response]
 ) -> Response:
-    """Answer a call unless its key has an answer.
-
-    Args:
-        answers: keeps the first answer.
-        keyed: the claim of the key.
-        work: answers the call.
+    """Return the stored answer of a key, or do the work and store its answer.
 
     Raises:
-        ServiceError: what the work raises, if waiting may help.
+        ServiceError: a temporary error of the work, which is not stored.
     """
     if keyed.answer is not None:
         return _repeated(keyed.answer)
@@ -92,25 +84,26 @@ def answer_once(
 
 
 def _is_final(error: ServiceError) -> bool:
-    """Return whether an error is stored; a temporary one is not."""
+    """Return whether an error is stored; temporary errors are not."""
     return error.status < 500 and not hasattr(error, "retry_after_seconds")
 
 
 def _keep(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
-    """Keep an answer; return the one that stands."""
+    """Store an answer; return the stored one, which may be that of another attempt."""
     made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
     try:
         first = answers.keep(keyed, made)
     except StorageUnavailable:
-        # The work is done: the next attempt finds that.
+        # The work is done, and the next attempt will find its result.
         log.warning("answer_not_kept")
         return answer
     return answer if first is made else _repeated(first)
 
 
 def _release(answers: IdempotencyStore, keyed: KeyedCall) -> None:
-    """Let the next attempt begin at once."""
-    with suppress(StorageUnavailable):  # else it begins when the lease ends
+    """Release the key, so that the next attempt can start at once."""
+    # If this fails, the next attempt starts when the lease ends.
+    with suppress(StorageUnavailable):
         answers.release(keyed)
 
 

@@ -1,4 +1,4 @@
-"""The lines of a batch's result: what single calls answer, one a line."""
+"""Writes the result lines of batches: one answer of a single call per line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from chalicelib.web.records.ocr_records import OcrRecord, PageRecord, UnreadReco
 
 
 class LineErrorRecord(msgspec.Struct):
-    """Why a line has no answer, as an answer to a single call says it."""
+    """The error of a line, as in the answer to a single call."""
 
     code: str
     message: str
 
 
 class BatchLineRecord(msgspec.Struct):
-    """A line of a result: its `id`, or its row where it has none, and the answer."""
+    """A line of a result: its `id`, or its row if it has none, and the answer."""
 
     id: str | UnsetType
     row: int | UnsetType
@@ -40,7 +40,7 @@ class BatchLineRecord(msgspec.Struct):
 
 
 class RankedLineRecord(msgspec.Struct):
-    """A line of a ranking: what to label, why, and what the model would say."""
+    """A line of a ranking: what to label, why, and the prediction of the model."""
 
     rank: int
     id: str | UnsetType
@@ -53,12 +53,7 @@ class RankedLineRecord(msgspec.Struct):
 
 
 def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
-    """Write lines of a result.
-
-    Args:
-        kind: `jsonl`, or `csv` with the most probable label alone.
-        lines: in the order of the input.
-    """
+    """Return lines in a format: `jsonl`, or `csv` with only the most probable label."""
     if kind == CSV:
         return _csv(lines)
     return b"".join(msgspec.json.encode(_record(line)) + b"\n" for line in lines)
@@ -76,6 +71,7 @@ def _record(answered: AnsweredLine) -> BatchLineRecord | RankedLineRecord:
         record.error = LineErrorRecord(error.code, error.message)
         return record
     found = _answer(answered)
+    # The members of an answer without its `object` and `sampleId`.
     for member in BatchLineRecord.__struct_fields__[2:-1]:
         setattr(record, member, getattr(found, member, UNSET))
     return record
@@ -103,13 +99,15 @@ def _ranked(
 def _ranked_cells(
     line: BatchLine, placing: Placing, best: Probability | Detection | None
 ) -> tuple[object, ...]:
-    """Fill the columns of a ranking: with the labels set right it is a file to upload."""
+    """Return the columns of a ranking."""
+    # Text and label are columns of an upload, so a corrected ranking can be uploaded.
     return (
         placing.rank,
         line.row,
         line.line_id or "",
         placing.text or "",
         best.label if best else "",
+        # All digits, so that CSV and JSON have the same number.
         repr(best.probability) if best else "",
         repr(round(placing.score, 6)),
         placing.reason,
@@ -117,7 +115,7 @@ def _ranked_cells(
 
 
 def _answer(answered: AnsweredLine) -> Any:
-    """Describe an answer as the single call does."""
+    """Return an answer like that of a single call."""
     if answered.document is not None:
         return _read(answered)
     detections = [item for item in answered.items if isinstance(item, Detection)]
@@ -128,12 +126,13 @@ def _answer(answered: AnsweredLine) -> Any:
 
 
 def _read(answered: AnsweredLine) -> OcrRecord:
-    """Describe what was read; tables without a header get the same name whenever it is done."""
+    """Return the record of a document."""
     line, document = answered.line, answered.document
     if document is None:
         raise TypeError("The line has no document.")
 
     def table_id(number: int) -> UUID:
+        # Not random, because a repeated part must write the same bytes.
         return uuid5(NAMESPACE_OID, f"{line.row} {line.line_id} {number}")
 
     return ocr_answer(answered.task, document, table_id=table_id)

@@ -1,7 +1,6 @@
-"""The records of datasets: labels, examples, uploads and what became of them, exports.
+"""The records of datasets: labels, examples, corrections, uploads, receipts, exports.
 
-Filled by describe.py in this folder. Contract section 4; each is compared with the contract's
-examples by tests/spec/test_records.py.
+describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from chalicelib.domain.jobs.export import FORMATS, STATUSES
 from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, OTHER_LABEL
 from chalicelib.web.records.members import SINCE_2, Number
 
+# Several dataset types have the same formats.
 ALL_FORMATS = tuple(dict.fromkeys(name for names in FORMATS.values() for name in names))
 
 
@@ -53,7 +53,7 @@ class DatasetRecord(msgspec.Struct, rename="camel"):
 
 
 class ExampleRecord(msgspec.Struct, rename="camel"):
-    """An example with its label; of a text, `name` and `location` both hold it."""
+    """An example with its label. For texts, `name` and `location` are both the text."""
 
     id: int
     name: str
@@ -64,7 +64,7 @@ class ExampleRecord(msgspec.Struct, rename="camel"):
 
 
 class BoxRecord(msgspec.Struct):
-    """Where an object is, as annotations have it: pixels from the top left of the picture."""
+    """A box as in annotations, in pixels from the top left of the image."""
 
     x: Number
     y: Number
@@ -87,9 +87,10 @@ SuspectReason = Annotated[
 
 
 class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
-    """An example for review; `thumbnail` and size of pictures, `box` of a detection dataset.
+    """An example for review.
 
-    The last three of suspects.
+    Images have `thumbnail`, `width` and `height`, detection datasets `box`, and flagged examples
+    `suggestion`, `confidence` and `reason`.
     """
 
     id: int
@@ -137,7 +138,7 @@ class CorrectionRecord(msgspec.Struct, rename="camel"):
 
 
 class ChangedLabelRecord(LabelRecord, rename="camel"):
-    """A label after a change; of a merge the one that is left."""
+    """A label after a change; after a merge, the remaining label."""
 
     moved: int = 0
     duplicates: Annotated[
@@ -158,7 +159,7 @@ class UploadRecord(msgspec.Struct, rename="camel"):
 
 
 class RejectionRecord(msgspec.Struct):
-    """A row or file that was left out."""
+    """A rejected row or file."""
 
     row: int | UnsetType
     file: str | UnsetType
@@ -166,7 +167,7 @@ class RejectionRecord(msgspec.Struct):
 
 
 class WarningRecord(msgspec.Struct):
-    """Something that looks odd in a file, with the first places where it was met."""
+    """Something unusual in a file, with the first places where it was found."""
 
     code: str
     message: str
@@ -175,7 +176,7 @@ class WarningRecord(msgspec.Struct):
 
 
 class ReceiptRecord(msgspec.Struct, rename="camel"):
-    """What became of every row or file of an upload."""
+    """The results of an upload, row by row or file by file."""
 
     id: str
     created_at: str
@@ -191,7 +192,7 @@ class ReceiptRecord(msgspec.Struct, rename="camel"):
 
 
 class FormatRecord(msgspec.Struct, rename="camel"):
-    """How a file was read; null where a file of the kind has no such thing."""
+    """How a file was read; null for what its format does not have."""
 
     kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
     encoding: str | None
@@ -202,14 +203,14 @@ class FormatRecord(msgspec.Struct, rename="camel"):
 
 
 class FoundLabelRecord(msgspec.Struct, rename="camel"):
-    """A label of a file that was looked at."""
+    """A label of a validated file."""
 
     name: str
     num_examples: int
 
 
 class ValidationRecord(msgspec.Struct, rename="camel"):
-    """What an upload of a file would become; nothing of it is kept."""
+    """What an upload of a file would become; nothing is stored."""
 
     format: FormatRecord
     seen: int
@@ -225,7 +226,7 @@ class ValidationRecord(msgspec.Struct, rename="camel"):
 
 
 class ExportRecord(msgspec.Struct, rename="camel"):
-    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
+    """An export of a dataset; its file can be downloaded once it SUCCEEDED."""
 
     id: str
     dataset_id: int

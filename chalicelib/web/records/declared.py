@@ -1,4 +1,4 @@
-"""Every record of the interface, for those that describe them all."""
+"""Lists all records of the API, for the OpenAPI document and the client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MODULES = (dataset_records, model_records, service_records, ocr_records)
 
 
 def declared() -> Iterator[type[msgspec.Struct]]:
-    """Yield all records, module by module, as each declares them."""
+    """Yield all records in the order of their declaration."""
     for module in _MODULES:
         for item in vars(module).values():
             if isinstance(item, type) and item.__module__ == module.__name__:

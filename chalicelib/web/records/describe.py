@@ -1,4 +1,4 @@
-"""Fills the interface's records from domain objects."""
+"""Creates the records of the API from domain objects."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ from chalicelib.web.records.service_records import (
 
 
 def duration(seconds: float) -> str:
-    """Write a duration as HH:MM:SS:mmm."""
+    """Return a duration as HH:MM:SS:mmm."""
     total = round(seconds * 1000)
     minutes, milliseconds = divmod(total, 60_000)
     hours, minutes = divmod(minutes, 60)
@@ -82,17 +82,18 @@ def duration(seconds: float) -> str:
 
 
 def fraction(value: float) -> Number:
-    """Write 0 and 1 without a decimal point: a typed client fails otherwise."""
+    """Return 0 and 1 as int, and other values unchanged."""
+    # Typed clients of the old API fail at 0.0 and 1.0.
     return int(value) if value in (0, 1) else value
 
 
 def label(item: Label) -> LabelRecord:
-    """Describe a label."""
+    """Return the record of a label."""
     return LabelRecord(item.label_id, item.dataset_id, item.name, item.examples)
 
 
 def dataset(view: DatasetView) -> DatasetRecord:
-    """Describe a dataset with its labels."""
+    """Return the record of a dataset with its labels."""
     row = view.dataset
     return DatasetRecord(
         id=row.dataset_id,
@@ -111,7 +112,7 @@ def dataset(view: DatasetView) -> DatasetRecord:
 
 
 def example(view: ExampleView) -> ExampleRecord:
-    """Describe an example with its label."""
+    """Return the record of an example with its label."""
     row = view.example
     return ExampleRecord(
         row.example_id, row.name, view.location, date_text(row.created_at), label(view.label)
@@ -119,7 +120,7 @@ def example(view: ExampleView) -> ExampleRecord:
 
 
 def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
-    """Describe an example for review."""
+    """Return the record of an example for review."""
     row, box, suspect, small = item.example, item.example.box, item.suspect, item.thumbnail
     return BrowsedExampleRecord(
         id=row.example_id,
@@ -141,7 +142,7 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
 def correction(
     dataset_id: int, done: CorrectionResult, shown: Iterable[ExampleView]
 ) -> CorrectionRecord:
-    """Describe the result of a correction, with the examples to show."""
+    """Return the record of a correction with its examples."""
     return CorrectionRecord(
         dataset_id=dataset_id,
         moved=done.moved,
@@ -157,7 +158,7 @@ def correction(
 
 
 def corrected(view: ExampleView) -> CorrectedExampleRecord:
-    """Describe an example after a correction."""
+    """Return the record of an example after a correction."""
     row = view.example
     return CorrectedExampleRecord(
         row.example_id,
@@ -170,19 +171,19 @@ def corrected(view: ExampleView) -> CorrectedExampleRecord:
 
 
 def box_record(box: Box) -> BoxRecord:
-    """Describe where an object is."""
+    """Return the record of an object's box."""
     return BoxRecord(box.x, box.y, box.width, box.height)
 
 
 def changed_label(item: Label, done: CorrectionResult) -> ChangedLabelRecord:
-    """Describe a label after a change."""
+    """Return the record of a label after a change."""
     return ChangedLabelRecord(
         item.label_id, item.dataset_id, item.name, item.examples, done.moved, done.duplicates
     )
 
 
 def training(view: ModelView) -> TrainingRecord:
-    """Describe the latest training of a model."""
+    """Return the record of the latest training of a model."""
     row = view.model
     params = row.request.params
     return TrainingRecord(
@@ -208,7 +209,7 @@ def training(view: ModelView) -> TrainingRecord:
 
 
 def train_stats(stats: TrainStats) -> TrainStatsRecord:
-    """Describe what a finished training did."""
+    """Return the record of a finished training's statistics."""
     return TrainStatsRecord(
         labels=stats.labels,
         examples=stats.examples,
@@ -224,7 +225,7 @@ def train_stats(stats: TrainStats) -> TrainStatsRecord:
 
 
 def model(row: Model) -> ModelRecord:
-    """Describe a model of a list."""
+    """Return the record of a model in a list."""
     return ModelRecord(
         dataset_id=row.dataset_id,
         dataset_version_id=0,
@@ -243,20 +244,20 @@ def model(row: Model) -> ModelRecord:
 
 
 def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> MetricsRecord:
-    """Describe a model's metrics."""
+    """Return the record of a model's metrics."""
     algorithm = row.request.algorithm or UNSET
     return MetricsRecord(row.model_id, dict(data), date_text(created_at), row.language, algorithm)
 
 
 def evaluated(one: EvaluatedExample) -> EvaluatedRecord:
-    """Describe an example of an evaluation."""
+    """Return the record of an evaluated example."""
     return EvaluatedRecord(
         one.example_id, one.expected, one.predicted, one.probability, one.is_right
     )
 
 
 def reliability_bin(one: ReliabilityBin) -> ReliabilityRecord:
-    """Describe answers of about the same probability."""
+    """Return the record of a calibration bin."""
     return ReliabilityRecord(one.low, one.high, one.count, one.probability, one.accuracy)
 
 
@@ -265,7 +266,7 @@ def prediction(
     sample_id: str | UnsetType,
     explanation: Explanation | None = None,
 ) -> PredictionRecord:
-    """Describe a prediction."""
+    """Return the record of a prediction."""
     probabilities = [ProbabilityRecord(item.label, item.probability) for item in items]
     parts = UNSET if explanation is None else [_explained(part) for part in explanation]
     return PredictionRecord(probabilities, sample_id=sample_id, explanation=parts)
@@ -282,13 +283,13 @@ def _box(box: PixelBox) -> BoundingBoxRecord:
 
 
 def detection(items: Iterable[Detection], sample_id: str | UnsetType) -> DetectionRecord:
-    """Describe the objects found in a picture."""
+    """Return the record of the objects in an image."""
     found = [DetectedRecord(item.label, item.probability, _box(item.box)) for item in items]
     return DetectionRecord(found, sample_id=sample_id)
 
 
 def deletion(row: Deletion) -> DeletionRecord:
-    """Describe a removal."""
+    """Return the record of a deletion."""
     return DeletionRecord(
         row.deletion_id,
         row.account_id,
@@ -302,7 +303,7 @@ def deletion(row: Deletion) -> DeletionRecord:
 
 
 def export(row: Export, url: str | None = None) -> ExportRecord:
-    """Describe an export."""
+    """Return the record of an export."""
     is_done = row.status == SUCCEEDED
     return ExportRecord(
         id=row.export_id,
@@ -321,7 +322,7 @@ def export(row: Export, url: str | None = None) -> ExportRecord:
 
 
 def batch(row: Batch, url: str | None = None) -> BatchRecord:
-    """Describe a batch."""
+    """Return the record of a batch."""
     done = row.lines_done
     return BatchRecord(
         id=row.batch_id,
@@ -342,7 +343,7 @@ def batch(row: Batch, url: str | None = None) -> BatchRecord:
 
 
 def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
-    """Describe a webhook."""
+    """Return the record of a webhook."""
     return WebhookRecord(
         id=row.hook_id,
         url=row.url,
@@ -357,7 +358,7 @@ def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
 
 
 def delivery(row: Delivery) -> DeliveryRecord:
-    """Describe a delivery."""
+    """Return the record of a delivery."""
     return DeliveryRecord(
         id=row.message_id,
         event=row.event,
@@ -372,7 +373,7 @@ def delivery(row: Delivery) -> DeliveryRecord:
 
 
 def receipt(row: Receipt) -> ReceiptRecord:
-    """Describe what became of an upload."""
+    """Return the record of a receipt."""
     return ReceiptRecord(
         id=row.receipt_id,
         created_at=date_text(row.created_at),
@@ -388,7 +389,7 @@ def receipt(row: Receipt) -> ReceiptRecord:
 
 
 def validation(found: Validation) -> ValidationRecord:
-    """Describe what an upload of a file would become."""
+    """Return the record of a validation."""
     scan = found.scan
     return ValidationRecord(
         format=FormatRecord(**asdict(found.format)),
@@ -405,12 +406,12 @@ def validation(found: Validation) -> ValidationRecord:
 
 
 def _warning(item: UploadWarning) -> WarningRecord:
-    """Describe what looks odd in a file."""
+    """Return the record of a warning."""
     return WarningRecord(item.code, item.message, item.count, list(item.places))
 
 
 def _rejection(item: RejectedItem) -> RejectionRecord:
-    """Describe a row or file that was left out."""
+    """Return the record of a rejected row or file."""
     return RejectionRecord(
         UNSET if item.row is None else item.row,
         UNSET if item.file is None else item.file,
@@ -419,7 +420,7 @@ def _rejection(item: RejectedItem) -> RejectionRecord:
 
 
 def usage(facts: UsageFacts) -> UsageRecord:
-    """Describe an account's predictions of a month."""
+    """Return the record of an account's predictions of a month."""
     return UsageRecord(
         id=facts.usage_id,
         organization_id=facts.organization_id,

@@ -1,4 +1,4 @@
-"""Fills the records of what is read from documents."""
+"""Creates the records of documents."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from chalicelib.web.records.ocr_records import (
     UnreadRecord,
 )
 
+# The only recognised language.
 LANGUAGE: Final = "English"
-"""The only language that is read."""
+# The box of a key or value that is not on the page. Contract section 6.
 _NOWHERE = BoundingBoxRecord(1, 1, 1, 1)
-"""Box of what is not on the page."""
 _RECORDS: Mapping[str, Any] = {
     TEXT: TextRecord,
     CONTACT: ContactRecord,
@@ -61,10 +61,10 @@ _RECORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What an answer gives to pairs and tables beyond what was found."""
+    """Numbers and names that an answer adds to pairs and tables."""
 
     block_id: int
-    """Unique in the answer: pairs from 1 in the order of the answer, then tables."""
+    """Unique in the answer: first pairs, then tables, from 1."""
     name: str = ""
     """Name of a table, unique in the answer."""
     count: str = ""
@@ -77,13 +77,13 @@ def ocr_answer(
     sample_id: str | UnsetType = UNSET,
     table_id: Callable[[int], UUID] = lambda _: uuid4(),
 ) -> OcrRecord:
-    """Describe what was found for a task.
+    """Return the record of a document for a task.
 
     Args:
-        task: one of the tasks.
-        found: what was found, in the order of the answer.
-        sample_id: what the caller sent as such.
-        table_id: returns the name of an unnamed table, from its number.
+        task: the task.
+        found: the findings in the order of the answer.
+        sample_id: `sampleId` of the request.
+        table_id: returns an id for the unnamed table of a number.
     """
     blocks = _blocks(found.findings, table_id)
     items = [
@@ -99,12 +99,12 @@ def ocr_answer(
 
 
 def _unread(place: UnreadBox) -> UnreadRecord:
-    """Describe a place where text was found but not read."""
+    """Return the record of a place with unread text."""
     return UnreadRecord(box(place.box), place.page_number)
 
 
 def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dict[int, _Block]:
-    """Number pairs and tables, and name the tables; by place in the answer."""
+    """Return numbers of pairs and tables and names of tables, by index in the answer."""
     places = range(len(findings))
     pairs = [place for place in places if isinstance(findings[place].item, FormField)]
     blocks = {place: _Block(number) for number, place in enumerate(pairs, 1)}
@@ -120,13 +120,14 @@ def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dic
 
 
 def _names(tables: Iterable[TableBlock], table_id: Callable[[int], UUID]) -> dict[int, str]:
-    """Name each table by its header, else by its number and a random id."""
+    """Return the name of each table: from its header, otherwise its number and an id."""
     names = {table.number: table.table.name for table in tables}
+    # The id keeps unnamed tables of several documents apart.
     return {number: name or f"table{number}_{table_id(number)}" for number, name in names.items()}
 
 
 def _item(task: str, finding: Finding, block: _Block | None) -> Any:
-    """Describe one finding."""
+    """Return the record of one finding."""
     item = finding.item
     if isinstance(item, TextLine):
         attributes = TextAttributes(finding.page_number)
@@ -146,12 +147,12 @@ def _item(task: str, finding: Finding, block: _Block | None) -> Any:
 
 
 def box(place: PixelBox) -> BoundingBoxRecord:
-    """Describe a box."""
+    """Return the record of a box."""
     return BoundingBoxRecord(place.min_x, place.min_y, place.max_x, place.max_y)
 
 
 def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
-    """Describe a key and its value."""
+    """Return the record of a key and its value."""
     view = finding.view
     attributes = PairAttributes(
         block_id=block.block_id,
@@ -165,12 +166,12 @@ def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
 
 
 def _part_box(view: ReadPage, rect: Rect | None) -> BoundingBoxRecord:
-    """Describe the box of a key or value, which may be nowhere."""
+    """Return the record of a key's or value's box, which may not exist."""
     return _NOWHERE if rect is None else box(view.answer_box(rect))
 
 
 def _table(task: str, finding: Finding, block: _Block) -> TableItem | FormTableItem:
-    """Describe a table: by its text, or as a block of a form."""
+    """Return the record of a table, by itself or in a form."""
     found: Any = finding.item
     cells = [_cell(finding.view, found, number) for number in range(len(found.table.table.cells))]
     attributes = TableAttributes(
@@ -183,7 +184,7 @@ def _table(task: str, finding: Finding, block: _Block) -> TableItem | FormTableI
 
 
 def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
-    """Describe a cell of a table."""
+    """Return the record of a cell."""
     named, normalized = block.table, block.normalized[number]
     cell, entity = named.table.cells[number], named.cell_entities[number]
     return CellRecord(
@@ -200,6 +201,6 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Describe the row or column of a cell; a header does not name its own."""
+    """Return the record of a cell's row or column; a header does not name its own."""
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

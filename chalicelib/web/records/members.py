@@ -1,4 +1,4 @@
-"""What members of several records share: their types, and the version that has them."""
+"""Types and marks that members of several records share."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Meta
 
+# The old API writes whole numbers without a decimal point.
 Number = int | float
 
 
+# Marks a member that version 2.0 added. Spec: Dataset; Versioning.
 SINCE_2 = Meta(
     description="Not below /v1.", extra={"since": "2.0"}, extra_json_schema={"x-since": "2.0"}
 )
-"""Marks a member that the specification has from version 2.0 on. Spec: Dataset; Versioning."""
 
 
 def members_since_2(record: Any) -> frozenset[str]:
-    """Name the members of a record that carry the mark `SINCE_2`."""
+    """Return the members of a record that are marked with `SINCE_2`."""
     if not (isinstance(record, type) and issubclass(record, msgspec.Struct)):
         return frozenset()
     return frozenset(

@@ -1,7 +1,6 @@
-"""The records of models: trainings, how good they are, predictions, batches of them.
+"""The records of models: trainings, metrics, predictions, batches.
 
-Filled by describe.py in this folder. Contract section 4; each is compared with the contract's
-examples by tests/spec/test_records.py.
+describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from chalicelib.web.records.members import SINCE_2, Number
 
 
 class TrainStatsRecord(msgspec.Struct, rename="camel"):
-    """What a finished training did; durations as HH:MM:SS:mmm."""
+    """Statistics of a finished training; durations as HH:MM:SS:mmm."""
 
     labels: int
     examples: int
@@ -28,6 +27,7 @@ class TrainStatsRecord(msgspec.Struct, rename="camel"):
     test_split_size: int
     train_split_size: int
     dataset_load_time: str
+    # The old API has these two members, which are always null.
     pre_process_stats: None = None
     post_process_stats: None = None
 
@@ -74,7 +74,7 @@ class ModelRecord(msgspec.Struct, rename="camel"):
 
 
 class MetricsRecord(msgspec.Struct, rename="camel"):
-    """How well a model does on what it was tested with."""
+    """Metrics of a model on its test set."""
 
     id: str
     metrics_data: dict[str, Any]
@@ -85,7 +85,7 @@ class MetricsRecord(msgspec.Struct, rename="camel"):
 
 
 class LearningCurveRecord(msgspec.Struct, rename="camel"):
-    """How well a model did after one epoch."""
+    """Metrics of a model after one epoch."""
 
     epoch: int
     metrics_data: dict[str, Any]
@@ -94,7 +94,7 @@ class LearningCurveRecord(msgspec.Struct, rename="camel"):
 
 
 class CardRecord(msgspec.Struct, rename="camel"):
-    """What a model was made from, how it was measured, and its limits."""
+    """The model card: data, metrics and limitations."""
 
     model_id: str
     name: str
@@ -113,7 +113,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):
-    """An example, and what a model answers that was trained without it."""
+    """A held-out example with the prediction of a model that was trained without it."""
 
     example_id: int
     expected_label: str | None
@@ -124,7 +124,7 @@ class EvaluatedRecord(msgspec.Struct, rename="camel"):
 
 
 class ReliabilityRecord(msgspec.Struct, rename="camel"):
-    """Answers of about the same probability, and how many of them are right."""
+    """Predictions of similar probability, and how many of them are correct."""
 
     low: float
     high: float
@@ -141,7 +141,7 @@ class ProbabilityRecord(msgspec.Struct):
 
 
 class BoundingBoxRecord(msgspec.Struct, rename="camel"):
-    """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
+    """A box in pixels of the image as displayed; the origin is its top left."""
 
     min_x: int
     min_y: int
@@ -150,7 +150,7 @@ class BoundingBoxRecord(msgspec.Struct, rename="camel"):
 
 
 class ExplainedRecord(msgspec.Struct, rename="camel"):
-    """A word of a text or a region of a picture, and what it did for the first label."""
+    """A word of a text or a region of an image, and its influence on the first label."""
 
     share: float
     text: str | UnsetType = UNSET
@@ -160,7 +160,7 @@ class ExplainedRecord(msgspec.Struct, rename="camel"):
 
 
 class PredictionRecord(msgspec.Struct, rename="camel"):
-    """What a model predicts, most probable first."""
+    """A prediction: labels, most probable first."""
 
     probabilities: list[ProbabilityRecord]
     object: Literal["predictresponse"] = "predictresponse"
@@ -169,7 +169,7 @@ class PredictionRecord(msgspec.Struct, rename="camel"):
 
 
 class DetectedRecord(msgspec.Struct, rename="camel"):
-    """An object that was found."""
+    """A detected object."""
 
     label: str
     probability: float
@@ -177,7 +177,7 @@ class DetectedRecord(msgspec.Struct, rename="camel"):
 
 
 class DetectionRecord(msgspec.Struct, rename="camel"):
-    """The objects that a model finds, most probable first."""
+    """Detected objects, most probable first."""
 
     probabilities: list[DetectedRecord]
     object: Literal["predictresponse"] = "predictresponse"
@@ -185,7 +185,7 @@ class DetectionRecord(msgspec.Struct, rename="camel"):
 
 
 class BatchCountsRecord(msgspec.Struct):
-    """How many lines of a batch there are."""
+    """The number of lines of a batch."""
 
     total: int
     done: int
@@ -193,7 +193,7 @@ class BatchCountsRecord(msgspec.Struct):
 
 
 class BatchRecord(msgspec.Struct, rename="camel"):
-    """A batch of predictions, whose result can be fetched once it SUCCEEDED."""
+    """A batch of predictions; its result can be downloaded once it SUCCEEDED."""
 
     id: str
     name: str

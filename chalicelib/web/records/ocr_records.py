@@ -1,7 +1,6 @@
-"""The records of what is read from documents. Contract section 6.
+"""The records of documents. Contract section 6.
 
-With chalicelib/web/records/describe_ocr.py, which fills them, the only file that knows these member
-names; each is compared with the contract's examples by tests/spec/test_ocr_records.py.
+describe_ocr.py creates them; tests/spec/test_ocr_records.py compares the examples of the contract.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
 from chalicelib.web.records.model_records import BoundingBoxRecord
 
+# The kind of a text on a business card.
 Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
-"""What a text on a business card is."""
 CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
 
 
@@ -25,7 +24,7 @@ _ORDER = "Its position in the reading order of the document, if `layout` is true
 
 
 class TextAttributes(msgspec.Struct, rename="camel"):
-    """Where a run of words was found."""
+    """The position of a run of words."""
 
     page_number: int
     language: Literal["English"] = "English"
@@ -44,7 +43,7 @@ class TextItem(msgspec.Struct, rename="camel"):
 
 
 class ContactAttributes(msgspec.Struct, rename="camel"):
-    """What a text on a business card is."""
+    """The kind of an entity."""
 
     tag: Tag
     page_number: int
@@ -67,7 +66,7 @@ class CellPlace(msgspec.Struct, rename="camel"):
 
 
 class CellLine(msgspec.Struct):
-    """A row or column, from 1, and what its header says."""
+    """A row or column, from 1, with the entity of its header."""
 
     index: int
     entity: str | UnsetType = UNSET
@@ -116,7 +115,7 @@ class FormTableItem(msgspec.Struct, rename="camel"):
 
 
 class FieldPart(msgspec.Struct, rename="camel"):
-    """A key or a value; what is not on the page has the box 1, 1, 1, 1."""
+    """A key or a value; if it is not on the page, its box is 1, 1, 1, 1."""
 
     entity: str
     text: str
@@ -143,6 +142,7 @@ class PairItem(msgspec.Struct, rename="camel"):
     attributes: PairAttributes
 
 
+# Pairs and tables. The union is only in the schema, because msgspec cannot distinguish them.
 FormItems = Annotated[
     list[Any],
     Meta(
@@ -156,18 +156,17 @@ FormItems = Annotated[
         }
     ),
 ]
-"""Pairs and tables, which msgspec cannot tell apart by their labels' places."""
 
 
 class UnreadRecord(msgspec.Struct, rename="camel"):
-    """Where text was found but not read."""
+    """A place with text that was detected but not read."""
 
     bounding_box: BoundingBoxRecord
     page_number: int
 
 
 class PageRecord(msgspec.Struct, rename="camel"):
-    """How large a page is as displayed; its boxes are in these pixels."""
+    """The size of a page as displayed; boxes are in these pixels."""
 
     page_number: int
     width: int
@@ -175,7 +174,7 @@ class PageRecord(msgspec.Struct, rename="camel"):
 
 
 class TextRecord(msgspec.Struct, rename="camel"):
-    """All text of a document; with layout what was not read, with output its whole text."""
+    """The text of a document; `layout` adds `unread`, `output` adds `document`."""
 
     task: Literal["text"]
     probabilities: list[TextItem]
@@ -207,7 +206,7 @@ class TableRecord(msgspec.Struct, rename="camel"):
 
 
 class FormRecord(msgspec.Struct, rename="camel"):
-    """The fields of a form, and its tables where the template asks for them."""
+    """The fields of a form, and its tables if the template requests them."""
 
     task: Literal["form"]
     probabilities: FormItems
@@ -216,5 +215,5 @@ class FormRecord(msgspec.Struct, rename="camel"):
     pages: list[PageRecord] | UnsetType = UNSET
 
 
+# One record for each task.
 OcrRecord = TextRecord | ContactRecord | TableRecord | FormRecord
-"""One record for each task."""

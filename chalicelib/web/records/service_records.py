@@ -1,7 +1,6 @@
-"""The records of the service: deletions, plans and predictions of a month, tokens, health.
+"""The records of the service: deletions, webhooks, usage, tokens, health.
 
-Filled by describe.py in this folder. Contract section 4; each is compared with the contract's
-examples by tests/spec/test_records.py.
+describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class WebhookRecord(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DeliveryRecord(msgspec.Struct, rename="camel", kw_only=True):
-    """An event on its way to a webhook."""
+    """The delivery of an event to a webhook."""
 
     id: str
     event: Annotated[str, Meta(extra_json_schema={"enum": [*EVENTS, TEST]})]
@@ -102,7 +101,7 @@ class UsageRecord(msgspec.Struct, rename="camel"):
 
 
 class TokenRecord(msgspec.Struct):
-    """An access token, and a refresh token where one was asked for."""
+    """An access token, and a refresh token if the scope requested one."""
 
     access_token: str
     refresh_token: str | UnsetType
@@ -111,7 +110,7 @@ class TokenRecord(msgspec.Struct):
 
 
 class EnginePartRecord(msgspec.Struct):
-    """A network that an engine is made of; title and digest are null while it is not here."""
+    """A network of an engine; title and digest are null while it is not installed."""
 
     name: str
     state: Annotated[str, Meta(extra_json_schema={"enum": [*STATES]})]
@@ -120,7 +119,7 @@ class EnginePartRecord(msgspec.Struct):
 
 
 class UnsavedRecord(msgspec.Struct, rename="camel"):
-    """What would be lost if the service stopped now, because nothing can be saved."""
+    """What would be lost if the service stopped now, because saving fails."""
 
     since: str
     datasets: int
@@ -128,7 +127,7 @@ class UnsavedRecord(msgspec.Struct, rename="camel"):
 
 
 class HealthRecord(msgspec.Struct, rename="camel"):
-    """That the service runs, and which engines it has, made of which parts."""
+    """The health of the service and its engines."""
 
     status: Literal["ok"]
     version: str

@@ -41,7 +41,7 @@ class Dataset(Record, kw_only=True):
 
 
 class Example(Record, kw_only=True):
-    """An example with its label; of a text, `name` and `location` both hold it."""
+    """An example with its label. For texts, `name` and `location` are both the text."""
 
     id: int
     name: str
@@ -52,7 +52,7 @@ class Example(Record, kw_only=True):
 
 
 class Box(Record, kw_only=True):
-    """Where an object is, as annotations have it: pixels from the top left of the picture."""
+    """A box as in annotations, in pixels from the top left of the image."""
 
     x: float
     y: float
@@ -61,9 +61,10 @@ class Box(Record, kw_only=True):
 
 
 class BrowsedExample(Record, kw_only=True):
-    """An example for review; `thumbnail` and size of pictures, `box` of a detection dataset.
+    """An example for review.
 
-    The last three of suspects.
+    Images have `thumbnail`, `width` and `height`, detection datasets `box`, and flagged examples
+    `suggestion`, `confidence` and `reason`.
     """
 
     id: int
@@ -114,7 +115,7 @@ class Correction(Record, kw_only=True):
 
 
 class ChangedLabel(Record, kw_only=True):
-    """A label after a change; of a merge the one that is left."""
+    """A label after a change; after a merge, the remaining label."""
 
     id: int
     dataset_id: int
@@ -136,7 +137,7 @@ class Upload(Record, kw_only=True):
 
 
 class Rejection(Record, kw_only=True):
-    """A row or file that was left out."""
+    """A rejected row or file."""
 
     row: int | None = None
     file: str | None = None
@@ -144,7 +145,7 @@ class Rejection(Record, kw_only=True):
 
 
 class Warning(Record, kw_only=True):
-    """Something that looks odd in a file, with the first places where it was met."""
+    """Something unusual in a file, with the first places where it was found."""
 
     code: str
     message: str
@@ -153,7 +154,7 @@ class Warning(Record, kw_only=True):
 
 
 class Receipt(Record, kw_only=True):
-    """What became of every row or file of an upload."""
+    """The results of an upload, row by row or file by file."""
 
     id: str
     created_at: str
@@ -169,7 +170,7 @@ class Receipt(Record, kw_only=True):
 
 
 class Format(Record, kw_only=True):
-    """How a file was read; null where a file of the kind has no such thing."""
+    """How a file was read; null for what its format does not have."""
 
     kind: str
     encoding: str | None
@@ -180,14 +181,14 @@ class Format(Record, kw_only=True):
 
 
 class FoundLabel(Record, kw_only=True):
-    """A label of a file that was looked at."""
+    """A label of a validated file."""
 
     name: str
     num_examples: int
 
 
 class Validation(Record, kw_only=True):
-    """What an upload of a file would become; nothing of it is kept."""
+    """What an upload of a file would become; nothing is stored."""
 
     format: Format
     seen: int
@@ -203,7 +204,7 @@ class Validation(Record, kw_only=True):
 
 
 class Export(Record, kw_only=True):
-    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
+    """An export of a dataset; its file can be downloaded once it SUCCEEDED."""
 
     id: str
     dataset_id: int
@@ -221,7 +222,7 @@ class Export(Record, kw_only=True):
 
 
 class TrainStats(Record, kw_only=True):
-    """What a finished training did; durations as HH:MM:SS:mmm."""
+    """Statistics of a finished training; durations as HH:MM:SS:mmm."""
 
     labels: int
     examples: int
@@ -279,7 +280,7 @@ class Model(Record, kw_only=True):
 
 
 class Metrics(Record, kw_only=True):
-    """How well a model does on what it was tested with."""
+    """Metrics of a model on its test set."""
 
     id: str
     metrics_data: dict[str, Any]
@@ -290,7 +291,7 @@ class Metrics(Record, kw_only=True):
 
 
 class LearningCurve(Record, kw_only=True):
-    """How well a model did after one epoch."""
+    """Metrics of a model after one epoch."""
 
     epoch: int
     metrics_data: dict[str, Any]
@@ -299,7 +300,7 @@ class LearningCurve(Record, kw_only=True):
 
 
 class Card(Record, kw_only=True):
-    """What a model was made from, how it was measured, and its limits."""
+    """The model card: data, metrics and limitations."""
 
     model_id: str
     name: str
@@ -318,7 +319,7 @@ class Card(Record, kw_only=True):
 
 
 class Evaluated(Record, kw_only=True):
-    """An example, and what a model answers that was trained without it."""
+    """A held-out example with the prediction of a model that was trained without it."""
 
     example_id: int
     expected_label: str | None
@@ -329,7 +330,7 @@ class Evaluated(Record, kw_only=True):
 
 
 class Reliability(Record, kw_only=True):
-    """Answers of about the same probability, and how many of them are right."""
+    """Predictions of similar probability, and how many of them are correct."""
 
     low: float
     high: float
@@ -346,7 +347,7 @@ class Probability(Record, kw_only=True):
 
 
 class BoundingBox(Record, kw_only=True):
-    """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
+    """A box in pixels of the image as displayed; the origin is its top left."""
 
     min_x: int
     min_y: int
@@ -355,7 +356,7 @@ class BoundingBox(Record, kw_only=True):
 
 
 class Explained(Record, kw_only=True):
-    """A word of a text or a region of a picture, and what it did for the first label."""
+    """A word of a text or a region of an image, and its influence on the first label."""
 
     share: float
     text: str | None = None
@@ -365,7 +366,7 @@ class Explained(Record, kw_only=True):
 
 
 class Prediction(Record, kw_only=True):
-    """What a model predicts, most probable first."""
+    """A prediction: labels, most probable first."""
 
     probabilities: list[Probability]
     object: str = "predictresponse"
@@ -374,7 +375,7 @@ class Prediction(Record, kw_only=True):
 
 
 class Detected(Record, kw_only=True):
-    """An object that was found."""
+    """A detected object."""
 
     label: str
     probability: float
@@ -382,7 +383,7 @@ class Detected(Record, kw_only=True):
 
 
 class Detection(Record, kw_only=True):
-    """The objects that a model finds, most probable first."""
+    """Detected objects, most probable first."""
 
     probabilities: list[Detected]
     object: str = "predictresponse"
@@ -390,7 +391,7 @@ class Detection(Record, kw_only=True):
 
 
 class BatchCounts(Record, kw_only=True):
-    """How many lines of a batch there are."""
+    """The number of lines of a batch."""
 
     total: int
     done: int
@@ -398,7 +399,7 @@ class BatchCounts(Record, kw_only=True):
 
 
 class Batch(Record, kw_only=True):
-    """A batch of predictions, whose result can be fetched once it SUCCEEDED."""
+    """A batch of predictions; its result can be downloaded once it SUCCEEDED."""
 
     id: str
     name: str
@@ -446,7 +447,7 @@ class Webhook(Record, kw_only=True):
 
 
 class Delivery(Record, kw_only=True):
-    """An event on its way to a webhook."""
+    """The delivery of an event to a webhook."""
 
     id: str
     event: str
@@ -484,7 +485,7 @@ class Usage(Record, kw_only=True):
 
 
 class Token(Record, kw_only=True, rename=None):
-    """An access token, and a refresh token where one was asked for."""
+    """An access token, and a refresh token if the scope requested one."""
 
     access_token: str
     refresh_token: str | None = None
@@ -493,7 +494,7 @@ class Token(Record, kw_only=True, rename=None):
 
 
 class EnginePart(Record, kw_only=True):
-    """A network that an engine is made of; title and digest are null while it is not here."""
+    """A network of an engine; title and digest are null while it is not installed."""
 
     name: str
     state: str
@@ -502,7 +503,7 @@ class EnginePart(Record, kw_only=True):
 
 
 class Unsaved(Record, kw_only=True):
-    """What would be lost if the service stopped now, because nothing can be saved."""
+    """What would be lost if the service stopped now, because saving fails."""
 
     since: str
     datasets: int
@@ -510,7 +511,7 @@ class Unsaved(Record, kw_only=True):
 
 
 class Health(Record, kw_only=True):
-    """That the service runs, and which engines it has, made of which parts."""
+    """The health of the service and its engines."""
 
     status: str
     version: str
@@ -520,7 +521,7 @@ class Health(Record, kw_only=True):
 
 
 class TextAttributes(Record, kw_only=True):
-    """Where a run of words was found."""
+    """The position of a run of words."""
 
     page_number: int
     language: str = "English"
@@ -539,7 +540,7 @@ class TextItem(Record, kw_only=True):
 
 
 class ContactAttributes(Record, kw_only=True):
-    """What a text on a business card is."""
+    """The kind of an entity."""
 
     tag: str
     page_number: int
@@ -562,7 +563,7 @@ class CellPlace(Record, kw_only=True):
 
 
 class CellLine(Record, kw_only=True):
-    """A row or column, from 1, and what its header says."""
+    """A row or column, from 1, with the entity of its header."""
 
     index: int
     entity: str | None = None
@@ -611,7 +612,7 @@ class FormTableItem(Record, kw_only=True):
 
 
 class FieldPart(Record, kw_only=True):
-    """A key or a value; what is not on the page has the box 1, 1, 1, 1."""
+    """A key or a value; if it is not on the page, its box is 1, 1, 1, 1."""
 
     entity: str
     text: str
@@ -639,14 +640,14 @@ class PairItem(Record, kw_only=True):
 
 
 class Unread(Record, kw_only=True):
-    """Where text was found but not read."""
+    """A place with text that was detected but not read."""
 
     bounding_box: BoundingBox
     page_number: int
 
 
 class Page(Record, kw_only=True):
-    """How large a page is as displayed; its boxes are in these pixels."""
+    """The size of a page as displayed; boxes are in these pixels."""
 
     page_number: int
     width: int
@@ -654,7 +655,7 @@ class Page(Record, kw_only=True):
 
 
 class TextResult(Record, kw_only=True):
-    """All text of a document; with layout what was not read, with output its whole text."""
+    """The text of a document; `layout` adds `unread`, `output` adds `document`."""
 
     task: str
     probabilities: list[TextItem]
@@ -686,7 +687,7 @@ class TableResult(Record, kw_only=True):
 
 
 class FormResult(Record, kw_only=True):
-    """The fields of a form, and its tables where the template asks for them."""
+    """The fields of a form, and its tables if the template requests them."""
 
     task: str
     probabilities: list[Any]

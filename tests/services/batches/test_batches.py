@@ -73,7 +73,7 @@ def test_labels_are_as_many_as_asked_for_and_ids_come_back(batches: Batches) -> 
 
 
 def test_csv_holds_the_most_probable_label(batches: Batches) -> None:
-    """Rows of the input are numbered as a spreadsheet does; errors stand in their columns."""
+    """Rows are numbered as in a spreadsheet; errors have their own columns."""
     content = b"id;text;other\n1;book it;x\n2;;y\n\n3;cancel it;z\n"
     made = batches.send(content, format="csv", name="t.csv")
     batches.world.work()
@@ -87,7 +87,7 @@ def test_csv_holds_the_most_probable_label(batches: Batches) -> None:
 
 
 def test_lines_that_cannot_be_asked_say_why_and_cost_nothing(batches: Batches) -> None:
-    """The code and text of the single call stand in the line, and the others are answered."""
+    """A failed line has the code and text of the single call; the others are answered."""
     bad = ["", " ", "x" * 20_001, "a\x00b", "fine"]
     made = batches.send(bad)
     batches.world.work()
@@ -121,7 +121,7 @@ def test_input_that_is_none_is_refused(batches: Batches, content: bytes, text: s
 
 
 def test_other_kinds_of_files_are_refused(batches: Batches) -> None:
-    """A picture is no batch of texts."""
+    """An image is refused as a batch of texts."""
     with pytest.raises(UnsupportedType, match="a PNG image"):
         batches.send(b"\x89PNG\r\n\x1a\n")
 
@@ -354,7 +354,7 @@ def test_a_part_is_one_write(batches: Batches) -> None:
 
 
 def test_a_worker_that_dies_behind_its_write_is_replaced(batches: Batches) -> None:
-    """A message that comes again goes on behind its part; one too many does nothing."""
+    """A repeated message continues after its part; a duplicate does nothing."""
     world = batches.world
     made = batches.send(texts(65))
     first, *others = world.messages()
@@ -376,7 +376,7 @@ def test_a_worker_that_dies_behind_its_write_is_replaced(batches: Batches) -> No
 def test_a_worker_that_dies_behind_the_last_part_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever gets the message of the last part again puts the result together."""
+    """The worker that gets the message of the last part again writes the result."""
     world, runs = batches.world, batches.world.container.batch_runs
     made = batches.send(["a"])
     [message] = world.messages()
@@ -408,11 +408,11 @@ def test_parts_that_fail_each_time_end_the_batch(
 
     failed = batches.get(made)
     assert (failed.status, failed.is_open, batches.used()) == ("FAILED", False, 0)
-    assert "announced 3 times, and no part was answered" in failed.message
+    assert "sent to workers 3 times, and no part was answered" in failed.message
 
 
 def test_accounts_take_turns_and_so_do_their_batches(batches: Batches) -> None:
-    """However much an account asks for, only so many parts of it wait; its batches follow."""
+    """Only a few parts of an account wait, however large its batches are."""
     world = batches.world
     first = batches.send(texts(95))
     second = batches.send(texts(15))
@@ -464,7 +464,7 @@ def test_batches_are_listed_newest_first(batches: Batches) -> None:
 
 
 def test_a_batch_is_gone_after_thirty_days(batches: Batches) -> None:
-    """It cannot be read from the moment on that it tells; the sweep deletes row and result."""
+    """After its expiry a batch cannot be read, and the sweep deletes row and result."""
     world = batches.world
     made = batches.send(["a"])
     world.work()

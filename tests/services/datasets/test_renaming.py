@@ -51,7 +51,7 @@ def test_a_new_name_shows_in_other_processes_at_once(world: World, view: Dataset
 
 
 def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) -> None:
-    """Examples and uploads that bring the old name go to the label, and are no duplicates twice."""
+    """Examples and uploads with the old name go to the renamed label; duplicates count once."""
     world.container.corrections.rename_label(view, view.labels[0], "money back")
 
     added = world.container.examples.add_text(
@@ -84,7 +84,7 @@ def test_a_label_that_bears_an_old_name_now_is_meant_by_it(world: World, view: D
 
 
 def test_no_two_labels_have_one_name(world: World, view: DatasetView) -> None:
-    """A name that another label bears is refused with the way to put both together."""
+    """A name that another label bears is refused with the way to merge both labels."""
     with pytest.raises(Conflict, match="mergeInto"):
         world.container.corrections.rename_label(view, view.labels[0], " delivery ")
     with pytest.raises(InvalidParameter, match="blank"):

@@ -115,7 +115,7 @@ def test_an_account_has_so_many_exports_and_no_more(world: World, view: DatasetV
 
 
 def test_an_export_is_gone_after_a_day(world: World, view: DatasetView) -> None:
-    """It cannot be fetched from the moment on that it tells; the sweep deletes row and file."""
+    """After its expiry an export cannot be downloaded, and the sweep deletes row and file."""
     export = _export(world, view)
     find = world.container.exports.get
     world.clock.advance(hours=23, minutes=59)
@@ -193,7 +193,7 @@ def test_a_worker_that_died_is_replaced(world: World, view: DatasetView) -> None
 
 
 def test_a_lost_message_is_sent_again(world: World, view: DatasetView) -> None:
-    """An export that nobody was told of is announced by the sweep."""
+    """The sweep sends the job of an export whose message was lost."""
     made = world.container.exports.create(world.account, view, "csv", "upload")
     world.messages()
     world.clock.advance(minutes=16)
@@ -220,7 +220,7 @@ def test_an_export_that_breaks_off_is_tried_again_then_failed(
 
     failed = world.container.exports.get(view, made.export_id)
     assert failed.status == "FAILED"
-    assert "broken off 3 times. The last time the storage did not answer" in failed.message
+    assert "interrupted 3 times. The last time, the storage did not answer" in failed.message
     assert world.container.exports.url(view, failed) is None
     world.deliver(job)
     assert world.objects("exports/") == []

@@ -200,7 +200,7 @@ def test_dataset_that_cannot_be_trained(world: World) -> None:
 def test_algorithm_of_another_type(
     world: World, dataset_type: str, algorithm: str, used: str | None
 ) -> None:
-    """An algorithm of another type is ignored; one that nobody knows is refused."""
+    """An algorithm of another type is ignored; an unknown one is refused."""
     rows = some_rows({"positive": 5, "negative": 5})
     view = world.dataset(rows, fields=UploadFields("s", dataset_type))
 
@@ -237,7 +237,7 @@ def test_global_dataset_adds_its_labels(world: World) -> None:
     assert metrics.data["labels"] == ["book", "cancel", "weather"]
     assert [label.name for label in world.get(view).labels] == ["book", "cancel"]
     for global_id in (other.dataset.dataset_id, view.dataset.dataset_id, 1):
-        with pytest.raises(InvalidParameter, match="no global dataset of type text-intent"):
+        with pytest.raises(InvalidParameter, match="not a global dataset of type text-intent"):
             world.train(view, TrainRequest(params={"withGlobalDatasetId": global_id}))
     globals_shown = world.container.datasets.list_global(LANGUAGE, 0, 25).items
     assert [shared.dataset.dataset_id, other.dataset.dataset_id] == [

@@ -93,5 +93,5 @@ def test_global_dataset_of_another_type(world: World) -> None:
     view = world.pictures(label_folders({"a": 1, "b": 1}))
 
     for global_id in (view.dataset.dataset_id, 1):
-        with pytest.raises(InvalidParameter, match="no global dataset of type image"):
+        with pytest.raises(InvalidParameter, match="not a global dataset of type image"):
             world.train(view, TrainRequest(params={"withGlobalDatasetId": global_id}))

@@ -15,7 +15,7 @@ ROWS = some_rows({"book": 5, "cancel": 5})
 
 
 def test_labels_in_order_of_first_appearance(world: World) -> None:
-    """Labels stand in the file's order, whatever their names."""
+    """Labels have the order of the file, whatever their names."""
     view = world.dataset([("1", "z"), ("2", "a"), ("3", "m"), ("4", "a"), ("5", "z")])
 
     assert [(label.name, label.examples) for label in view.labels] == [("z", 2), ("a", 2), ("m", 1)]
@@ -189,7 +189,7 @@ def test_lost_raw_file_fails_the_upload(world: World) -> None:
 
     world.work()
 
-    assert "not in the storage any more" in world.get(view).dataset.message
+    assert "no longer stored" in world.get(view).dataset.message
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])

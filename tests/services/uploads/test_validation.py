@@ -54,7 +54,7 @@ def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPat
 
     with monkeypatch.context() as patch:
         patch.setattr(picture_scan.MemberPictures, "check", slow)
-        with pytest.raises(TimedOut, match=r"in 25 seconds; 6 examples were reached"):
+        with pytest.raises(TimedOut, match=r"in 25 seconds; 6 examples were read"):
             _validate(world, path)
 
     assert VALIDATION_SECONDS == 25
@@ -62,7 +62,7 @@ def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPat
 
 
 def test_file_that_comes_too_slowly(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is not there in time is told by the bytes that came."""
+    """The error of a file that is not downloaded in time has the number of received bytes."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     files = world.stores.uploaded_files
     read = files.read
@@ -74,5 +74,5 @@ def test_file_that_comes_too_slowly(world: World, monkeypatch: pytest.MonkeyPatc
         read(*arguments, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(files, "read", slow)
-    with pytest.raises(TimedOut, match=r"in 25 seconds; 0 bytes were reached"):
+    with pytest.raises(TimedOut, match=r"within 25 seconds; 0 bytes were read"):
         _validate(world, path)
