@@ -37,22 +37,22 @@ from tests.tiny_vision import install
 from tests.tricks import Tricks
 
 SECRET = "a signing key of the tests, longer than 32 bytes"
+# When calls are counted; the next month begins after 60 seconds.
 LAST_MINUTE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
-"""When calls are counted; the next month begins after 60 seconds."""
 MONTH = "2026-11"
+# Datasets of types text-intent, image, image-detection, and the next one.
 DATASET_ID, ALBUM_ID, SCENES_ID, NEXT_ID = range(1_000_001, 1_000_005)
-"""Datasets of types text-intent, image, image-detection, and the next one."""
+# Labels of the texts, of six examples each.
 REFUND, DELIVERY = 10_001, 10_002
-"""Labels of the texts, of six examples each."""
 MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 IMAGE_MODEL_ID = "IMAGEH57NDS3MB7HS76ZPVQXJA"
 BOX_MODEL_ID = "BOXVH57NDS3MB7HS76ZPVQQXJA"
+# Three quarters of it are red, the rest is blue, which the models of pictures tell apart.
 PICTURE = draw_scene(
     [("square", "red", (0, 0, 36, 32)), ("square", "blue", (36, 0, 12, 32))], (48, 32), kind="PNG"
 )
-"""Three quarters of it are red, the rest is blue, which the models of pictures tell apart."""
+# Predictions of the month when a test begins.
 USED = 10
-"""Predictions of the month when a test begins."""
 AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 
 
@@ -105,7 +105,7 @@ class Prepared(World):
             self._train(self.get(scenes), BOX_MODEL_ID)
 
     def _train(self, view: DatasetView, model_id: str, request: TrainRequest | None = None) -> None:
-        """Train a model whose id stands in the tests' parameters, so this id alone is not drawn."""
+        """Train a model with a fixed id, which the parameters of tests name."""
         with pytest.MonkeyPatch.context() as patch:
             draw_id(patch, model_id)
             self.train(view, request)
@@ -115,7 +115,7 @@ class Prepared(World):
         """Put every row and object back, and empty the queues."""
         self._snapshot.restore()
         self.clock.now = LAST_MINUTE
-        # A process anew, so that nothing is remembered of another test's rows.
+        # A new process, so that nothing is cached of another test's rows.
         encoders = self.container.encoders
         self.container = Container(self.settings, self.clock)
         self.stores = self.container.stores
@@ -141,7 +141,7 @@ class Prepared(World):
         return granted.refresh_token
 
     def use(self, kind: str, count: int) -> None:
-        """Set a month's counter, as so many calls would have."""
+        """Set the counter of a month, as this number of calls would."""
         row = QuotaRow(self.account.account_id, f"{kind}#{MONTH}")
         row.update(actions=[QuotaRow.used.set(count)])
 
@@ -173,7 +173,7 @@ class Prepared(World):
         return [self.stores.artifacts.get(key) or b"" for key in self.objects(prefix)]
 
     def dataset_of(self, count: int) -> None:
-        """Make another dataset, of so many examples."""
+        """Create another dataset with a number of examples."""
         self.dataset(some_rows({"many": count}))
 
     def sent(self) -> list[Any]:

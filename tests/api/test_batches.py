@@ -212,7 +212,7 @@ def test_wrong_batches_of_pictures(call, world, fields, status, text):
 
 
 def test_a_batch_that_is_cancelled(call, world):
-    """CANCELLED at once; what was not answered is given back."""
+    """A cancelled batch is CANCELLED at once, and unused predictions are released."""
     made = call.form("POST", URL, FILE, MODEL).json
     assert call("DELETE", f"{URL}/{made['id']}").json["status"] == "CANCELLED"
     world.work()

@@ -93,7 +93,7 @@ def test_dataset_is_created_with_labels(call):
 
 
 def test_dataset_is_shown_with_labels(call):
-    """Members stand in the contract's order."""
+    """Members have the order of the contract."""
     record = call("GET", f"/v2/language/datasets/{DATASET_ID}").json
 
     assert list(record)[:5] == ["id", "name", "createdAt", "updatedAt", "labelSummary"]

@@ -40,7 +40,7 @@ def test_link_is_a_path_when_the_host_cannot_be_trusted(call):
     ],
 )
 def test_wrong_pages_are_400_and_cost_nothing(call, world, query, text):
-    """Offsets and counts that are no whole numbers are refused before the call is counted."""
+    """Offsets and counts that are not whole numbers are refused before the call is counted."""
     answer = call("GET", f"{URL}?{query}")
 
     assert answer.status == 400

@@ -184,7 +184,7 @@ def test_message_that_cannot_be_read_fails_without_its_text(hosted, lines, body)
 
 
 def test_failed_sweep_is_logged(hosted, lines, monkeypatch):
-    """A sweep that fails says where, and the next one goes on."""
+    """A failed sweep logs where it failed, and the next one continues."""
     with monkeypatch.context() as patch:
         patch.setattr(hosted.stores.datasets, "claim_lost", raising(RuntimeError("secret")))
         with pytest.raises(JobFailed):

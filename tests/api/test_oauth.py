@@ -91,7 +91,7 @@ def test_other_content_types_are_415(call):
 
 @pytest.mark.parametrize("body", [b"grant_type=%ff", b"\xff=1", b"&".join([b"a=1"] * 101)])
 def test_broken_forms_are_400(call, body):
-    """A form that is no text, or has too many fields, is refused."""
+    """A form that is not text, or has too many fields, is refused."""
     assert call("POST", "/v2/oauth2/token", body, FORM).status == 400
 
 

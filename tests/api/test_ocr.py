@@ -113,7 +113,7 @@ def test_models_and_tasks_are_not_paired(call, world, reading, model_id, task):
 @pytest.mark.parametrize("file_name", [None, "template.json", "/a/b/formTemplate"])
 @pytest.mark.parametrize("text", [json.dumps(TEMPLATE), "\ufeff" + json.dumps(TEMPLATE, indent=2)])
 def test_template_in_a_form(call, reading, file_name, text):
-    """The template is a file or an inline text, told by the name of the part alone."""
+    """The template is a file or an inline text; only the name of the part decides."""
     answer = call.form(
         "POST",
         URL,
@@ -224,7 +224,7 @@ def test_order_of_the_checks(call, reading):
 
 
 def test_model_of_another_type(call):
-    """An own model that exists is no model for this call."""
+    """A trained model cannot be used for this call."""
     answer = call.json("POST", URL, modelId=MODEL_ID, sampleBase64Content=ENCODED)
 
     assert answer.status == 400
@@ -236,7 +236,7 @@ def test_end_of_the_time(call, world, monkeypatch):
     """A 504 names the page that was reached, and when to try again."""
 
     def read(pixels, check):
-        """Go on until the time is up."""
+        """Continue until the time is up."""
         while True:
             check()
 
@@ -260,7 +260,7 @@ def test_answer_that_no_function_could_return(call, monkeypatch):
 
 
 def test_only_below_vision(call):
-    """There is no such call of texts, nor another method."""
+    """The call exists neither for texts nor with another method."""
     assert call.json("POST", "/v2/language/ocr", modelId="OCRModel").status == 404
     assert call("GET", URL).status == 405
     assert call.json("POST", f"{URL}/", modelId="OCRModel").status in (400, 404)
@@ -282,7 +282,7 @@ def test_busy_storage(call, world, storage_down, monkeypatch):
 def test_pages_limit_counts_processor_time(
     call, monkeypatch, processor, clock, status, code, retry_after
 ):
-    """A PDF that found no processor is told to come again, one that used its time up is not."""
+    """A PDF that got no processor can be retried; one that used up its time cannot."""
     passed = {"processor": 0, "clock": 0}
 
     def processor_seconds(process):
@@ -341,7 +341,7 @@ def test_linked_tables_are_true_or_false(call, value):
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 @pytest.mark.parametrize("alphabet", ["documented", "latin", None])
 def test_alphabet(call, reading, world, task, alphabet):
-    """Any task takes it; absent is the documented one, and the engine is told of another."""
+    """Any task accepts an alphabet, and the engine gets it; the default is `documented`."""
     fields = {"task": task, **GOOD, **({"formType": "w2"} if task == "form" else {})}
     sent = {} if alphabet is None else {"alphabet": alphabet}
 
@@ -411,7 +411,7 @@ def test_layout_and_document_belong_to_text(call, task):
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_pages_of_a_document(call, task):
-    """With `pages` every task tells how large the page is, in the pixels that boxes have."""
+    """With `pages`, every task returns the size of the page in the pixels of boxes."""
     fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
 
     answer = call.json("POST", URL, **fields, pages=True)

@@ -123,7 +123,7 @@ def test_unknown_path_and_method_have_the_same_shape(call):
 
 @pytest.mark.parametrize("junk", [{}, None, [], "x", {"requestContext": None}, {"body": 5}])
 def test_empty_event_is_a_400(call, junk):
-    """An event that is no request is refused, not a failure of the service."""
+    """An event that is not a request is refused, and is not a failure of the service."""
     assert call.send(junk).status == 400
 
 
@@ -153,7 +153,7 @@ def test_event_without_optional_members_is_answered(call):
     assert call.send(event).json["status"] == "ok"
 
 
-def test_failure_nobody_foresaw_is_a_500_without_a_trace(call, world, monkeypatch):
+def test_unexpected_failure_is_a_500_without_a_trace(call, world, monkeypatch):
     """The caller learns nothing about the inside of the service."""
     monkeypatch.setattr(
         world.container.encoders, "vectors", raising(ZeroDivisionError("secret detail"))
@@ -209,7 +209,7 @@ def test_families_are_strict_for_datasets_and_shared_for_models(call):
     "segment", ["abc", "-1", "7.0", "07x", str(2**63), "9" * 400, "%00", "٧", "7%20", "%ED%A0%80"]
 )
 def test_ids_that_can_be_none_answer_like_unknown_ones(call, segment):
-    """What is no id at all is a 404 like an id that does not exist, cut at 100 characters."""
+    """A malformed id is a 404 like an unknown id, cut at 100 characters."""
     answer = call("GET", f"/v2/language/datasets/{segment}")
 
     assert (answer.status, answer.json["code"]) == (404, "dataset_not_found")
@@ -246,7 +246,7 @@ def test_every_request_is_logged_in_one_line_without_texts(call, world, lines):
     ],
 )
 def test_refused_requests_are_logged_too(call, lines, url, method, status, route):
-    """Whatever is answered has its line; path and unknown methods do not stand in it."""
+    """Every answer has a log line, without path and unknown methods."""
     call(method, url)
 
     (line,) = lines()
@@ -255,7 +255,7 @@ def test_refused_requests_are_logged_too(call, lines, url, method, status, route
 
 
 def test_outcome_of_a_prediction_is_logged(call, world, lines, storage_down, monkeypatch):
-    """A prediction that fails is given back, one beyond the allowance refused."""
+    """A failed prediction is released, and one beyond the quota is refused."""
     body = {"modelId": MODEL_ID, "document": "private"}
     monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
     call.json("POST", PREDICT, **body)
@@ -290,7 +290,7 @@ def test_unforeseen_failure_is_logged_without_its_text(call, world, lines, monke
     ],
 )
 def test_rate_comes_right_after_the_token(call, world, monkeypatch, method, path, cost):
-    """A caller who is too fast is told so before anything is looked for or read or counted."""
+    """A caller above its rate is refused before anything is looked up, read or counted."""
     drawn = []
     monkeypatch.setattr(world.stores.rates, "draw", lambda *facts: drawn.append(facts[:2]) or 0)
     answer = call(method, path, b"{", "text/plain")

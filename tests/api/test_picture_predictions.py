@@ -124,7 +124,7 @@ def test_failed_work_is_given_back(call, world, monkeypatch):
 
 
 def test_explained_picture(call, world):
-    """With `explain` a grid over the picture tells what each cell did; it is counted once."""
+    """With `explain`, a grid over the image shows the influence of each cell; it counts once."""
     before = world.used(PREDICTIONS)
     parts = ("modelId", IMAGE_MODEL_ID.encode(), None), ("sampleContent", PICTURE, "b.jpg")
     answer = call.form("POST", "/v2/vision/predict", *parts, ("explain", b"true", None))

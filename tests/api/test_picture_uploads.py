@@ -70,7 +70,7 @@ def test_type_is_handed_on(call, world):
 
 
 def test_synchronous_upload_knows_its_time(call, ingested):
-    """The service is told how long the gateway still waits."""
+    """The service gets the remaining time of the gateway."""
     call.form("POST", f"{URL}/sync", FILE)
 
     [(_, _, seconds)] = ingested
@@ -139,7 +139,7 @@ def test_order_of_the_checks_of_feedback(call):
 
 
 def test_document_names_the_fields_of_each_family(paths):
-    """Below /vision the type may be left out and there is no language."""
+    """Below /vision the type is optional and the language does not exist."""
     form = "multipart/form-data"
 
     def schema(path: str, method: str) -> dict:

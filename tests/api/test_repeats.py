@@ -19,11 +19,11 @@ from tests.api.prepared import DATASET_ID, MODEL_ID
 DATASETS = "/v2/language/datasets"
 CORRECTIONS = f"{DATASETS}/{DATASET_ID}/corrections"
 CSV = b"where is my parcel,delivery\n" * 3 + b"i want my money back,refund\n"
+# Operations that create and change nothing, and tokens.
 UNKEYED = {
     "create_token", "detect_objects", "predict_entities", "predict_image", "predict_intent",
     "predict_sentiment", "run_ocr", "validate_dataset", "validate_pictures",
 }  # fmt: skip
-"""Operations that create and change nothing, and tokens."""
 
 
 class Died(BaseException):
@@ -51,7 +51,7 @@ def test_every_call_that_changes_something_takes_a_key():
 
 
 def test_the_first_answer_is_repeated(call):
-    """One dataset, one answer; the header tells the repetition."""
+    """A repeated call creates one dataset and returns one answer; a header marks the repetition."""
     before = listed(call)
     first, second = (
         keyed(call, "POST", DATASETS, type="text-intent", name="new", labels="a,b")
@@ -210,6 +210,7 @@ def test_a_thousand_calls_from_32_threads_are_one(call):
     assert listed(call) == [*before, json.loads(done.pop())["id"]]
 
 
+# One call of each kind, on what is prepared.
 CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("POST", DATASETS, {"type": "text-intent", "name": "new", "labels": "a,b"}),
     ("POST", f"{DATASETS}/{DATASET_ID}/examples", {"document": "brand new", "label": "refund"}),
@@ -224,7 +225,6 @@ CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("POST", "/v2/language/batches", {"modelId": MODEL_ID, "datasetId": DATASET_ID}),
     ("POST", "/v2/language/rankings", {"modelId": MODEL_ID, "datasetId": DATASET_ID}),
 )  # fmt: skip
-"""One call of each kind, on what is prepared."""
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=[f"{m} {u}" for m, u, _ in CHANGES])
@@ -340,7 +340,7 @@ def die_while_keeping(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
 
 
 def let_leases_end(world: Any, patch: pytest.MonkeyPatch) -> None:
-    """Let the clock of the keys go on by more than a lease."""
+    """Advance the clock of the keys by more than a lease."""
     answers, clock = world.container.stores.idempotency, world.container.clock
     patch.setattr(answers, "_clock", lambda: clock() + timedelta(seconds=61))
 

@@ -11,15 +11,15 @@ import pytest
 from chalicelib.domain.common.saving import Unsaved
 from chalicelib.web.openapi.page import FOLDER, TYPES
 
+# Of swagger-ui-dist 5.35.0.
 VENDORED = {
     "swagger-ui-bundle.js": "e6a898692f2d768e807c3ba4626068a69a2c5dd960dd6c76f3e4d3a3de180af2",
     "swagger-ui.css": "5ed08757e53da3e026d6cbecc61fe5d43585c9560b302d534ad56692519a273d",
 }
-"""Of swagger-ui-dist 5.35.0."""
 
 
 def test_health_names_the_engines(call, world):
-    """Health needs no token, and tells what is there of each engine and each of its parts."""
+    """Health needs no token, and lists the installed engines and their parts."""
     record = call("GET", "/v2/health", authorization="").json
 
     parts = record.pop("engineParts")
@@ -32,7 +32,7 @@ def test_health_names_the_engines(call, world):
         assert part["state"] in ("loaded", "installed", "missing", "damaged")
 
 
-def test_health_tells_what_cannot_be_saved(call, world, monkeypatch):
+def test_health_lists_what_cannot_be_saved(call, world, monkeypatch):
     """While nothing can be saved, health says since when and how much; else it says nothing."""
     assert "unsaved" not in call("GET", "/v2/health", authorization="").json
     found = Unsaved(datetime(2026, 11, 21, 9, 30, tzinfo=UTC), 2, 1)
@@ -40,8 +40,8 @@ def test_health_tells_what_cannot_be_saved(call, world, monkeypatch):
 
     record = call("GET", "/v2/health", authorization="").json
 
-    told = {"since": "2026-11-21T09:30:00.000+0000", "datasets": 2, "models": 1}
-    assert record["unsaved"] == told
+    unsaved = {"since": "2026-11-21T09:30:00.000+0000", "datasets": 2, "models": 1}
+    assert record["unsaved"] == unsaved
 
 
 @pytest.mark.parametrize("url", ["/v2/openapi.json", "/v2/docs"])
@@ -66,7 +66,7 @@ def test_page_loads_nothing_from_elsewhere(stranger):
 
 
 def test_page_has_no_other_files(stranger):
-    """Whatever else is asked for below the page is a 404, also what lies beside its files."""
+    """Any other path below the page is a 404, even that of a file next to its files."""
     for name in ("index.html", "absent.js", "..%2Fexamples.json", "../examples.json"):
         assert stranger("GET", f"/v2/docs/{name}").status == 404
 

@@ -30,8 +30,8 @@ READS = (
     f"{LANGUAGE}/train/{MODEL_ID}",
     f"{LANGUAGE}/models/{MODEL_ID}/card",
 )
+# Examples that a call for review shows.
 SHOWN = 3
-"""Examples that a call for review shows."""
 
 
 @pytest.fixture

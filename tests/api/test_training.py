@@ -18,12 +18,13 @@ from tests.api.prepared import (
 )
 
 KNOWN = [*(name for names in ALGORITHMS.values() for name in names), *ALGORITHM_ALIASES]
+# A dataset of each type, and a model that was trained on it.
 KINDS = {
     "text-intent": (DATASET_ID, MODEL_ID),
     "image": (ALBUM_ID, IMAGE_MODEL_ID),
     "image-detection": (SCENES_ID, BOX_MODEL_ID),
 }
-"""A dataset of each type, and a model that was trained on it."""
+# Every address that takes a training, and the types that it trains.
 TRAIN_URLS = [
     (f"{version}/{folder}{call}", kind)
     for folder, kinds in (
@@ -35,7 +36,6 @@ TRAIN_URLS = [
     for call in ("/train", "/retrain")
     for version in ("/v2", *(("/v1",) if folder == "vision" else ()))
 ]
-"""Every address that takes a training, and the types that it trains."""
 
 
 @pytest.mark.parametrize("url", ["/v2/language/train", "/v2/language/datasets/train"])

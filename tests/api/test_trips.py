@@ -1,4 +1,4 @@
-"""The calls of AWS that a prediction makes, one after the other, and what stands beside them."""
+"""The sequential AWS calls of a prediction, and the parallel ones."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_rows_that_a_read_leaves_out_are_asked_for_again(call, world, monkeypatc
 
 
 def test_read_that_stays_incomplete_is_a_503(call, world, monkeypatch):
-    """A row that never comes is no row that is absent: the answer is a 503, not a 401."""
+    """A row that cannot be read is not an absent row: the answer is a 503, not a 401."""
     monkeypatch.setattr("chalicelib.stores.accounts.accounts.READ_PAUSES", ())
     monkeypatch.setattr(
         world.container.stores.clients.dynamodb,

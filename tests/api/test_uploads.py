@@ -71,7 +71,7 @@ def test_source_must_be_there(call, parts):
 
 
 def test_synchronous_upload_knows_its_time(call, ingested):
-    """The service is told how long the gateway still waits."""
+    """The service gets the remaining time of the gateway."""
     call.form("POST", URL + "/sync", FILE, ("type", b"text-intent", None))
 
     [(_, _, seconds)] = ingested

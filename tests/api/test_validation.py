@@ -1,4 +1,4 @@
-"""Validation: what an upload would become, told without keeping anything."""
+"""Validation: what an upload would become, without storing anything."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_file_is_described_and_not_kept(call, world):
 
 def test_upload_of_the_same_file_agrees(call, world):
     """The upload has the labels of the validation, and the receipt its warnings."""
-    told = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE).json
+    found = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE).json
     made = call.form(
         "POST", "/v2/language/datasets/upload/sync", ("data", TICKETS, "tickets.csv"), TYPE
     ).json
 
-    assert _labels(made["labelSummary"]["labels"]) == _labels(told["labels"])
+    assert _labels(made["labelSummary"]["labels"]) == _labels(found["labels"])
     [receipt] = call("GET", f"/v2/language/datasets/{made['id']}/receipts").json["data"]
-    assert receipt["warnings"] == told["warnings"]
+    assert receipt["warnings"] == found["warnings"]
 
 
 def test_strict_makes_a_warning_a_refusal(call):
@@ -123,8 +123,8 @@ def test_pictures_over_the_limit_are_scaled_down(call):
     """With shrink a picture of more than 1 MB is kept, in validation and upload alike."""
     file = ("data", make_zip({"cat/1.png": noise(700, 700), "dog/1.png": draw()}), "pets.zip")
     kept = [
-        call.form("POST", f"/v2/vision/datasets/{path}", file, ("shrink", told, None)).json["kept"]
-        for path, told in (("validate", b"false"), ("validate", b"true"))
+        call.form("POST", f"/v2/vision/datasets/{path}", file, ("shrink", sent, None)).json["kept"]
+        for path, sent in (("validate", b"false"), ("validate", b"true"))
     ]
     made = call.form("POST", "/v2/vision/datasets/upload/sync", file, ("shrink", b"true", None))
 

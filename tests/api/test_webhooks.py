@@ -25,8 +25,8 @@ DATASETS = "/v2/language/datasets"
 CSV = b"".join(b"where is parcel %d,delivery\nmoney back %d,refund\n" % (n, n) for n in range(3))
 
 
+# One label more than a dataset may have.
 MANY_LABELS = b"".join(b"text %d,label %d\n" % (n, n) for n in range(1_001))
-"""One label more than a dataset may have."""
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def deliveries(call: Any, made: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def pass_time(call: Any, world: Any, minutes: float, step: float = 1) -> None:
-    """Let the clock go on by steps, and the sweep and the workers run after each."""
+    """Advance the clock in steps, and run the sweep and the workers after each."""
     end = world.clock.now + timedelta(minutes=minutes)
     while world.clock.now < end:
         world.clock.now = min(end, world.clock.now + timedelta(minutes=step))
@@ -218,7 +218,7 @@ def test_a_receiver_that_is_down_for_an_hour_gets_all_later(call, world, receive
 
 
 def test_a_receiver_that_is_down_for_a_day_is_disabled(call, world, receiver):
-    """Its record and its deliveries say so; enabled again, it is told of what happens then."""
+    """Its record and deliveries show this; enabled again, it gets the events from then on."""
     made = hook(call, receiver)
     receiver.status = 503
     upload(call)

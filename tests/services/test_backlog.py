@@ -90,7 +90,7 @@ def test_sweep_of_a_backlog_writes_nothing_and_sends_nothing(
 def test_sweep_announces_so_many_at_once_and_the_others_later(
     world: World, first: ModelView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sweep that comes after a long while ends in its time; the next one goes on."""
+    """A sweep after a long pause ends in time; the next one continues."""
     monkeypatch.setattr(model_store, "ANNOUNCED_AT_ONCE", 300)
     world.clock.advance(minutes=16)
 
@@ -99,7 +99,7 @@ def test_sweep_announces_so_many_at_once_and_the_others_later(
 
 
 def test_claim_reads_the_front_only(world: World, first: ModelView) -> None:
-    """Whoever looks for the next training reads a page of the index, however many wait."""
+    """Finding the next training reads one page of the index, however many wait."""
     job = train_job(first.model)
     with _counted(world) as calls:
         assert world.stores.training_queue.acquire(job) is not None

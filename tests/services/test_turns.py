@@ -81,7 +81,7 @@ def test_who_pays_is_read_first(world: World) -> None:
 
 
 def test_one_account_has_so_many_workers_and_no_more(world: World, other: Account) -> None:
-    """At the limit a message comes again later, is no attempt, and keeps nobody else waiting."""
+    """At the limit a message is repeated later, without an attempt and without delaying others."""
     _uploads(world, 6)
     messages = world.messages()
     for message in messages[:4]:
@@ -175,7 +175,7 @@ def test_long_training_steps_aside_for_another_that_waits(world: World, other: A
     [message] = world.messages()
     long = queue.acquire(message[1])
     assert long is not None
-    assert not queue.must_yield(long, 1000), "nobody waits"
+    assert not queue.must_yield(long, 1000), "no training waits"
     [theirs] = _trainings(world, 1, other)
     assert not queue.must_yield(long, 1000), "an idle worker would take it"
     world.clock.advance(seconds=6)
@@ -194,7 +194,7 @@ def test_long_training_steps_aside_for_another_that_waits(world: World, other: A
 
 
 def test_free_training_steps_aside_for_one_that_is_paid_for(world: World) -> None:
-    """However long the paid one is; a paid one goes on, whoever waits without paying."""
+    """A free training yields to a paid one of any length; a paid one yields to no free one."""
     queue = world.stores.training_queue
     _trainings(world, 1)
     [message] = world.messages()
@@ -220,7 +220,7 @@ def test_free_training_steps_aside_for_one_that_is_paid_for(world: World) -> Non
     assert not queue.must_yield(again, 1_000)
 
 
-def test_whoever_pays_is_trained_first_by_any_worker(world: World) -> None:
+def test_any_worker_trains_paid_accounts_first(world: World) -> None:
     """The worker of a free training takes the paid one that waits, and the free one comes later."""
     gold = world.new_account("gold@example.com", "GOLD")
     view, paid_view = world.dataset(ROWS), world.dataset(ROWS, account=gold)
@@ -239,7 +239,7 @@ def test_whoever_pays_is_trained_first_by_any_worker(world: World) -> None:
 
 
 def test_step_aside_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
-    """A training that goes on later is RUNNING meanwhile, at the end of its lane."""
+    """A training that continues later is RUNNING meanwhile, at the end of its lane."""
     _trainings(world, 2)
     first, second = world.messages()
     queue = world.stores.training_queue
@@ -302,7 +302,7 @@ def test_old_upload_is_read_by_its_own_message_before_any_sweep(world: World) ->
     assert _read(world, message).dataset.dataset_id == old.dataset.dataset_id
 
 
-def test_turns_of_a_closed_account_are_forgotten(world: World, other: Account) -> None:
+def test_turns_of_a_closed_account_are_deleted(world: World, other: Account) -> None:
     """Nothing of an account stays behind in the counters."""
     _uploads(world, 2, other)
     _trainings(world, 1, other)

@@ -55,7 +55,7 @@ def test_own_public_key_needs_no_private_one(service, public_pem):
     "pem", ["", "x", "-----BEGIN PUBLIC KEY-----\nAA\n-----END PUBLIC KEY-----"]
 )
 def test_other_texts_are_no_keys(service, pem):
-    """What is no RSA public key is refused before anything is written."""
+    """Anything but an RSA public key is refused before anything is written."""
     with pytest.raises(InvalidParameter, match="public key"):
         service.create(EMAIL, public_pem=pem)
 
@@ -75,7 +75,7 @@ def test_address_is_taken_once(service, public_pem):
     ["", "ann", "@example.com", "ann@", "a@b@c", "a b@c", "a\n@c", "\ud800@c", "a" * 250 + "@b.cc"],
 )
 def test_other_texts_are_no_addresses(service, public_pem, email):
-    """What is no address is refused, and the text shows one."""
+    """A malformed address is refused, and the text shows a valid one."""
     with pytest.raises(InvalidParameter, match=r"name@example\.com"):
         service.create(email, public_pem=public_pem)
 
@@ -127,7 +127,7 @@ def test_plan_may_name_its_source_by_itself(service, public_pem):
     ids=["plan", "examples", "reset", "close"],
 )
 def test_unknown_account_is_named(service, act):
-    """Whatever is done to an unknown account is refused, and the text tells how to see them."""
+    """Every change of an unknown account is refused, and the text says how to list accounts."""
     with pytest.raises(NotFound, match=rf"{EMAIL}.*infra\.accounts list"):
         act(service)
 
@@ -147,7 +147,7 @@ def test_closed_account_is_only_closed_again(service, public_pem, clock):
 
 
 def test_reset_keeps_old_keys_through_the_overlap_only(service, clock, public_pem):
-    """An old key lives until the shorter of its own end and the new overlap."""
+    """An old key is valid until its own end or that of the new overlap, whichever is first."""
     service.create(EMAIL, public_pem=public_pem)
     service.reset_key(EMAIL, 600, public_pem)
     account = service.reset_key(EMAIL, 1200, public_pem).account

@@ -129,7 +129,7 @@ def test_access_token_ends_with_the_assertion(world):
 
 
 def test_kinds_are_not_interchangeable(world):
-    """A refresh token is no bearer, and an access token refreshes nothing and is not revoked."""
+    """A refresh token cannot authenticate, and an access token cannot refresh or be revoked."""
     granted = world.offline()
 
     with pytest.raises(InvalidToken):

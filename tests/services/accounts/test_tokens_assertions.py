@@ -57,7 +57,7 @@ ACCEPTED = {
 
 
 def is_granted(world, assertion) -> bool:
-    """Tell whether an assertion is granted; any failure but the refusal is raised."""
+    """Return whether an assertion is granted; other errors are raised."""
     try:
         granted = world.tokens.grant_assertion(assertion)
     except InvalidGrant:
@@ -177,7 +177,7 @@ def raw_assertions(world):
 
 
 def test_odd_json_is_refused(world):
-    """Correctly signed texts that are no plain JSON objects are refused, never a failure."""
+    """Correctly signed texts that are not plain JSON objects are refused, never a failure."""
     attempts = raw_assertions(world)
 
     found = {name: is_granted(world, world.sign_raw(*raw)) for name, raw in attempts.items()}
@@ -222,7 +222,7 @@ ODD_TEXTS += [" ", "Bearer x", "[" * 100_000, "a.b.c\n"]
 
 
 def test_odd_texts_are_refused_everywhere(world):
-    """Texts that are no tokens are refused at every door, however long or broken."""
+    """Malformed tokens are refused at every entry point, however long or broken."""
     for text in ODD_TEXTS:
         with pytest.raises(InvalidGrant):
             world.tokens.grant_assertion(text)
@@ -289,7 +289,7 @@ def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
 
 @pytest.mark.parametrize("subject", ["nobody@example.com", "77", "closed@example.com"])
 def test_unknown_subject_is_verified_all_the_same(world, monkeypatch, subject):
-    """Unknown and closed subjects cost one signature check too, against a key nobody has."""
+    """Unknown and closed subjects cost one signature check as well, against a dummy key."""
     closed = world.accounts.create(
         "closed@example.com", public_pem=public_pem_of(world.private_pem)
     )
@@ -320,7 +320,7 @@ def test_audience_of_the_settings_is_accepted(world, clients):
 
 
 def test_the_gateways_own_host_is_an_audience(world):
-    """A stage without a domain of its own takes its own address, and no other's."""
+    """A stage without a custom domain accepts its own address, and no other."""
     own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
     address = f"https://{own}/api/v2/oauth2/token"
 

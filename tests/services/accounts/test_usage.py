@@ -67,7 +67,7 @@ def test_snapshot_agrees_with_reservations(allowances):
 
 
 def test_last_prediction_is_admitted_and_the_next_is_not(allowances, clock):
-    """The 2,000th prediction of the month passes; the 2,001st is told when and how to go on."""
+    """The 2,000th prediction of a month passes; the error of the 2,001st says when to continue."""
     clock.now = datetime(2024, 3, 31, 23, 59, 0, 500_000, tzinfo=UTC)
     use(1999, month="2024-03")
 
@@ -84,7 +84,7 @@ def test_last_prediction_is_admitted_and_the_next_is_not(allowances, clock):
     assert allowances.predictions(an_account()).used == 2000
 
 
-def test_smaller_plan_tells_what_is_really_used(allowances):
+def test_smaller_plan_reports_the_actual_usage(allowances):
     """After a change to a smaller plan the text names both numbers, and nothing is negative."""
     use(7000)
 
@@ -94,7 +94,7 @@ def test_smaller_plan_tells_what_is_really_used(allowances):
     assert predict(allowances, an_account(plan="BRONZE")).used == 7001
 
 
-def test_month_begins_anew(allowances, clock):
+def test_each_month_starts_at_zero(allowances, clock):
     """At the first moment of the next month the count starts again."""
     use(2000)
     clock.now = datetime(2026, 12, 1, tzinfo=UTC)
@@ -103,7 +103,7 @@ def test_month_begins_anew(allowances, clock):
 
 
 def test_give_back_goes_to_the_month_of_the_reservation(allowances, clock):
-    """A prediction that fails after midnight is given back to the month it was counted in."""
+    """A prediction that fails after midnight is released in the month it was counted in."""
     clock.now = datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
 
     def fail_after_midnight():
@@ -120,7 +120,7 @@ def test_give_back_goes_to_the_month_of_the_reservation(allowances, clock):
 
 
 def test_example_calls_have_their_own_count(allowances):
-    """Thirty calls return examples, the next is told when to go on; predictions are not touched."""
+    """Thirty calls return examples; the error of the next says when to continue."""
     for _ in range(30):
         list_examples(allowances, an_account())
 
@@ -159,7 +159,7 @@ def test_account_may_have_its_own_limit(allowances, own, limit):
 
 
 def test_facts_are_those_of_the_contract(allowances):
-    """The usage call tells plan, month and counts; its id stays the same for the month."""
+    """The usage call returns plan, month and counts; its id is constant for a month."""
     use(10)
     facts = UsageService(allowances).facts(an_account(source="SALESFORCE"))
 
@@ -172,7 +172,7 @@ def test_facts_are_those_of_the_contract(allowances):
 
 
 def test_counters_are_kept_for_more_than_a_year(allowances, clock):
-    """A month's counter lives about fourteen months and then expires by itself."""
+    """The counter of a month expires automatically after about fourteen months."""
     predict(allowances, an_account())
 
     expires_at = QuotaRow.get("108", "predictions#2026-11").expires_at

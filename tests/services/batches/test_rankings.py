@@ -165,7 +165,7 @@ def test_a_worker_that_dies_while_it_chooses_is_replaced(
 
 
 def test_a_part_that_is_done_again_writes_the_same_bytes(batches: Batches) -> None:
-    """Whoever answers it."""
+    """The result does not depend on the worker."""
     world, artifacts = batches.world, batches.world.stores.artifacts
     made = batches.send(texts(25), kind="rank")
     first, *_ = world.messages()
@@ -193,7 +193,7 @@ def test_a_part_that_is_done_again_writes_the_same_bytes(batches: Batches) -> No
 def test_models_that_cannot_rank_are_refused(
     family: str, model_id: str, kind: str, text: str
 ) -> None:
-    """Those that ship do not learn, boxes and documents have no doubt: each with its remedy."""
+    """Prebuilt models, detection and documents are refused, each with a remedy."""
     with pytest.raises(InvalidParameter, match=text):
         check_ranked(family, ServedModel(model_id, kind, "SUCCEEDED", "v"))
 

@@ -15,8 +15,8 @@ from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
 from tests.builders import World, some_rows
 from tests.pictures import detection_files
 
+# The boxes of the first picture, which is 96 pixels wide and high.
 CIRCLE, SQUARE = Box(4, 8, 30, 30), Box(44, 8, 30, 30)
-"""The boxes of the first picture, which is 96 pixels wide and high."""
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def counts(world: World, view: DatasetView) -> dict[str, int]:
 
 
 def test_an_unchanged_box_keeps_its_id(world: World, view: DatasetView) -> None:
-    """Others go and come; pictures beside it, counts and bytes stay right."""
+    """Other boxes are removed and added; other images, counts and bytes stay correct."""
     circle, square = boxes_of(world, view)
     before = world.get(view).dataset
 

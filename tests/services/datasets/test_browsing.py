@@ -1,4 +1,4 @@
-"""Browsing: order, filters, what a training doubts, and its own limit."""
+"""Browsing: order, filters, flagged examples, and its own limit."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_texts_are_found_by_what_they_contain(world: World, view: DatasetView) -
 def test_a_scan_ends_in_time(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call without time left has looked at one block, and the next one goes on behind it."""
+    """A call without remaining time searches one block, and the next call continues after it."""
     monkeypatch.setattr(browsing, "SCAN_SECONDS", 0.0)
     monkeypatch.setattr(browsing, "_SCANNED_AT_ONCE", 50)
 
@@ -84,8 +84,8 @@ def test_a_scan_ends_in_time(
     assert [len(page) for page in pages] == [0, 0, 1]
 
 
-def _doubting(world: World, view: DatasetView, places: list[int]) -> Model:
-    """Train a model, and have it doubt the uploads at some positions."""
+def _flagging_model(world: World, view: DatasetView, places: list[int]) -> Model:
+    """Train a model, and let it flag the uploads at some positions."""
     model = world.model(view)
     found = world.container.browsing.browse(world.account, view, BrowsedList(source="all"), 0, 100)
     rest = world.container.browsing.browse(world.account, view, BrowsedList(source="all"), 100, 100)
@@ -111,7 +111,7 @@ def _doubting(world: World, view: DatasetView, places: list[int]) -> Model:
 
 def test_suspects_come_in_the_order_of_the_report(world: World, view: DatasetView) -> None:
     """Each has its suggestion by its present name; label and text choose among them."""
-    model = _doubting(world, view, [120, 3, 138, 132])
+    model = _flagging_model(world, view, [120, 3, 138, 132])
     texts = [text for text, _ in ROWS]
     wanted = BrowsedList(suspects_of=model)
 
@@ -129,8 +129,8 @@ def test_suspects_come_in_the_order_of_the_report(world: World, view: DatasetVie
 
 
 def test_suspects_that_were_changed_are_left_out(world: World, view: DatasetView) -> None:
-    """An example that is gone, was moved or has another text is doubted no more."""
-    model = _doubting(world, view, [1, 2, 3, 4, 5])
+    """An example that was removed, moved or edited is no longer flagged."""
+    model = _flagging_model(world, view, [1, 2, 3, 4, 5])
     key = f"models/{model.model_id}/{model.version}/{SUSPECTS}"
     document = world.stores.artifacts.get_json(key)
     cancel = view.labels[1]
@@ -145,7 +145,7 @@ def test_suspects_that_were_changed_are_left_out(world: World, view: DatasetView
 
 def test_reports_that_cannot_be_browsed(world: World, view: DatasetView) -> None:
     """A model of another dataset is refused, and so is one without a report."""
-    model = _doubting(world, view, [1])
+    model = _flagging_model(world, view, [1])
     other = world.dataset(some_rows({"a": 5, "b": 5}))
     browse = world.container.browsing.browse
 

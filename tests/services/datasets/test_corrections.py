@@ -18,8 +18,8 @@ from chalicelib.errors import InvalidParameter, LabelNotFound
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from tests.builders import World, a_model, a_source, some_rows
 
+# Texts of each label whose correction is measured; the bar is of 40,000.
 MANY = int(os.environ.get("PRESAGE_TEST_MANY", "5000"))
-"""Texts of each label whose correction is measured; the bar is of 40,000."""
 
 
 @dataclass

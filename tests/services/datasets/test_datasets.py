@@ -64,7 +64,7 @@ def test_lists_are_filtered_by_name_and_status(world: World) -> None:
 
 
 def test_dataset_of_another_account_or_family(world: World) -> None:
-    """A foreign dataset is found by nobody else, nor below the other family."""
+    """A dataset is not found by other accounts, nor below the other family."""
     view = world.dataset(some_rows({"a": 1}))
     other = world.new_account("o@example.com")
     get, dataset_id = world.container.datasets.get, view.dataset.dataset_id
@@ -75,7 +75,7 @@ def test_dataset_of_another_account_or_family(world: World) -> None:
 
 
 def test_refused_dataset_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refused or failed creation leaves no dataset, and labels that nobody can read."""
+    """A refused or failed creation leaves no dataset and no readable labels."""
     create = world.container.datasets.create
     with pytest.raises(BadRequest):
         create(world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,a"))

@@ -37,8 +37,8 @@ from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.examples.examples import ExampleSequence
 from tests.builders import World, some_rows
 
+# Uploads and feedback of seven labels: around chunk boundaries, and empty ones.
 COUNTS = [(0, 3), (99, 0), (100, 101), (101, 100), (2_500, 0), (0, 0), (7, 250)]
-"""Uploads and feedback of seven labels: around chunk boundaries, and empty ones."""
 
 
 @dataclass
@@ -136,7 +136,7 @@ def test_reading_page_by_page(shelf: Shelf) -> None:
 
 
 def test_label_by_id_or_position(shelf: Shelf) -> None:
-    """A number is a label's id, or its position; anything else is no label."""
+    """A number is the id of a label or its position; anything else is not found."""
     examples, labels = shelf.world.container.examples, shelf.view.labels
 
     assert examples.label_of(shelf.view, labels[3].label_id) == labels[3]

@@ -201,7 +201,7 @@ def test_moment_of_the_last_url_is_kept(world: World, album: DatasetView) -> Non
     _listed(world, album)
     assert datasets.urls_until(album.dataset) == now + 2_220_000
     assert not datasets.note_urls(replace(album.dataset, dataset_id=77), now)
-    assert datasets.note_urls(album.dataset, now), "an earlier moment is no failure"
+    assert datasets.note_urls(album.dataset, now), "an earlier moment is not a failure"
     assert datasets.urls_until(album.dataset) == now + 2_220_000
 
 

@@ -104,7 +104,7 @@ def test_same_feedback_again(world: World) -> None:
 
 
 def test_uploaded_picture_may_be_feedback(world: World) -> None:
-    """A picture of the upload is feedback under a name of its own."""
+    """An image of the upload can be feedback under another name."""
     view = _view(world)
     sent = _send(world, a_model(view), FILES["cat/cat-0.png"], "dog", name="was no cat.png")
 

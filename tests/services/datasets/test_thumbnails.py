@@ -25,7 +25,7 @@ SMALL = "thumbnails/"
 
 
 def kept(world: World, view: DatasetView, folder: str = SMALL) -> list[str]:
-    """List the digests of what lies in a folder of a dataset."""
+    """List the digests of the objects in a folder of a dataset."""
     prefix = f"datasets/{view.dataset.dataset_id}/{folder}"
     return [key.removeprefix(prefix) for key in world.objects(prefix)]
 
@@ -50,7 +50,7 @@ def test_ingest_makes_them(world: World, tiny: TinyVision) -> None:
 
 
 def test_first_look_makes_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures of before, and single ones, get theirs when somebody looks, and only once."""
+    """Older and single images get their thumbnails at the first browsing, and only once."""
     view = world.pictures(FILES)
     reads: list[str] = []
     get = PictureStore.get
@@ -94,7 +94,7 @@ def test_restored_thumbnail_is_made_again(world: World) -> None:
 
 
 def test_process_looks_for_each_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever scrolls back costs no calls of the bucket."""
+    """Browsing back makes no calls of the bucket."""
     view = world.pictures(FILES)
     browse(world, view)
     monkeypatch.setattr(ThumbnailStore, "find", None)
@@ -103,7 +103,7 @@ def test_process_looks_for_each_once(world: World, monkeypatch: pytest.MonkeyPat
 
 
 def test_one_call_makes_them_for_two_seconds(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not made in time is left out, the picture itself is shown; the next call goes on."""
+    """Thumbnails not made in time are omitted; the next call makes more."""
     view = world.pictures(FILES)
     with monkeypatch.context() as patch:
         patch.setattr(thumbnails, "MAKE_SECONDS", 0.0)

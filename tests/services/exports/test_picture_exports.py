@@ -23,8 +23,8 @@ from chalicelib.formats.exports import archives
 from tests.builders import World
 from tests.pictures import a_box, annotations, draw, draw_scene
 
+# Label, left, top, width and height.
 Box = tuple[str, float, float, float, float]
-"""Label, left, top, width and height."""
 SCENES = {
     "a/street.jpg": draw_scene([("square", "red", (4, 8, 30, 30))], (120, 80), salt=1),
     "b/street.jpg": draw_scene([("circle", "blue", (9, 8, 30, 30))], (96, 96), salt=2),
@@ -107,7 +107,7 @@ def _digest(content: bytes) -> str:
 
 @pytest.mark.parametrize("kind", ["image", "image-multi-label"])
 def test_folders_upload_to_the_same_examples(world: World, kind: str) -> None:
-    """Equal file names get a suffix; a picture of several labels lies in the folder of each."""
+    """Equal file names get a suffix; an image with several labels is in the folder of each."""
     shared = draw("cross", salt=9)
     files = {
         "x/red/one.png": draw("circle", "red"),

@@ -138,7 +138,7 @@ REPORT = {
     "confusedLabels": [{"expected": "cat", "predicted": "dog", "count": 4}],
     "duplicatesAcrossSplit": 7,
 }
-FORGETFUL = {
+REDACTED = {
     "likelyLabelErrors": [
         {"label": "cat", "suggestedLabel": "dog"},
         {"label": "cat", "probability": 0.875},
@@ -152,7 +152,7 @@ FORGETFUL = {
 }
 
 
-def test_cards_forget_the_examples(world: World) -> None:
+def test_examples_are_removed_from_cards(world: World) -> None:
     """Cards of all versions lose texts, names and ids of a deleted dataset; figures stay."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     other = world.dataset(some_rows({"cat": 5, "dog": 5}))
@@ -169,12 +169,12 @@ def test_cards_forget_the_examples(world: World) -> None:
     assert _delete(world, view).status == "SUCCEEDED"
 
     after = [artifacts.get_json(key) for key in keys]
-    assert [card["dataReport"] for card in after] == [FORGETFUL, FORGETFUL, REPORT, REPORT]
-    assert after[0] == {**before[0], "dataReport": FORGETFUL}
+    assert [card["dataReport"] for card in after] == [REDACTED, REDACTED, REPORT, REPORT]
+    assert after[0] == {**before[0], "dataReport": REDACTED}
     assert after[2:] == before[2:]
 
 
-def test_curves_forget_file_names(world: World) -> None:
+def test_file_names_are_removed_from_curves(world: World) -> None:
     """Learning curves of a deleted dataset's models keep labels and figures, but no file names."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     model = world.model(view)

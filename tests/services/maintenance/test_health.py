@@ -1,4 +1,4 @@
-"""What the health call tells of the parts of the engines."""
+"""The parts of the engines in the health call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Pool:
     """Keeps one part in memory."""
 
     def is_loaded(self, name: str) -> bool:
-        """Tell whether it is that part."""
+        """Return whether it is that part."""
         return name == "warm"
 
 
@@ -26,7 +26,7 @@ class Bucket:
     asked = 0
 
     def offers(self, folder: str) -> bool:
-        """Tell whether it is that part."""
+        """Return whether it is that part."""
         self.asked += 1
         return folder == "far"
 
@@ -65,7 +65,7 @@ def test_every_state_is_reported(tmp_path):
 
 
 def test_damaged_facts_are_no_failure(tmp_path):
-    """A file that is no facts file counts as missing; health still answers."""
+    """A malformed facts file counts as missing; health still answers."""
     for number, content in enumerate(("", "{", "[]", "{}", '{"sha256": 7', "\x00")):
         install(tmp_path, f"bad{number}", "encoder.json", content)
 
@@ -75,7 +75,7 @@ def test_damaged_facts_are_no_failure(tmp_path):
 
 
 def test_facts_are_read_again_when_they_change(tmp_path):
-    """A part that is installed anew shows its new digest without a restart."""
+    """A reinstalled part shows its new digest without a restart."""
     health = HealthService(tmp_path, INSTALLED_ONLY, [], ())
     assert health.parts() == []
     path = install(tmp_path, "cold", "engine.json", {"title": "A", "sha256": DIGEST})

@@ -154,7 +154,7 @@ def test_upload_whose_workers_die(world: World) -> None:
 
 
 def test_closed_account_is_emptied_when_its_time_is_over(world: World) -> None:
-    """All data of a closed account goes after the days it is kept, and nobody else's."""
+    """All data of a closed account is deleted after its retention, and no other data."""
     other = world.new_account("other@example.com")
     theirs = world.dataset(some_rows({"a": 1}), account=other)
     view = world.dataset(ROWS)

@@ -32,7 +32,7 @@ def holders(world: World, *needles: bytes) -> list[str]:
 
 
 def first_text(world: World, view: DatasetView) -> tuple[int, str]:
-    """Id and text of an example whose id is no other one's."""
+    """Return id and text of an example whose id is unique."""
     [item] = world.container.browsing.browse(world.account, view, _everything(), 4, 1).items
     return item.example.example_id, item.example.name
 
@@ -86,7 +86,7 @@ def test_a_training_that_began_before_reads_what_was_there(world: World) -> None
 
 
 def test_moved_examples_keep_their_vectors(world: World) -> None:
-    """Vectors are known by their texts, so a move makes none anew and loses none."""
+    """Vectors are stored by text, so a move neither computes nor loses any."""
     view = world.dataset(some_rows({"a": 30, "b": 30}))
     number, text = first_text(world, view)
     before = holders(world, text_digest(text))

@@ -45,8 +45,8 @@ from tests.tricks import Tricks
 
 MODEL = ServedModel("OCRModel", "ocr", "SUCCEEDED", "prebuilt")
 TEXT = OcrRequest("text")
+# Allows as many calls as there are.
 ALL = Mock(running=lambda *_: nullcontext(), downloading=lambda _: nullcontext())
-"""Lets as much go on as there is."""
 PAPER = Image.new("RGB", (100, 60), "white")
 PICTURE = encoded(PAPER, "PNG")
 
@@ -120,14 +120,14 @@ def test_picture():
 
 
 def test_blank_page():
-    """Nothing is found, which is no error."""
+    """An empty result is not an error."""
     for task in ("text", "table", "contact"):
         assert read(PICTURE, OcrRequest(task), TinyEngine(lambda pixels, check: ())) == ()
 
 
 @pytest.mark.parametrize(("count", "is_allowed"), [(600, True), (601, False)])
 def test_words_of_a_picture(count, is_allowed):
-    """600 words may stand in a picture."""
+    """An image may have 600 words."""
     lines = [" ".join(["word"] * 100)] * 6 + ["word"] * (count - 600)
     engine = TinyEngine(lambda pixels, check: lines)
 
@@ -330,7 +330,7 @@ def test_answer_does_not_wait_for_a_page_that_never_checks():
 
 
 def test_engine_that_vanishes_is_not_installed():
-    """An engine whose files are gone when a page is read is told as one that never was there."""
+    """An engine whose files disappear while a page is read is reported as not installed."""
 
     def gone(pixels, check):
         raise OcrNotInstalled("ppocr")
@@ -455,7 +455,7 @@ def test_templates():
 
 
 def test_layout_counts_through_the_document():
-    """Block, line and order go on from page to page; the text has the pages one after the other."""
+    """Block, line and order continue across pages; the text has the pages in order."""
     pages = text_pdf(["The first line of the page", "and its second line"], ["Another page begins"])
 
     found = read_whole(pages, OcrRequest("text", layout=True, output="text"))
@@ -469,7 +469,7 @@ def test_layout_counts_through_the_document():
 
 
 def test_places_that_were_not_read():
-    """They are told by page, without text, and only where layout is asked for."""
+    """They are listed by page, without text, and only with `layout`."""
     engine = TinyEngine(lambda pixels, check: ("one", "", ""))
 
     found = read_whole(image_pdf([PAPER, PAPER]), OcrRequest("text", layout=True), engine)

@@ -108,7 +108,7 @@ def test_old_version_answers_until_the_retraining_succeeds(
         seen.append((current().status, current().version, answer, shown == metrics))
 
     def fail(*args: object) -> None:
-        """Look around while the run goes on, then break it."""
+        """Inspect the state during the run, then break it."""
         check()
         raise TrainingFailed
 

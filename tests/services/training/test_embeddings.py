@@ -1,4 +1,4 @@
-"""Embeddings: computed once, kept beside their dataset, shared by no two."""
+"""Embeddings: computed once, stored with their dataset, never shared."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_vectors_in_the_order_of_the_texts(world: World) -> None:
     assert shown == [(0, 3), (3, 3)]
 
 
-def test_vectors_are_the_same_whoever_asks_first(world: World) -> None:
+def test_vectors_do_not_depend_on_who_computes_them(world: World) -> None:
     """The first training and a later one, which reads the kept vectors, see the same."""
     texts = [f"text {number}" for number in range(1_050)]
     service = world.container.embeddings
@@ -71,7 +71,7 @@ def test_vectors_are_the_same_whoever_asks_first(world: World) -> None:
 
 
 def test_vectors_are_not_shared_between_datasets(world: World) -> None:
-    """The same text in another dataset is embedded anew."""
+    """The same text in another dataset is embedded again."""
     for dataset_id in (7, 8):
         world.container.embeddings.vectors(dataset_id, "use", ["one"], lambda *_: None)
 
@@ -126,7 +126,7 @@ def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
 
 
 def test_parts_of_later_uploads_are_left_to_the_queue(world: World) -> None:
-    """A training ends although somebody goes on to upload."""
+    """A training ends although uploads continue."""
     view, _ = world.unembedded(some_rows({"a": 3}))
     dataset = view.dataset
     later = f"datasets/{dataset.dataset_id}/parts/later/00000.json"

@@ -1,4 +1,4 @@
-"""Features of pictures: computed once, kept beside their dataset, found again by a training."""
+"""Features of images: computed once, stored with their dataset, reused by a training."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _rows(features: StoredFeatures) -> list[list[list[float]]]:
 
 
 def test_part_becomes_several_objects(world: World, tiny: TinyVision) -> None:
-    """A part is computed at ingest, as objects of at most so many rows, and disappears."""
+    """A part is computed at ingest, as objects of limited size, and then deleted."""
     view, parts = _uploaded(world)
     assert [kind_of(message[1]) for message in parts] == ["features"]
     assert len(world.objects(_folder(view, "parts/"))) == 1
@@ -87,7 +87,7 @@ def test_part_becomes_several_objects(world: World, tiny: TinyVision) -> None:
 
 
 def test_part_near_the_deadline_continues(world: World, tiny: TinyVision) -> None:
-    """A part whose function has no time left keeps what it made and goes on in the next."""
+    """A part whose function runs out of time stores its rows and continues in the next."""
     view, [message] = _uploaded(world)
 
     world.deliver(message, lambda: 30.0)

@@ -35,7 +35,7 @@ def test_models_of_a_dataset_by_creation(world: World) -> None:
 
 
 def test_models_of_one_moment_by_id(world: World) -> None:
-    """Models that were created in the same millisecond stand in the order of their ids."""
+    """Models that were created in the same millisecond are ordered by id."""
     view = world.dataset(ROWS)
     ids = [world.train(view).model.model_id for _ in range(4)]
 

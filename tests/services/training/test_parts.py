@@ -23,8 +23,8 @@ from tests.tiny_vision import TinyExtractor, TinyVision
 ROWS = some_rows({"book": 60, "cancel": 60})
 ACCURATE = TrainRequest(epochs=3, params={"profile": "accurate"})
 SPREAD_SECONDS = spreading.SPREAD_SECONDS
+# Number of parts of the texts below: 4 words and 5 more each, 0.7 ms a word, 10 texts a part.
 PARTS = 12
-"""So many parts have these texts below: 4 words and 5 more each, 0.7 ms a word, 10 texts a part."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def large(world: World, monkeypatch: pytest.MonkeyPatch) -> TinyEncoder:
 
 
 def _waiting(world: World, view: DatasetView) -> list[str]:
-    """Everything in the folders of trainings that go on."""
+    """Everything in the folders of running trainings."""
     return world.objects(f"datasets/{view.dataset.dataset_id}/runs/")
 
 
@@ -82,7 +82,7 @@ def test_training_waits_without_a_worker_and_is_the_same(
 def test_little_work_stays_in_one_piece(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Below so many seconds of work nothing is given away, and small encoders never."""
+    """Little work is not delegated, and that of small encoders never."""
     monkeypatch.setattr(spreading, "SPREAD_SECONDS", 0.8)
     view = world.dataset(ROWS)
 
@@ -185,7 +185,7 @@ def test_last_two_parts_that_end_at_once_wake_their_training(
 
 
 def test_training_goes_on_itself_when_its_parts_are_lost(world: World, large: TinyEncoder) -> None:
-    """After some minutes without a part it is taken up again, and does what is left."""
+    """After some minutes without a finished part the training resumes, and computes the rest."""
     view = world.dataset(ROWS)
     model, heads = _given_away(world, view)
     world.deliver(heads[0])
@@ -266,7 +266,7 @@ def test_part_that_comes_when_all_is_over_leaves_nothing(world: World, large: Ti
 def test_training_that_fails_clears_its_parts(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a run gave away goes with it, also where nobody did it."""
+    """Delegated parts are deleted with their run, even if no worker computed them."""
     view = world.dataset(ROWS)
     model, _ = _given_away(world, view)
     assert len(_waiting(world, view)) == PARTS + 1

@@ -1,4 +1,4 @@
-"""Running trainings: what is learnt from, what is published, failures and attempts."""
+"""Running trainings: their data, publication, failures and attempts."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_worker_that_dies_three_times(world: World) -> None:
 
 
 def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On its last attempt a success is written but not confirmed: it is no failure then."""
+    """A success on the last attempt whose write is not confirmed is not a failure."""
     model = world.train(world.dataset(ROWS)).model
     [message] = world.messages()
     leases = world.stores.model_leases
@@ -278,7 +278,7 @@ def test_out_of_domain_training(world: World, algorithm: str) -> None:
 
 @pytest.mark.usefixtures("real_encoders")
 def test_models_that_ignored_the_rate_go_on_answering_labels(world: World) -> None:
-    """A model of before ignores the rate when it is trained anew; one without a rate has none."""
+    """An older model ignores the rate when it is retrained; one without a rate has none."""
     view = world.dataset(_flights_and_meals())
     params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}
     request = TrainRequest(epochs=20, algorithm="intent", params=params)

@@ -73,7 +73,7 @@ def test_more_texts_than_fit_are_drawn(world: World, monkeypatch: pytest.MonkeyP
 
 
 def test_the_card_reports_on_the_data_until_it_is_deleted(world: World) -> None:
-    """Contradictory labels stand in the card with their texts, which go with the dataset."""
+    """The card lists contradictory labels with their texts, which are deleted with the dataset."""
     twice = [("please do that at once", label) for label in ("book", "cancel")]
     view = world.dataset(some_rows({"book": 20, "cancel": 20}) + twice)
     model = world.model(view)
@@ -162,7 +162,7 @@ AWKWARD = {
 def test_awkward_data_still_trains(
     world: World, rows: list[tuple[str, str]], algorithm: str
 ) -> None:
-    """Whatever was accepted is learnt: finite figures, a bounded report, every label answered."""
+    """All accepted texts can be trained on: finite figures, a bounded report, every label."""
     view = world.dataset(rows)
     kept = {label for _, label in rows if label.strip()}
 

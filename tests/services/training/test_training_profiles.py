@@ -125,7 +125,7 @@ def test_accurate_profile_is_forced(world: World, monkeypatch: pytest.MonkeyPatc
 def test_other_languages_take_the_multilingual_encoder(
     world: World, language: str, algorithm: str | None
 ) -> None:
-    """All but plain English models take e5 beside the multilingual encoder."""
+    """All but plain English models use e5 in addition to the multilingual encoder."""
     _add(world, "mpnet", "e5")
     fields = UploadFields("intents", "text-intent", language=language)
 

@@ -14,7 +14,7 @@ from tests.pictures import detection_files, draw, label_folders
 
 
 def _multi_label_files() -> dict[str, bytes]:
-    """Draw pictures of shapes, some of which stand in two folders."""
+    """Draw images of shapes, some of which are in two folders."""
     files: dict[str, bytes] = {}
     for number in range(8):
         shape = "circle" if number % 2 else "square"
@@ -29,8 +29,8 @@ FILES = {
     "image-multi-label": _multi_label_files,
     "image-detection": lambda: detection_files(3, ("circle",)),
 }
+# After this number of time checks a function is nearly out of time.
 LOOKS = {"image": 8, "image-multi-label": 8, "image-detection": 2}
-"""After so many looks at its time a function finds it nearly up."""
 
 
 @pytest.mark.parametrize("kind", list(FILES))

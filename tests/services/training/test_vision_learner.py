@@ -1,4 +1,4 @@
-"""Trainings of images as a service: what is learnt, seen while it runs, and why one fails."""
+"""Trainings of images as a service: results, progress and failures."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_detection_learns_boxes_of_pictures(world: World, tiny: TinyVision) -> N
 def test_epochs_are_seen_while_it_runs(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each epoch stands in the learning curve as soon as it has ended; progress never falls."""
+    """Each epoch is in the learning curve as soon as it has ended; progress never decreases."""
     model, message = asked(world, album, TrainRequest(epochs=30))
     lengths, progress = [], []
 
@@ -223,7 +223,7 @@ def test_engine_that_refuses(world: World, tiny: TinyVision, album: DatasetView)
 def test_global_dataset_keeps_its_own_features(
     world: World, tiny: TinyVision, album: DatasetView
 ) -> None:
-    """Pictures of a global dataset are learnt, from features that lie beside that dataset."""
+    """Images of a global dataset are trained on, with the features stored with that dataset."""
     owner = replace(world.account, account_id=GLOBAL_ACCOUNT_ID)
     shared = world.pictures(label_folders({"car": 3, "boat": 3}, salt=50), account=owner)
     world.messages()
@@ -244,10 +244,10 @@ def test_global_dataset_keeps_its_own_features(
     assert [label.name for label in world.get(album).labels] == ["bike", "car"]
 
 
-def test_feedback_is_learnt_when_asked_for(
+def test_feedback_is_trained_on_when_requested(
     world: World, tiny: TinyVision, album: DatasetView
 ) -> None:
-    """Feedback pictures are learnt with `withFeedback` and not without."""
+    """Feedback images are trained on with `withFeedback`, and only then."""
     model = world.model(album, REQUEST)
     picture = PictureFile(label_folders({"car": 1}, salt=77)["car/car-0.png"], "new.png")
     world.container.feedback.add_picture(world.account, model, picture, "car")

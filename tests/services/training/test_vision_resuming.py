@@ -54,7 +54,7 @@ def test_training_out_of_time_after_every_step(
 def test_files_added_meanwhile_are_not_used(
     world: World, tiny: TinyVision, album: DatasetView
 ) -> None:
-    """A run that is taken up after a PUT learns what was there when it began."""
+    """A run that resumes after a PUT trains on the examples of its start."""
     undisturbed = world.model(album, REQUEST)
     model, message = asked(world, album)
     world.deliver(message, lambda: 30.0)
@@ -284,7 +284,7 @@ def test_deleted_model_leaves_nothing(world: World, album: DatasetView) -> None:
 
 
 def test_attempts_of_a_long_run(world: World, album: DatasetView) -> None:
-    """Continuations are no failed attempts, however many there are."""
+    """Continuations are not failed attempts, however many there are."""
     model, message = asked(world, album, TrainRequest(epochs=5))
     for _ in range(8):
         world.deliver(message, lambda: 30.0)

@@ -50,7 +50,7 @@ def examples(world: World, view: Any, source: str = UPLOAD) -> list[Example]:
 
 
 def stored(world: World, view: Any) -> set[str]:
-    """List the picture files that lie in the bucket."""
+    """List the image files in the bucket."""
     return set(world.stores.pictures.stored(view.dataset.dataset_id))
 
 
@@ -277,7 +277,7 @@ def test_failed_put_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_archive_is_dropped_once_it_is_read(world: World) -> None:
-    """The pictures are stored singly, so the archive does not stay beside them."""
+    """The images are stored separately, so the archive is deleted."""
     view = world.upload_pictures(PETS)
     assert [key for key in world.objects() if "/raw/" in key]
 
@@ -367,7 +367,7 @@ def test_dataset_deleted_while_it_is_read(
 def test_synchronous_upload_that_runs_out_of_time(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call answers UPLOADING; the queue goes on, and stores no picture again."""
+    """The call answers UPLOADING; the queue continues, and stores no image again."""
     put_picture, calls = PictureStore.put, Counter()
 
     def put_slowly(self: PictureStore, dataset_id: int, name: str, *more: Any) -> None:

@@ -162,7 +162,7 @@ def test_archive_behind_an_address(world: World) -> None:
     ("path", "words"), [("/missing.zip", "404"), ("/picture.zip", "PNG"), ("/empty", "0 bytes")]
 )
 def test_address_without_an_archive(world: World, path: str, words: str) -> None:
-    """What the first bytes already show is a 400 of the call, with the cause beside it."""
+    """An error that the first bytes show is a 400 of the call, with the cause."""
     with served({"/picture.zip": draw(), "/empty": b""}) as port:
         world = allowing(world, port)
         with pytest.raises(DownloadFailed) as refusal:
@@ -196,7 +196,7 @@ def test_unpacked_size_must_have_room(world: World) -> None:
 
 
 def test_slow_address_of_a_synchronous_upload(world: World) -> None:
-    """When the download outlasts the call, the answer is UPLOADING and the queue goes on."""
+    """If the download outlasts the call, the answer is UPLOADING and the queue continues."""
     with served({"/a.zip": make_zip(PETS)}, seconds=0.4) as port:
         world = allowing(world, port)
         source = UploadSource(path=f"http://127.0.0.1:{port}/a.zip")
@@ -309,7 +309,7 @@ def test_download_that_may_not_begin_is_left_to_the_queue(
     @contextmanager
     def refused() -> Iterator[None]:
         """Refuse what would begin now."""
-        raise RateExceeded("8 downloads are going on.", 2)
+        raise RateExceeded("8 downloads are in progress.", 2)
         yield
 
     with served({"/pets.zip": make_zip(PETS)}) as port:
@@ -327,7 +327,7 @@ def test_download_that_may_not_begin_is_left_to_the_queue(
 
 
 def test_address_is_not_looked_at_beyond_the_limit(world: World) -> None:
-    """An upload by URL is refused while as many downloads go on as the account may have."""
+    """An upload by URL is refused while the account has the maximum number of downloads."""
     with served({"/pets.zip": make_zip(PETS)}) as port:
         world = allowing(world, port, max_downloads=0)
         with pytest.raises(RateExceeded, match="0 downloads of this account are in progress"):

@@ -1,4 +1,4 @@
-"""Parts of an upload wait a few at a time, so that nobody's work stands behind all of them."""
+"""Only a few parts of an upload wait at a time, so that other work is not delayed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_death_before_the_next_part_was_sent_is_made_up_for(
 def test_message_that_comes_twice_begins_no_second_row(
     world: World, waiting: list[Message]
 ) -> None:
-    """A part that is done already sends nothing: whoever did it has."""
+    """A part that is done already sends nothing; the worker that did it has."""
     first, _ = waiting
     world.deliver(first)
     assert len(world.messages()) == 1

@@ -119,7 +119,7 @@ def test_file_size_limits(world: World, size: int, error: type[Exception]) -> No
 
 
 def test_twenty_first_open_upload_is_refused(world: World) -> None:
-    """At most 20 uploads of an account go on; those of others do not count."""
+    """At most 20 uploads of an account are in progress; those of others do not count."""
     other = world.new_account("other@example.com")
     for number in range(20):
         world.upload([(f"text {number}", "a")])
