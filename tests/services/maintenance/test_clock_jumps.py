@@ -91,7 +91,7 @@ def test_living_worker_keeps_its_job(world: World, hours: int) -> None:
 @JUMPS
 def test_keys_and_places_become_free(world: World, hours: int) -> None:
     """A repeated call, and 20 documents, are not refused because of processes that died."""
-    answers, account_id = world.stores.kept_answers, world.account.account_id
+    answers, account_id = world.stores.idempotency, world.account.account_id
     running = [world.stores.in_flight.running(account_id, DOCUMENTS) for _ in range(12)]
     for one in running:
         one.__enter__()  # and never left, as by a process that died
@@ -108,7 +108,7 @@ def test_keys_and_places_become_free(world: World, hours: int) -> None:
 @JUMPS
 def test_rows_live_on_by_the_new_clock(world: World, hours: int) -> None:
     """Rows written after the jump live as long as ever, and earlier ones are answered."""
-    answers, account_id = world.stores.kept_answers, world.account.account_id
+    answers, account_id = world.stores.idempotency, world.account.account_id
     first = answers.claim(account_id, "old", "request", lambda: 1)
     jump(world, hours)
     answers.claim(account_id, "new", "request", lambda: 2)
