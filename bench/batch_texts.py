@@ -178,7 +178,7 @@ def bench_latency(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_quota(report: Report, asked: argparse.Namespace) -> None:
-    """A batch on fewer predictions than it has lines, with `partial` and without."""
+    """Run a batch on fewer predictions than it has lines, with `partial` and without."""
     texts = [f"text {n}" for n in range(asked.texts)]
     left = len(texts) // 2
     with served(CONSTANT) as (_, client, world):
@@ -200,12 +200,12 @@ def _left(client: Client) -> int:
 
 
 def _own(stack: LocalStack) -> list[tuple[str, int]]:
-    """Processes of a stack but its emulator."""
+    """List the processes of a stack, without its emulator."""
     return [(name, pid) for name, pid in stack.processes.items() if name != "aws"]
 
 
 def _largest(stack: LocalStack) -> float:
-    """The most memory that any of them ever had, in MB."""
+    """Return the most memory that any of them ever had, in MB."""
     return max(peak_bytes(pid) for _, pid in _own(stack)) / 1e6
 
 

@@ -57,7 +57,7 @@ HEALTH_PAUSE = 0.05
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value that a share of all values does not exceed."""
+    """Return the value that a share of all values does not exceed."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
@@ -70,7 +70,7 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 
 def profile(name: str) -> dict[str, str]:
-    """The field of a training that forces a profile; the bars are those of the fast one."""
+    """Return the field of a training that forces a profile; the bars are those of the fast one."""
     return {"trainParams": json.dumps({"profile": name})}
 
 
@@ -216,7 +216,7 @@ def bench_start(bench: Bench) -> None:
 
 
 def bench_case(bench: Bench) -> None:
-    """The oracle of 150 texts: its counts, and the time of its training."""
+    """Check the oracle of 150 texts: its counts, and the time of its training."""
     content = (bench.data / "text" / "case_routing_intent.csv").read_bytes()
     dataset = bench.caller.dataset(content, name="case")
     sizes = sorted(item["numExamples"] for item in dataset["labelSummary"]["labels"])
@@ -279,7 +279,7 @@ def bench_banking(bench: Bench) -> None:
 
 
 def bench_big(bench: Bench) -> None:
-    """A file of 25 MB: read in time, in memory, and without slowing others; then its last page."""
+    """Upload 25 MB: read in time, in memory, without slowing others; then read its last page."""
     content = big_file()
     say(f"a file of {len(content) / 1e6:.1f} MB, {len(content.split()):,} words")
     caller, add = bench.caller, bench.report.add
@@ -356,7 +356,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def peak_bytes(pid: int) -> int:
-    """The most memory that a process ever had in use."""
+    """Return the most memory that a process ever had in use."""
     return _status(pid, "VmHWM:")
 
 
@@ -401,7 +401,7 @@ def bench_flood(bench: Bench) -> None:
 
 
 def flood_leg(bench: Bench) -> float:
-    """The p99 of many predictions, one after the other."""
+    """Return the p99 of many predictions, one after the other."""
     ask = bench.caller.predict
     return quantile(
         [

@@ -88,7 +88,7 @@ class Gains:
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a mean, by Student's t."""
+    """Return the 95 % interval of a mean, by Student's t."""
     if len(values) < 2:
         return values[0], values[0]
     reach = float(student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1))

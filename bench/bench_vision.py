@@ -94,7 +94,7 @@ def bench_shipped(bench: Bench) -> None:
 
 
 def bench_prebuilt(bench: Bench) -> None:
-    """What the prebuilt models make of sets whose labels they know, and their speed."""
+    """Measure the prebuilt models on sets whose labels they know, and their speed."""
     folder = default_directory() / "prebuilt"
 
     def model(name: str) -> TrainedVision:

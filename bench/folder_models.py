@@ -47,10 +47,10 @@ def ask(service: PredictionService, model: ServedModel, text: str) -> Ranked:
 
 
 def prediction_service(folder: Path, encoders: EncoderPool) -> PredictionService:
-    """The service as it is, on models of a folder."""
+    """Build the service as it is, on models of a folder."""
     return PredictionService(FolderModels(folder), UNCOUNTED, encoders)
 
 
 def served(model_id: str) -> ServedModel:
-    """A model that has succeeded."""
+    """Describe a model that has succeeded."""
     return ServedModel(model_id, "text-intent", "SUCCEEDED", "1")

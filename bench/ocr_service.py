@@ -77,7 +77,7 @@ def running(bench: Bench) -> Iterator[Service]:
 
 
 def bench_times(service: Service) -> None:
-    """Times of a receipt, of a born-digital file and of eight pages that are pictures."""
+    """Measure a receipt, a born-digital file and eight pages that are images."""
     data = service.bench.data
     receipts = [sample.content for sample in read_sroie(data)]
     first = service.seconds(receipts[0])

@@ -73,7 +73,7 @@ def _ask(name: str, job: Mapping[str, Any]) -> Any:
 
 
 def _python() -> Path:
-    """The Python of the peers' environment, made at the first use."""
+    """Return the Python of the peers' environment, which is made at the first use."""
     digest = sha256(PACKAGES.read_bytes()).hexdigest()[:16]
     home = FOLDER / digest
     python = home / "bin" / "python"

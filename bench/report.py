@@ -26,7 +26,7 @@ class Bar:
 
 
 def ceiling(limit: float) -> Bar:
-    """A bar that a value has to stay below."""
+    """Make a bar that a value has to stay below."""
     return Bar(limit, is_ceiling=True)
 
 

@@ -55,7 +55,7 @@ class Embedded:
         return Embedded(texts, labels, blocks)
 
     def within(self, names: Sequence[str]) -> Embedded:
-        """The same texts with only the vectors of the named encoders."""
+        """Return the same texts with only the vectors of the named encoders."""
         return Embedded(self.texts, self.labels, {name: self.blocks[name] for name in names})
 
 
@@ -78,7 +78,7 @@ class Embedder:
         """Texts and labels that are in no file of the folder, by name."""
 
     def encoder(self, name: str) -> Encoder:
-        """An installed encoder, loaded at its first use."""
+        """Return an installed encoder, loaded at its first use."""
         if name not in self._encoders:
             self._encoders[name] = load_encoder(self.models, name)
         return self._encoders[name]
@@ -114,7 +114,7 @@ class Embedder:
         return vectors
 
     def examples(self, data: Embedded, name: str, *, rejects: bool = False) -> TextTrainingSet:
-        """What the engine trains on, with the background texts for a model that may reject."""
+        """Return what the engine trains on, with background texts for a model that may reject."""
         others = background_texts()
         names = list(dict.fromkeys(data.labels))
         places = {label: place for place, label in enumerate(names)}
@@ -164,7 +164,7 @@ def accuracy(model: TrainedText, test: Embedded) -> Score:
 
 
 def calibration_error(model: TrainedText, test: Embedded) -> Score:
-    """Expected calibration error over 15 equally filled bins.
+    """Return the expected calibration error over 15 equally filled bins.
 
     Its interval leans high: resampling adds noise to each bin, and noise is error.
     """
@@ -184,7 +184,7 @@ def share_of(hits: np.ndarray) -> Score:
 def bootstrapped(
     score: Callable[[np.ndarray], float], size: int, resamples: int = RESAMPLES
 ) -> Score:
-    """A score of chosen texts and its percentile interval. Source: Efron 1979, the bootstrap."""
+    """Return a score of chosen texts and its percentile interval (bootstrap, Efron 1979)."""
     dice = np.random.default_rng(0)
     values = [score(dice.integers(size, size=size)) for _ in range(resamples)]
     low, high = np.percentile(values, [2.5, 97.5])

@@ -83,7 +83,7 @@ def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
 
 
 def out_of_fold(examples: TextTrainingSet, given: np.ndarray) -> OutOfFold:
-    """What the training says of examples with the given labels, int, shape (examples,)."""
+    """Return the training's report on examples with these labels, int, shape (examples,)."""
     model = fit(replace(examples, label_indexes=given), TextFitOptions(), lambda epoch: None)
     if model.report is None:
         raise RuntimeError("A training that finished must have a report.")
@@ -147,7 +147,7 @@ def some_of_each(examples: TextTrainingSet, shots: int, seed: int) -> TextTraini
 
 
 def _cleanlab(folds: OutOfFold, given: np.ndarray, truth: np.ndarray) -> Found | None:
-    """The reference on the same probabilities; none when it cannot be installed."""
+    """Run the reference on the same probabilities; none when it cannot be installed."""
     lists = peers.cleanlab(folds.truth.tolist(), folds.probabilities.tolist())
     if lists is None:
         return None

@@ -132,7 +132,7 @@ def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
 def judge_out_of_scope(
     report: Report, embedder: Embedder, profile: str, model: TrainedText
 ) -> None:
-    """What the threshold taken from in-domain texts rejects."""
+    """Measure what the threshold taken from in-domain texts rejects."""
     encoders = [use.name for use in model.encoders]
     inside = embedder.read("clinc150_full_test", encoders).blocks
     outside = embedder.read("clinc150_full_oos_test", encoders).blocks
@@ -153,7 +153,7 @@ def judge_out_of_scope(
 
 
 def _peers(report: Report, embedder: Embedder, what: str, names: tuple[str, str]) -> None:
-    """The same files, given to the systems that a user would otherwise take."""
+    """Measure the same files with the systems that a user would otherwise take."""
     texts, labels = embedder.rows(names[0])
     asked, truth = embedder.rows(names[1])
     svm = peers.tfidf_svm(texts, labels, asked)

@@ -119,7 +119,7 @@ INTENTS = {
 
 
 def load(models: Path, name: str) -> TrainedText:
-    """The installed model."""
+    """Load an installed model."""
     return classifier.load((models / "prebuilt" / name / "artifact.npz").read_bytes())
 
 
@@ -168,7 +168,7 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
 
 
 def _report_left_out(report: Report, models: Path) -> None:
-    """What heads that did not see a source know of it, as `python -m infra.sentiment` measured."""
+    """Report heads on a source that they did not see, as `python -m infra.sentiment` measured."""
     path = models / "prebuilt" / "CommunitySentiment" / "card.json"
     for source, found in json.loads(path.read_text(encoding="utf-8"))["leftOut"].items():
         name = f"CommunitySentiment without {source}"

@@ -40,7 +40,7 @@ def bench_rejection(report: Report, embedder: Embedder, profiles: Sequence[str])
 
 
 def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """The shipped sample: foreign questions, and its own texts by folds."""
+    """Measure the shipped sample: foreign questions, and its own texts by folds."""
     rows = _sample_rows()
     model = _trained(embedder, "sample_180", rows, encoders)
     outside = model.answer(embedder.read(OUTSIDE, encoders).blocks)
@@ -64,7 +64,7 @@ def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence
 
 
 def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """The first five texts of each label of the sample; the other ten are asked."""
+    """Measure the first five texts of each label of the sample; the other ten are asked."""
     rows = _sample_rows()
     first = _first(rows, 5)
     model = _trained(embedder, "sample_60", first, encoders)
@@ -120,13 +120,13 @@ def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str])
 
 
 def _sample_rows() -> Rows:
-    """The shipped sample; its labels have 15 texts each, so every fifth row makes even folds."""
+    """Read the shipped sample; labels have 15 texts each, so every fifth row makes even folds."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         return [(text, label) for text, label in csv.reader(stream)]
 
 
 def _first(rows: Rows, shots: int) -> Rows:
-    """The first texts of each label."""
+    """Return the first texts of each label."""
     by_label: dict[str, list[str]] = defaultdict(list)
     for text, label in rows:
         by_label[label].append(text)

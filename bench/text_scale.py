@@ -43,7 +43,7 @@ KERNELS: tuple[Mapping[str, str], ...] = (
 
 
 def clouds(examples: int, labels: int, spread: float) -> TextTrainingSet:
-    """Unit vectors around one centre a label, as wide as the fast profile's."""
+    """Draw unit vectors around one centre a label, as wide as the fast profile's."""
     generator = np.random.default_rng(0)
     truth = generator.permutation(np.arange(examples) % labels)
     blocks, phrases = {}, {}
@@ -69,7 +69,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _word(number: int) -> str:
-    """A name that is taken for a phrase."""
+    """Make a name that is taken for a phrase."""
     return "label" + "".join("aeioubdgkm"[int(digit)] for digit in str(number))
 
 
@@ -113,7 +113,7 @@ def serve_many(models: Path) -> dict[str, float]:
 
 
 def _artifact(uses: tuple[EncoderUse, ...], number: int) -> bytes:
-    """A model of random weights."""
+    """Make a model of random weights."""
     generator, dims = np.random.default_rng(number), sum(DIMS.values())
     weights = generator.standard_normal((dims, MODEL_LABELS), dtype=np.float32)
     parameters = TextParameters(
@@ -167,7 +167,7 @@ def bench_engine(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_many(report: Report, asked: argparse.Namespace) -> None:
-    """A thousand models of 150 labels behind one process."""
+    """Measure a thousand models of 150 labels behind one process."""
     found = child(asked, "many-models")
     report.add("1,000 models behind one process: peak", found["peak"], "MB", ceiling(1_500))
     report.add("a cold model: p99", found["cold"], "ms", ceiling(100))

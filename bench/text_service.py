@@ -30,7 +30,7 @@ Rows = list[tuple[str, str]]
 
 @contextmanager
 def _stack() -> Iterator[tuple[LocalStack, Client]]:
-    """A local stack, and an account that asks once a second."""
+    """Start a local stack, and an account that asks once a second."""
     with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         caller = world.caller("GOLD")
@@ -61,7 +61,7 @@ def bench_words(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_interrupted(report: Report, asked: argparse.Namespace) -> None:
-    """The training's worker is killed among the vectors and in the fit; a third one is left alone.
+    """Kill the worker among the vectors and in the fit; a third training is left alone.
 
     Above 30,000 examples the same bytes are promised on one machine only, which this is.
     """
@@ -144,7 +144,7 @@ def _joined(label: str, texts: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _clinc(data: Path) -> Rows:
-    """Queries and their labels."""
+    """Return queries and their labels."""
     with (data / "text" / "clinc150_full_train.csv").open(encoding="utf-8", newline="") as stream:
         return [(row["text"], row["label"]) for row in csv.DictReader(stream)]
 

@@ -197,7 +197,7 @@ class Boxes:
     backbones: BackbonePool
 
     def drawn(self, count: int, seed: int) -> VisionData:
-        """Some of the pictures to learn from, drawn by chance."""
+        """Draw some of the training images by chance."""
         whole = self.data.pictures.pictures
         rng = np.random.default_rng(seed)
         chosen = [whole[place] for place in rng.permutation(len(whole))[:count]]
@@ -211,7 +211,7 @@ class Boxes:
         )
 
     def copied(self, data: VisionData) -> VisionData:
-        """The same with the altered copies that a training learns from by default."""
+        """Return the same with the altered copies that a training uses by default."""
         assert isinstance(data.features, CachedFeatures)
         copies = default_copies(len(data.pictures.pictures))
         if rules_of(self.algorithm).is_tiled or not copies:
@@ -236,7 +236,7 @@ class Boxes:
         return fitted, model, seconds
 
     def asked(self, model: TrainedVision) -> tuple[list[list[Found]], list[list[Example]]]:
-        """What a model answers for the test pictures, and what is there."""
+        """Return what a model answers for the test images, and what is there."""
         truths = truths_of(self.test)
         return ask(model, self.test, list(truths)), list(truths.values())
 

@@ -141,13 +141,13 @@ class CachedFeatures:
         self._copies: dict[bytes, list[np.ndarray]] = {}
 
     def of(self, digests: Sequence[bytes]) -> CachedFeatures:
-        """The features of other pictures of the set."""
+        """Return the features of other images of the set."""
         other = copy(self)
         other._digests = list(digests)
         return other
 
     def copied(self, most: int) -> CachedFeatures:
-        """The same with altered copies of each picture, at most that many of all together."""
+        """Return the same with altered copies of each image, at most that many in total."""
         count = len(self._digests)
         wanted = self._extractor.views(*self.size(0), augment=True)
         views = range(1, fitting_views([1] * count, [wanted] * count, count + most)[0])

@@ -156,13 +156,13 @@ def probabilities(model: TrainedVision, source: PictureSet, digests: Sequence[by
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
+    """Return the 95 % interval of a share."""
     found = metrics.wilson_interval(round(share * count), count)
     return found.low, found.high
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a mean over five draws, by Student's t."""
+    """Return the 95 % interval of a mean over five draws, by Student's t."""
     middle, error = float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
     return middle - 2.776 * error, middle + 2.776 * error
 
@@ -229,7 +229,7 @@ def _peer_accuracy(
     test_rows: np.ndarray,
     truth: np.ndarray,
 ) -> float:
-    """What a user would do with the same frozen features."""
+    """Measure what a user would do with the same frozen features."""
     peer = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     peer.fit(np.stack([rows[example.digest] for example in drawn.examples]), wanted)
     return float((peer.predict(test_rows) == truth).mean())

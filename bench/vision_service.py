@@ -163,7 +163,7 @@ def bench_shelf(bench: Bench) -> None:
 
 
 def bench_big(bench: Bench) -> None:
-    """A zip of 50 MB becomes available."""
+    """Measure how long a zip of 50 MB takes to become available."""
     files: dict[str, bytes] = {}
     names = ("coco256_train", "coco256_test", "dogcat_train", "grocery81_train")
     for name in names:

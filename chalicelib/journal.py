@@ -64,7 +64,7 @@ def delivery_tried(hook_id: str, event: str, response: int | None, *, failed: bo
 
 
 def job_given_up(what: str, object_id: str | int) -> None:
-    """A job has ended as FAILED because it was out of attempts.
+    """Log that a job has ended as FAILED because it was out of attempts.
 
     Args:
         what: `dataset`, `model`, `export` or `batch`.

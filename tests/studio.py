@@ -59,7 +59,7 @@ class Studio:
         return self._model(self.scenes)
 
     def belongings(self) -> tuple[Any, ...]:
-        """What the account has: datasets with their counts, and models."""
+        """List what the account has: datasets with their counts, and models."""
         datasets = self.caller.get(f"{VISION}/datasets").ok()["data"]
         paths = [f"{VISION}/datasets/{found['id']}/models" for found in datasets]
         return datasets, [self.caller.get(path).ok() for path in paths]

@@ -77,17 +77,17 @@ class Tricks:
                 getattr(self, f"_{path.strip('/').split('.')[0]}")(connection)
 
     def _honest(self, connection: socket.socket) -> None:
-        """A file as it should be."""
+        """Answer with a valid file."""
         _head(connection, "200 OK", f"Content-Length: {len(ROWS)}")
         connection.sendall(ROWS)
 
     def _picture(self, connection: socket.socket) -> None:
-        """A picture as it should be."""
+        """Answer with a valid image."""
         _head(connection, "200 OK", f"Content-Length: {len(PICTURE)}")
         connection.sendall(PICTURE)
 
     def _archive(self, connection: socket.socket) -> None:
-        """An archive of pictures as it should be."""
+        """Answer with a valid archive of images."""
         _head(connection, "200 OK", f"Content-Length: {len(ARCHIVE)}")
         connection.sendall(ARCHIVE)
 
@@ -118,7 +118,7 @@ class Tricks:
             connection.recv(1)
 
     def _endless(self, connection: socket.socket) -> None:
-        """A body that has no end."""
+        """Answer with a body that has no end."""
         _head(connection, "200 OK")
         block = b"where is it,delivery\n" * 4096
         for _ in range(2000):
@@ -144,23 +144,23 @@ class Tricks:
         connection.sendall(ROWS)
 
     def _bomb(self, connection: socket.socket) -> None:
-        """A small body that unpacks to a large one, declared as such."""
+        """Answer with a small body that unpacks to a large one, declared as such."""
         _head(connection, "200 OK", "Content-Encoding: gzip", f"Content-Length: {len(BOMB)}")
         connection.sendall(BOMB)
 
     def _packed(self, connection: socket.socket) -> None:
-        """The same as a plain file."""
+        """Answer with the same as a plain file."""
         _head(connection, "200 OK", f"Content-Length: {len(BOMB)}")
         connection.sendall(BOMB)
 
     def _page(self, connection: socket.socket) -> None:
-        """A page instead of a file."""
+        """Answer with a page instead of a file."""
         page = b"<!DOCTYPE html><title>Log in</title>"
         _head(connection, "200 OK", f"Content-Length: {len(page)}")
         connection.sendall(page)
 
     def _empty(self, connection: socket.socket) -> None:
-        """A file of no bytes."""
+        """Answer with a file of no bytes."""
         _head(connection, "200 OK", "Content-Length: 0")
 
     def _nonsense(self, connection: socket.socket) -> None:

@@ -23,7 +23,7 @@ def maker(live: Live) -> Caller:
 
 
 def belongings(live: Live) -> tuple[Any, ...]:
-    """What the owner has: datasets with their counts, and models."""
+    """List what the owner has: datasets with their counts, and models."""
     owner, shop = live.owner, live.shop["id"]
     return (
         owner.get("/v2/language/datasets").ok(),

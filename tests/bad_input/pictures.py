@@ -60,7 +60,7 @@ SIDE = 7071
 
 
 def excess() -> bytes:
-    """A picture whose data continues after its last row."""
+    """Make an image whose data continues after its last row."""
     return png((9, 9), 8, 2, zeros(1 << 28))
 
 
@@ -71,7 +71,7 @@ def texts() -> bytes:
 
 
 def scans() -> bytes:
-    """A progressive JPEG of 400 passes."""
+    """Make a progressive JPEG of 400 passes."""
     whole = encoded(Image.new("RGB", (2000, 2000), (9, 90, 200)), "JPEG", progressive=True)
     return whole[:-2] + whole[whole.rindex(b"\xff\xc4") : -2] * 400 + b"\xff\xd9"
 

@@ -63,7 +63,7 @@ def flat_bomb():
 
 
 def nested_bomb():
-    """Archives in archives, 16 in each."""
+    """Make archives in archives, 16 in each."""
     content = make_zip({"0.png": bytes(64 << 20)})
     for level in range(4):
         content = make_zip({f"cat/{level}-{number}.zip": content for number in range(16)})
@@ -78,17 +78,17 @@ def overlapping_bomb():
 
 
 def encrypted():
-    """An archive with a password."""
+    """Make an archive with a password."""
     return raw_zip([Raw(b"cat/%d.png" % number, b"x" * 500, flags=1) for number in range(9)])
 
 
 def truncated():
-    """A download that broke off."""
+    """Make an archive whose download broke off."""
     return make_zip({f"cat/{number}.png": draw(salt=number) for number in range(20)})[:-100]
 
 
 def damaged():
-    """An archive whose directory is overwritten."""
+    """Make an archive whose directory is overwritten."""
     return make_zip({"cat/1.png": draw()}).replace(b"PK\x01\x02", b"XK\x01\x02")
 
 
@@ -168,7 +168,7 @@ BOX = a_box("cat", 1, 2, 10, 12)
 
 
 def scenes(table):
-    """A detection archive of two pictures with an annotation file."""
+    """Make a detection archive of two images with an annotation file."""
     return make_zip({"one.png": draw(), "two.png": draw("square"), "annotations.csv": table})
 
 

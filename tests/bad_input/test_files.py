@@ -64,7 +64,7 @@ def test_unusable_file_has_failed_with_a_reason(maker, content, words):
 
 
 def zipped():
-    """A zip archive."""
+    """Make a zip archive."""
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a.csv", ROWS)

@@ -147,31 +147,31 @@ def test_broken_cross_reference_table(live):
 
 
 def paths():
-    """A page of 300,000 paths."""
+    """Make a page of 300,000 paths."""
     return pdf([Sheet(b"".join(b"%d %d m %d %d l S\n" % (n % 595, n % 842, n % 59, n % 84)
                                for n in range(300_000)))])  # fmt: skip
 
 
 def huge_page():
-    """A page of 100 m."""
+    """Make a page of 100 m."""
     side = 100 / 0.0254 * 72
     return pdf([Sheet(words("far away", 72, 72, 48), media=(0, 0, side, side))])
 
 
 def huge_picture():
-    """A page that shows a picture of 20,000 x 20,000 pixels."""
+    """Make a page that shows an image of 20,000 x 20,000 pixels."""
     writer = Writer()
     image = flat_image(writer, 20_000, 20_000, zlib.compress(bytes(20_000 * 20_000), 1))
     return writer.finish(add_sheets(writer, [image_sheet(image, 500, 500)]))
 
 
 def letters():
-    """A page of 60,000 letters, each a separate text."""
+    """Make a page of 60,000 letters, each a separate text."""
     return pdf([Sheet(b"".join(words("x", n * 7 % 590, n * 11 % 840, 3) for n in range(60_000)))])
 
 
 def scattered():
-    """A page of 900 words that lie about and over each other."""
+    """Make a page of 900 words, scattered and on top of each other."""
     texts = ("Total", "Elm Street", "AZ 85001", "a@b.co", "602 555 0100", "Dana Reyes", "Name:")
     places = random.Random(1)
     return pdf([Sheet(b"".join(
@@ -180,7 +180,7 @@ def scattered():
 
 
 def graph_paper():
-    """A page with rules everywhere, and a text in a cell here and there."""
+    """Make a page with rules everywhere, and a text in some cells."""
     rules = b"".join(b"%d 0 m %d 842 l S 0 %d m 595 %d l S\n" % (at, at, at, at)
                      for at in range(0, 842, 6))  # fmt: skip
     texts = b"".join(words(f"Name {n}", n * 97 % 560, n * 61 % 830, 4) for n in range(200))
@@ -188,7 +188,7 @@ def graph_paper():
 
 
 def cells():
-    """A ruled table of 5,000 cells."""
+    """Make a ruled table of 5,000 cells."""
     rules = b"".join(b"%d 0 m %d 800 l S\n" % (x, x) for x in range(0, 551, 11))
     rules += b"".join(b"0 %d m 550 %d l S\n" % (y, y) for y in range(0, 801, 8))
     texts = (words(str(n), 11 * (n % 50) + 2, 8 * (n // 50) + 2, 4) for n in range(5_000))
@@ -196,7 +196,7 @@ def cells():
 
 
 def one_cell():
-    """A table of one cell."""
+    """Make a table of one cell."""
     return pdf([Sheet(b"100 100 200 60 re S\n" + words("alone", 120, 120, 12))])
 
 

@@ -28,7 +28,7 @@ def send(issued: dict[str, Any], content: bytes) -> int:
 
 
 def status(stage: Deployment, upload_id: str) -> str:
-    """What the table says of an upload."""
+    """Read the row of an upload."""
     rows = stage.client("dynamodb").scan(TableName=f"{stage.name}-incoming")["Items"]
     return str(next(row for row in rows if row["upload_id"]["S"] == upload_id)["status"]["S"])
 

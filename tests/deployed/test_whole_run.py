@@ -20,7 +20,7 @@ from tests.deployed.test_texts import QUESTION
 
 
 def lines(stage: Deployment, function: Function) -> Iterator[str]:
-    """What a function has logged."""
+    """Read what a function has logged."""
     pages = stage.client("logs").get_paginator("filter_log_events")
     for page in pages.paginate(logGroupName=f"/presage/{stage.name}/{function.short}"):
         for event in page["events"]:
@@ -28,7 +28,7 @@ def lines(stage: Deployment, function: Function) -> Iterator[str]:
 
 
 def events(stage: Deployment, function: Function) -> list[dict[str, Any]]:
-    """The events among them."""
+    """Return the events among the lines of a function."""
     return [json.loads(line) for line in lines(stage, function) if line.startswith("{")]
 
 

@@ -217,7 +217,7 @@ class Client:
         return self.json("POST", f"{LANGUAGE}/{call}", sent)
 
     def best(self, model_id: str, document: str, call: str = "intent") -> str:
-        """The most probable label of a text."""
+        """Return the most probable label of a text."""
         return str(self.predict(model_id, document, call).ok["probabilities"][0]["label"])
 
     def picture(

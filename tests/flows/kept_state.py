@@ -90,7 +90,7 @@ class Maker:
         self.trainings: list[dict[str, Any]] = []
 
     def texts(self) -> None:
-        """Data sets of texts, one with feedback and a model that was trained twice."""
+        """Make datasets of texts, one with feedback and a model that was trained twice."""
         client = self.client
         made = client.dataset(csv_file(ROWS), file_name="shop.csv")
         more = {"data": ("more.csv", csv_file([("book it now", "book"), ("no label", "")]))}
@@ -113,7 +113,7 @@ class Maker:
         self.ask(f"{LANGUAGE}/sentiment", {"modelId": model, "document": "a lovely clock"})
 
     def pictures(self, *, is_large: bool) -> None:
-        """Data sets of pictures of every type, with models."""
+        """Make datasets of images of every type, with models."""
         baskets = self.picture_set(make_zip(basket_files(6)), "image-multi-label")
         model = self.picture_model(baskets, "baskets")
         self.look(f"{VISION}/predict", model, next(iter(basket_files(1).values())))
@@ -145,7 +145,7 @@ class Maker:
         return model
 
     def deletion(self) -> None:
-        """A data set and a model that are gone, and the records of it."""
+        """Delete a dataset and a model, and keep the records of it."""
         made = self.client.dataset(csv_file(ROWS[:4]), file_name="gone.csv")
         record = self.client.delete(f"{LANGUAGE}/datasets/{made['id']}").ok
         self.client.wait_deletion(record["id"])

@@ -26,7 +26,7 @@ class Memory:
     """The most that was seen."""
 
     def grown(self, name: str) -> float:
-        """What a process took on top, in megabytes; 0 for one that runs elsewhere."""
+        """Return by how much a process grew, in megabytes; 0 for one that runs elsewhere."""
         return (self.most.get(name, 0) - self.before.get(name, 0)) / MEGABYTE
 
 

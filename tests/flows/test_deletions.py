@@ -14,7 +14,7 @@ STATES = ["QUEUED", "RUNNING", "SUCCEEDED"]
 
 
 def check_states(seen):
-    """A deletion only goes forward."""
+    """Check that a deletion only moves forward."""
     places = [STATES.index(state["status"]) for state in seen]
     progress = [state["progress"] for state in seen]
     assert places == sorted(places)

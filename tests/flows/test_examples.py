@@ -11,7 +11,7 @@ CALLS = 30
 
 
 def texts(answer):
-    """The texts of a page."""
+    """Return the texts of a page."""
     return [item["name"] for item in answer.ok["data"]]
 
 

@@ -22,7 +22,7 @@ def part(name, value, *lines, file_name=None):
 
 
 def form(*parts, end="\r\n"):
-    """A whole body."""
+    """Make a whole multipart body."""
     return ("".join(parts) + f"--{B}--" + end).encode()
 
 
@@ -32,7 +32,7 @@ def post(client, path, body, kind=f"multipart/form-data; boundary={B}"):
 
 
 def question(model_id, **options):
-    """The parts of a prediction."""
+    """Return the parts of a prediction."""
     return (
         part("document", "is it raining", **options),
         part("modelId", model_id, **options),

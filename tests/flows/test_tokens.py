@@ -28,12 +28,12 @@ def refreshed(client, refresh_token, **fields):
 
 
 def holder(url, token):
-    """A caller with a certain token."""
+    """Make a caller with a certain token."""
     return Client(url, token)
 
 
 def status(url, token):
-    """What a token is worth."""
+    """Return the status of a call with a token."""
     with holder(url, token) as caller:
         return caller.get(USAGE).status
 

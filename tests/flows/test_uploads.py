@@ -20,7 +20,7 @@ def counts(dataset):
 
 
 def receipts(client, dataset_id):
-    """What became of the dataset's uploads, newest first."""
+    """List what became of the dataset's uploads, newest first."""
     return client.items(f"{LANGUAGE}/datasets/{dataset_id}/receipts")
 
 
@@ -89,12 +89,12 @@ def test_path_that_is_not_there_is_refused(client, files):
 
 
 def as_json(rows):
-    """An array of records."""
+    """Write an array of records."""
     return json.dumps([{"text": text, "label": label} for text, label in rows]).encode()
 
 
 def as_lines(rows):
-    """A record a line, with other names."""
+    """Write a record a line, with other names."""
     lines = (json.dumps({"utterance": text, "intent": label}) for text, label in rows)
     return "\n".join(lines).encode()
 

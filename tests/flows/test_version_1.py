@@ -17,7 +17,7 @@ V2 = "/v2/vision"
 
 
 def without_later(record):
-    """What a client of version 1.0 knows of a record."""
+    """Return the part of a record that a client of version 1.0 knows."""
     return {name: value for name, value in record.items() if name not in LATER}
 
 

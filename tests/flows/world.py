@@ -93,7 +93,7 @@ class World:
         return self.key_file.read_text("ascii")
 
     def new_email(self) -> str:
-        """An address that no account has."""
+        """Make an address that no account has."""
         return f"caller{next(self._numbers)}@flows.example"
 
     def caller(self, plan: str = "STARTER", example_calls: int | None = None) -> Client:
@@ -126,7 +126,7 @@ class World:
         return client.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": signed, **fields})
 
     def account_id(self, client: Client) -> str:
-        """The caller's account."""
+        """Return the caller's account."""
         return str(client.get("/v2/apiusage").ok["data"][0]["organizationId"])
 
     def set_used(self, client: Client, used: int, kind: str = "predictions") -> None:
@@ -171,7 +171,7 @@ def made_rows(number: int, labels: int = 3, words: int = 8, seed: int = 1) -> li
 
 
 def weather() -> bytes:
-    """The oracle of duplicates and counts."""
+    """Read the sample of weather texts, the oracle of duplicates and counts."""
     return WEATHER.read_bytes()
 
 

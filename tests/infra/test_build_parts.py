@@ -128,7 +128,7 @@ def test_every_note_is_of_a_locked_package(locked):
 
 
 def weight(**sizes):
-    """A package of parts of these sizes in bytes."""
+    """Make a package of parts of these sizes in bytes."""
     parts = tuple(Part(name, size, size // 2) for name, size in sizes.items())
     whole = sum(sizes.values())
     return Weight(whole // 2, whole, len(parts), 0, parts)
@@ -198,7 +198,7 @@ def test_locked_wheels_have_digests(locked):
 
 
 def wheel(name, version="1", requires=()):
-    """An entry of pip's installation report."""
+    """Make an entry of pip's installation report."""
     metadata = {"name": name, "version": version, "requires_dist": list(requires)}
     info = {"archive_info": {"hashes": {"sha256": f"digest of {name}"}}}
     return {"metadata": metadata, "download_info": info}

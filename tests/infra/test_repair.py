@@ -38,12 +38,12 @@ def folder(tmp_path: Path) -> BackupFolder:
 
 
 def again(folder: BackupFolder) -> BackupFolder:
-    """The same folder, as another process sees it."""
+    """Open the same folder as another process does."""
     return BackupFolder(folder.path, keeps_previous=True)
 
 
 def piece(folder: BackupFolder, name: str) -> Path:
-    """The file of a piece."""
+    """Return the file of a piece."""
     return folder.path / PIECES / name[:2] / name
 
 
@@ -55,7 +55,7 @@ def flip(path: Path) -> None:
 
 
 def held(manifest: Manifest, name: str) -> str:
-    """What a piece holds, for people."""
+    """Describe what a piece holds, for people."""
     short = next((s for s, names in manifest.tables.items() if name in names), None)
     return short or next(item.key for item in manifest.objects if item.sha256 == name)
 

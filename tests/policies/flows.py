@@ -192,7 +192,7 @@ def cleared(caller: Caller, dataset: str, dataset_id: int, model: str) -> None:
 
 
 def boxes(caller: Caller) -> None:
-    """A detector, and feedback in bulk for it."""
+    """Train a detector, and send feedback in bulk for it."""
     work = caller.deployed.work
     file = ("data", make_zip(detection_files(6)), "scenes.zip")
     caller.form("POST", f"{VISION}/datasets/validate", file, type="image-detection")
@@ -214,7 +214,7 @@ def boxes(caller: Caller) -> None:
 
 
 def crowded(caller: Caller) -> None:
-    """A file that seems to unpack to more than the quota, until storage is counted again."""
+    """Send a file that seems to unpack to more than the quota until storage is counted again."""
     deployed = caller.deployed
     pictures = {path: file + bytes(9_000) for path, file in label_folders({"bike": 5}).items()}
     archive = ("data", make_zip(pictures), "a.zip")
@@ -286,7 +286,7 @@ def delays(caller: Caller) -> None:
 
 
 def cut_off(caller: Caller) -> None:
-    """Calls whose outcome is not known: what they wrote is taken back, or swept up."""
+    """Make calls whose outcome is unknown: what they wrote is rolled back or swept up."""
     deployed = caller.deployed
     before = deployed.recorder.before
     upload = ("POST", f"{LANGUAGE}/datasets/upload", FILE)
@@ -350,7 +350,7 @@ def interrupted(caller: Caller, trainer: str) -> None:
 
 
 def interrupted_pictures(caller: Caller, trainer: str) -> None:
-    """A dataset that is gone while features are made for it, and a training out of time."""
+    """Delete a dataset while features are made for it, and let a training run out of time."""
     deployed = caller.deployed
     archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=30)), "a.zip")
     data = caller.form("POST", f"{VISION}/datasets/upload", archive)
@@ -370,7 +370,7 @@ def interrupted_pictures(caller: Caller, trainer: str) -> None:
 
 
 def given_away(caller: Caller) -> None:
-    """A training whose features are made by the function of embeddings."""
+    """Run a training whose features are made by the function of embeddings."""
     deployed = caller.deployed
     archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=32)), "a.zip")
     data = caller.form("POST", f"{VISION}/datasets/upload", archive)
@@ -385,7 +385,7 @@ def given_away(caller: Caller) -> None:
 
 
 def crossed(free: Caller, paid: Caller) -> None:
-    """A free training's function takes the paid one that waits, and runs out of time with it."""
+    """Let a free training's function take the waiting paid one and run out of time with it."""
     deployed = free.deployed
     archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=31)), "a.zip")
     pictures = paid.form("POST", f"{VISION}/datasets/upload", archive)
@@ -413,7 +413,7 @@ def gone_soon(caller: Caller, data: Any) -> None:
 
 
 def guarded(caller: Caller) -> None:
-    """A training whose message is lost guards its dataset while the account is closed."""
+    """Close an account while a training whose message is lost guards its dataset."""
     deployed = caller.deployed
     data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
     deployed.work()
@@ -494,7 +494,7 @@ def exported(caller: Caller, dataset: str, kind: str) -> None:
 
 
 def expire_exports(caller: Caller, dataset: str) -> None:
-    """An export whose message was lost is announced again; after a day all of them are gone."""
+    """Lose the message of an export, which a sweep sends again, and let exports expire."""
     deployed = caller.deployed
     made = caller.json("POST", f"{dataset}/exports", format="jsonl")
     deployed.take("export")
@@ -554,7 +554,7 @@ def batched_pictures(caller: Caller, archive: bytes, dataset_id: int, model: str
 
 
 def outlived(caller: Caller) -> None:
-    """A dataset is gone before its export is written: the file goes as well."""
+    """Delete a dataset before its export is written: the file goes as well."""
     deployed = caller.deployed
     data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
     deployed.work()

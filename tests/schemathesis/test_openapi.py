@@ -198,7 +198,7 @@ def world(live: Live) -> World:
 
 
 def _hook_url(live: Live) -> str:
-    """An address that the stack may tell of events."""
+    """Return an address to which the stack may send events."""
     return live.tricks.url("/honest.csv")
 
 

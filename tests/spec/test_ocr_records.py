@@ -33,7 +33,7 @@ def answer(task, *items):
 
 
 def a_table(number=1):
-    """The table of the examples."""
+    """Make the table of the examples."""
     cells = (
         Cell(1, 1, "Item", 0.993, Rect(10, 10, 60, 30), "columnHeader"),
         Cell(1, 2, "Price", 0.993, Rect(100, 10, 150, 30), "columnHeader"),

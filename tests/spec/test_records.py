@@ -40,7 +40,7 @@ DAY = datetime(2024, 3, 4, tzinfo=UTC)
 
 
 def at(hour: int, minute: int, second: int = 0) -> datetime:
-    """A moment of the examples' day."""
+    """Return a moment of the examples' day."""
     return DAY + timedelta(hours=hour, minutes=minute, seconds=second)
 
 

@@ -20,7 +20,7 @@ def caller(live) -> Caller:
 
 
 def facts(dataset):
-    """What changes with a dataset's state."""
+    """Return the members that change with a dataset's state."""
     return dataset["statusMsg"], dataset["available"], dataset["totalExamples"]
 
 

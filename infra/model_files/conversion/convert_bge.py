@@ -73,7 +73,7 @@ class BgeWeights:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Author the graph in full precision from the package's `model.onnx`.
+    """Build the graph in full precision from the package's `model.onnx`.
 
     Raises:
         BrokenFile: the file has another graph.

@@ -115,7 +115,7 @@ def _read_tokenizer(source: Path) -> dict[str, Any]:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Author the graph in full precision from `weights.bin` and `tokenizer.json`.
+    """Build the graph in full precision from `weights.bin` and `tokenizer.json`.
 
     Raises:
         BrokenFile: a file has other content.

@@ -140,7 +140,7 @@ def _outputs(weights: Weights) -> list[onnx.ValueInfoProto]:
 
 
 def build_graph(weights: Weights) -> onnx.ModelProto:
-    """Author the network's graph.
+    """Build the network's graph.
 
     The input is `pixels`, uint8 (n, h, w, 3), RGB, with h and w multiples of 32. The outputs are
     float32: `logits` (n, labels), `embedding` (n, channels), the mean of the last map, and the maps

@@ -83,7 +83,7 @@ def _bucket(distance: int) -> int:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Author the graph in full precision from the slices in a folder.
+    """Build the graph in full precision from the slices in a folder.
 
     Raises:
         BrokenFile: the slices have other content.

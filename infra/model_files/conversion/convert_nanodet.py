@@ -250,7 +250,7 @@ def _shape(output: str) -> list[int | str]:
 
 
 def build_graph(model: TfjsModel) -> onnx.ModelProto:
-    """Author the detector's graph.
+    """Build the detector's graph.
 
     The input is `pixels`, uint8 (n, 416, 416, 3), RGB. The outputs are float32, for 52, 26 and 13
     cells a side, rows from the top: `scores52` (n, cells², 80), between 0 and 1; `boxes52`

@@ -116,7 +116,7 @@ def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
 
 
 def build_graph(weights: Weights) -> onnx.ModelProto:
-    """Author the encoder's graph.
+    """Build the encoder's graph.
 
     Inputs are `rows`, uint8 (tokens, 512), the rows of one text in the table, and `chunks`, int64
     (tokens,), id modulo 17. The output is `vector`, float32 (1, 512), of length 1.

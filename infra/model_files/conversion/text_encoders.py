@@ -28,7 +28,7 @@ class GraphConverter(Protocol):
     """The functions of a module that authors the graph of one encoder."""
 
     def build(self, source: Path) -> onnx.ModelProto:
-        """Author the graph in full precision from the source files."""
+        """Build the graph in full precision from the source files."""
 
     def write_tokenizer(self, source: Path, target: Path) -> None:
         """Write `tokenizer.json`."""

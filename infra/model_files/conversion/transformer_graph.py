@@ -50,7 +50,7 @@ class Tokens(NamedTuple):
 
 
 def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
-    """Author an encoder.
+    """Build the graph of an encoder.
 
     The input is `ids`, int64 (tokens,), at most 128 with begin and end. The output is `vector`,
     float32 (1, width): the mean of the last states, or the first of them, scaled to length 1.

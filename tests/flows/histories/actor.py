@@ -119,7 +119,7 @@ class Actor:
     _made: int = 0
 
     def new_name(self) -> str:
-        """A name that nothing of the account has."""
+        """Make a name that nothing of the account has."""
         self._made += 1
         return f"{self.name} {self._made}"
 

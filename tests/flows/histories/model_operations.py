@@ -241,7 +241,7 @@ def predict(actor: Actor, model: TrainedModel) -> None:
 
 
 def wait_when_first(actor: Actor, model: TrainedModel) -> None:
-    """A model that answers has been trained: take the end of its first training."""
+    """Note the end of a model's first training, since a model that answers has been trained."""
     if model.labels is None:
         record = actor.call(get(training_path(model)), {200}).data
         expect("a model that answers was trained", "SUCCEEDED", record["status"])

@@ -106,7 +106,7 @@ async def tell_corrections(client: AsyncPresage) -> None:
 
 
 async def tell_sentiment(client: AsyncPresage) -> None:
-    """A sentiment model of one's own is asked by the call of its type."""
+    """Ask a trained sentiment model by the call of its type."""
     rows = [
         f"{word} {number},{label}"
         for label, word in (("positive", "lovely"), ("negative", "awful"))
@@ -118,7 +118,7 @@ async def tell_sentiment(client: AsyncPresage) -> None:
 
 
 async def tell_webhooks(client: AsyncPresage) -> None:
-    """A webhook is made, changed and removed; its address does not answer."""
+    """Make, change and remove a webhook whose address does not answer."""
     hooks = client.webhooks
     made = await hooks.create("http://127.0.0.1:9/", ["batch.done"], description="unreachable")
     assert made.secret
@@ -148,7 +148,7 @@ async def tell_batches(client: AsyncPresage, model_id: str, folder: Path) -> Non
 
 
 async def tell_rankings(client: AsyncPresage, model_id: str) -> None:
-    """What to label next, of two texts that say the same and one that does not."""
+    """Rank two texts that say the same and one that does not."""
     texts = b"id,text\n1,Will it rain?\n2,Will it rain?\n3,How hot is it in Rome?\n"
     made = await client.language.rankings.create(model_id, texts, count=2)
     done = await made.wait()
@@ -160,7 +160,7 @@ async def tell_rankings(client: AsyncPresage, model_id: str) -> None:
 
 
 async def tell_exports(client: AsyncPresage, data: AsyncDataset, folder: Path) -> int:
-    """A dataset becomes a file; failed uploads are cleared away."""
+    """Export a dataset as a file, and clear failed uploads away."""
     language = client.language
     export = await data.export("csv", source="upload")
     size = await export.save(folder / "weather.csv")
@@ -225,7 +225,7 @@ def folder_picture(archive: Path, name: str) -> bytes:
 
 
 async def tell_documents(client: AsyncPresage, folder: Path) -> None:
-    """A page is read as text, and one without a table has none."""
+    """Read a page as text, and as a table where it has none."""
     page = folder / "page.png"
     paper(["Invoice 17", "Total: 42.50"]).save(page)
     found = await client.vision.ocr(page, layout=True, output="text", pages=True)

@@ -60,7 +60,7 @@ def _flat_bomb() -> bytes:
 
 
 def _nested_bomb() -> bytes:
-    """Archives in archives, 16 in each of six levels, as in 42.zip."""
+    """Make archives in archives, 16 in each of six levels, as in 42.zip."""
     content = raw_zip([_zeros(100 << 20)])
     for level in range(5):
         content = make_zip({f"cat/{level}-{number}.zip": content for number in range(16)})
@@ -80,7 +80,7 @@ def _overlapping_bomb() -> bytes:
 
 
 def _encrypted() -> bytes:
-    """An archive with a password."""
+    """Make an archive with a password."""
     return raw_zip([Raw(b"cat/%d.png" % number, b"x" * 500, flags=1) for number in range(9)])
 
 
@@ -112,7 +112,7 @@ def _empty_blocks() -> bytes:
 
 
 def _long_names() -> bytes:
-    """A directory that is full of names."""
+    """Make a directory that is full of names."""
     names = (b"cat/%05d-%s.png" % (number, b"n" * 30_000) for number in range(1_000))
     return raw_zip([GOOD, *(Raw(name, b"x", method=0) for name in names)])
 

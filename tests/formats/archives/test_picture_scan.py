@@ -67,7 +67,7 @@ def _scan(
 
 
 def _boxes(*rows: tuple[str, list[Any]], **pictures: bytes) -> dict[str, bytes]:
-    """A detection archive of pictures named by keyword and the rows given."""
+    """Make a detection archive of images named by keyword and the rows given."""
     files = {f"{name}.png": content for name, content in pictures.items()}
     return {**files, "annotations.csv": annotations(rows)}
 

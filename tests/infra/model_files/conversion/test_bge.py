@@ -10,7 +10,7 @@ from infra.model_files.conversion import convert_bge
 
 
 def graph():
-    """Some constants and one product of a graph like the package's."""
+    """Make some constants and one product of a graph like the package's."""
     layer = "encoder.layer.3.attention.output"
     constants = {
         "embeddings.word_embeddings.weight_quantized": np.array([[3, 128]], np.uint8),

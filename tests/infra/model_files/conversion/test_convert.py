@@ -57,7 +57,7 @@ def layer(weights, rows, length, left, number):
 
 
 def expected_vector(weights, ids):
-    """The encoder's answer, written down plainly in float64."""
+    """Compute the encoder's answer plainly in float64."""
     weights = {name: value.astype(np.float64) for name, value in weights.items()}
     tokens = np.array(
         [
@@ -156,7 +156,7 @@ def field(number, value):
 
 
 def tiny_sentencepiece():
-    """A model of seven pieces; trainer settings before and behind are to be skipped."""
+    """Make a model of seven pieces; trainer settings before and after must be skipped."""
     pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
     pieces += [("▁a", -1.0, None), ("▁", -2.0, None), ("b", -2.5, None), ("▁ab", -1.5, None)]
     message = field(2, field(3, 1) + field(4, b"vocabulary"))

@@ -31,7 +31,7 @@ def base(tmp_path):
 
 
 def cut(base, layers, name="cut"):
-    """The folder of what is written of an encoder."""
+    """Return the folder of what is written of an encoder."""
     folder = base.with_name(name)
     folder.mkdir()
     write_early_states(base, layers, folder)

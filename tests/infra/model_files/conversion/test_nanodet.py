@@ -58,21 +58,21 @@ def converted(tmp_path, file):
 
 
 def with_node(kind, *inputs, **attributes):
-    """A detector's file with one more node."""
+    """Make a detector's file with one more node."""
     file = tiny_detector()
     file.node(kind, *inputs, **attributes)
     return file
 
 
 def turned(order):
-    """A detector's file that transposes in another way."""
+    """Make a detector's file that transposes in another way."""
     file = tiny_detector()
     file.turn("input_1", order)
     return file
 
 
 def bordered():
-    """A detector's file that adds a border for something else than a window."""
+    """Make a detector's file that adds a border for something else than a window."""
     file = tiny_detector()
     file.activate(file.border("input_1"))
     return file

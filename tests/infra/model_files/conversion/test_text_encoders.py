@@ -30,7 +30,7 @@ TEXTS = ["b c d", "c", "d d d d b", " \udc00 b\0c "]
 
 
 def write_tokenizer(source, target):
-    """A tokeniser of words b, c and d between begin, 0, and end, 2."""
+    """Make a tokeniser of words b, c and d between begin, 0, and end, 2."""
     words = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "b": 4, "c": 5, "d": 6, "query:": 7}
     ends = {"type": "TemplateProcessing", "pair": []}
     ends["single"] = [
@@ -59,7 +59,7 @@ def write_tokenizer(source, target):
 
 
 def token_ids(text):
-    """What the tokeniser gives for a text behind the prefix of e5."""
+    """Return what the tokeniser gives for a text after the prefix of e5."""
     words = clean_text(text).split()
     return [0, 7, *(ord(word) - ord("a") + 3 if word in "bcd" else 3 for word in words), 2]
 

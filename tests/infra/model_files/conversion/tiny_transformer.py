@@ -38,7 +38,7 @@ def random_weights(seed=0):
 
 
 def expected_vector(weights, ids, has_bias=False, is_first_taken=False):
-    """The encoder's answer in float64."""
+    """Compute the encoder's answer in float64."""
     weights = {name: value.astype(np.float64) for name, value in weights.items()}
 
     def normalised(rows, name):

@@ -25,7 +25,7 @@ def read(tmp_path):
 
 
 def one(**changes):
-    """A file with one tensor of 3 x 4 numbers, described otherwise where asked."""
+    """Make a file with one tensor of 3 x 4 numbers, with other facts where given."""
     described = {"key": "k", "count": 12, "shape": (3, 4), "strides": (4, 1)} | changes
     return files.stream({"weight": files.tensor(**described)}, {"k": NUMBERS})
 

@@ -118,7 +118,7 @@ class TfjsFile:
 
 
 def tiny_detector(file=None, **changes):
-    """A detector with every kind of node that NanoDet-g has, few channels and three levels."""
+    """Make a detector with every kind of node of NanoDet-g, few channels and three levels."""
     file = file or TfjsFile()
     file.node("Placeholder", name="input_1")
     value = file.activate(file.convolve("input_1", (3, 4), stride=2, **changes))

@@ -12,35 +12,35 @@ TYPES = {"<f4": "FloatStorage", "<f8": "DoubleStorage", "<i8": "LongStorage"}
 
 
 def text(value):
-    """A string."""
+    """Write a string."""
     content = value.encode()
     return b"X" + struct.pack("<I", len(content)) + content
 
 
 def number(value):
-    """A 32-bit integer."""
+    """Write a 32-bit integer."""
     return b"J" + struct.pack("<i", value)
 
 
 def numbers(values):
-    """A tuple of integers."""
+    """Write a tuple of integers."""
     return b"(" + b"".join(map(number, values)) + b"t"
 
 
 def call(name, *arguments):
-    """What `module name` returns for the arguments."""
+    """Write a call of `module name` with the arguments."""
     module, _, function = name.rpartition(".")
     return f"c{module}\n{function}\n".encode() + b"(" + b"".join(arguments) + b"tR"
 
 
 def storage(key, count, kind="FloatStorage"):
-    """A reference to a block of numbers."""
+    """Write a reference to a block of numbers."""
     parts = [text("storage"), f"ctorch\n{kind}\n".encode(), text(key), text("cpu"), number(count)]
     return b"(" + b"".join(parts) + b"NtQ"
 
 
 def tensor(key, count, shape, strides, *, offset=0, kind="FloatStorage"):
-    """A tensor, a view of a block."""
+    """Write a tensor, a view of a block."""
     places = [number(offset), numbers(shape), numbers(strides)]
     return call(
         "torch._utils._rebuild_tensor_v2",
@@ -52,25 +52,25 @@ def tensor(key, count, shape, strides, *, offset=0, kind="FloatStorage"):
 
 
 def system(*, little=True):
-    """What the writing machine was like."""
+    """Write facts of the machine that wrote the file."""
     return PROTOCOL + b"}" + text("little_endian") + (b"\x88" if little else b"\x89") + b"s" + STOP
 
 
 def table(entries):
-    """An ordered dictionary of names and values already written."""
+    """Write an ordered dictionary of names and values already written."""
     body = b"".join(text(name) + value for name, value in entries.items())
     return PROTOCOL + ORDERED + b"(" + body + b"u" + STOP
 
 
 def blocks(arrays):
-    """The blocks behind the table, by key."""
+    """Write the blocks after the table, by key."""
     keys = PROTOCOL + b"](" + b"".join(map(text, arrays)) + b"e" + STOP
     content = [struct.pack("<q", array.size) + array.tobytes() for array in arrays.values()]
     return keys + b"".join(content)
 
 
 def stream(entries, arrays, *, little=True):
-    """A whole file."""
+    """Write a whole file."""
     return MAGIC + VERSION + system(little=little) + table(entries) + blocks(arrays)
 
 
