@@ -62,7 +62,8 @@ def throttled_methods() -> Iterator[tuple[str, str, str]]:
         cost = TOKENS if operation.name == _TOKEN_ENDPOINT else operation.cost
         if cost in THROTTLES:
             for _, path in operation.served():
-                yield operation.method, path, cost
+                for method in operation.methods:
+                    yield method, path, cost
 
 
 def method_settings() -> list[Part]:

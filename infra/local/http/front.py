@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import signal
 import socket
+import string
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +32,7 @@ from infra.local.http.gateway import (
     proxy_event,
     remap_headers,
 )
-from infra.local.http.server import HEADERS_KEY, THREADS, error_body, serve, too_large_message
+from infra.local.http.server import HEADERS_KEY, THREADS, error_body, make_server, too_large_message
 from infra.template.functions import RECORDS
 from infra.template.routing import function_of
 
@@ -40,6 +42,9 @@ GATEWAY_SECONDS = 29.0
 GATEWAY_BODY_BYTES = 10 * 1024 * 1024
 # Largest event and result of a function as JSON, with base64.
 LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
+
+_ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,7 @@ def _read_request(environ: dict[str, Any]) -> HttpRequest:
         parts = urlsplit(target)
         target = f"{parts.path or '/'}?{parts.query}"
     path, _, query = target.partition("#")[0].partition("?")
+    path = _ENCODED.sub(_decode_unreserved, path)
     return HttpRequest(
         method=environ["REQUEST_METHOD"],
         path=path,
@@ -159,6 +165,12 @@ def _read_request(environ: dict[str, Any]) -> HttpRequest:
         body=environ["wsgi.input"].read(),
         address=environ["REMOTE_ADDR"],
     )
+
+
+def _decode_unreserved(encoded: re.Match[str]) -> str:
+    """Decode an octet that need not be encoded, so that equal paths are equal. RFC 3986, 6.2.2."""
+    character = chr(int(encoded[1], 16))
+    return character if character in _UNRESERVED else encoded[0]
 
 
 def _json_bytes(value: object) -> int:
@@ -184,4 +196,4 @@ def run(app: Any, listener: socket.socket, settings: Settings, *, has_gateway_li
     limits = GATEWAY if has_gateway_limits else GatewayLimits()
     has_origins = bool(settings.allow_origins)
     front = Front(app, f"{settings.name}-api", limits, has_origins)
-    serve(front, listener, limits.body_bytes, OPEN_HEADERS if has_origins else {})
+    make_server(front, listener, limits.body_bytes, OPEN_HEADERS if has_origins else {}).run()

@@ -2,6 +2,7 @@
 
 - Header and body limits are enforced before the body is read.
 - `Expect` and chunked bodies never block a connection.
+- Requests whose end or host is ambiguous are refused, and stalled ones answered with 408.
 - The application gets headers in their original spelling.
 - Every error has the JSON form of the service.
 - After a refusal the connection stays open shortly, so that a client that is still sending reads
@@ -11,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from collections.abc import Mapping
@@ -18,10 +20,10 @@ from typing import Any
 
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, get_header_lines
+from waitress.parser import HTTPRequestParser, ParsingError, get_header_lines
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, WSGITask
-from waitress.utilities import BadRequest
+from waitress.utilities import BadRequest, Error
 
 from infra.local.http.dispatcher import FairDispatcher
 
@@ -31,7 +33,7 @@ HEADERS_KEY = "presage.headers"
 MAX_HEADER_BYTES = 64 * 1024
 # Longest line before a chunk.
 MAX_CONTROL_BYTES = 4096
-# Seconds without data in the middle of a request after which it is closed.
+# Seconds without data in the middle of a request after which it is refused.
 STALLED_SECONDS = 15.0
 # Seconds without a request after which a connection is closed.
 IDLE_SECONDS = 75.0
@@ -42,13 +44,37 @@ HELD_SECONDS = 2
 # Requests that are answered at the same time.
 THREADS = 24
 
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+;=%]*)(:[0-9]*)?")
 _CODES = {
     400: "bad_request",
+    408: "request_timeout",
     413: "too_large",
     431: "headers_too_large",
     500: "internal_error",
     501: "not_implemented",
+    505: "version_not_supported",
 }
+# What is wrong and what to do, where the status says it.
+_TEXTS = {
+    408: f"Nothing arrived for {STALLED_SECONDS:g} seconds in the middle of a request; repeat it.",
+    431: f"The request line and headers are larger than {MAX_HEADER_BYTES} bytes.",
+    500: "An internal error occurred.",
+    505: "Only HTTP/1.1 and HTTP/1.0 are spoken here.",
+}
+
+
+class RequestTimeout(Error):  # type: ignore[misc]  # waitress has no types
+    """A request that did not arrive in time."""
+
+    code = 408
+    reason = "Request Timeout"
+
+
+class VersionNotSupported(Error):  # type: ignore[misc]  # waitress has no types
+    """A request in another major version of HTTP."""
+
+    code = 505
+    reason = "HTTP Version Not Supported"
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
@@ -75,6 +101,36 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
             (name.decode("latin-1"), value.strip(b" \t").decode("latin-1"))
             for name, _, value in pairs
         )
+        if not self.version:
+            raise ParsingError("The request line names no version, such as HTTP/1.1.")
+        if self.version not in ("1.0", "1.1"):
+            self.error = VersionNotSupported("")
+            self.completed = True
+            return
+        self._check_framing()
+        self._check_host()
+
+    def _check_framing(self) -> None:
+        """Refuse a request whose end two readers could find in different places. RFC 9112, 6.1."""
+        codings, lengths = self._values("transfer-encoding"), self._values("content-length")
+        if codings and lengths:
+            raise ParsingError("It has both Content-Length and Transfer-Encoding; send one.")
+        if codings and self.version == "1.0":
+            raise ParsingError("HTTP/1.0 has no Transfer-Encoding; send Content-Length.")
+        if ",".join(codings).lower().count("chunked") > 1:
+            raise ParsingError("Transfer-Encoding names chunked twice.")
+
+    def _check_host(self) -> None:
+        """Refuse a request without one clear host. RFC 9112, 3.2."""
+        hosts = self._values("host")
+        if len(hosts) > 1 or (not hosts and self.version != "1.0"):
+            raise ParsingError(f"It has {len(hosts)} Host headers; send one.")
+        if hosts and not _HOST.fullmatch(hosts[0]):
+            raise ParsingError("The Host header is not a host with an optional port.")
+
+    def _values(self, name: str) -> list[str]:
+        """Return the values of a header as sent."""
+        return [value for sent, value in self.raw_headers if sent.lower() == name]
 
     def _check_control_line(self) -> None:
         """Refuse a line before a chunk, or a trailer, that is too long."""
@@ -132,7 +188,8 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.response_headers.extend(self.channel.server.error_headers.items())
         self.set_close_on_finish()
         self.content_length = len(body)
-        self.write(body)
+        # HEAD is refused without a body, too.
+        self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
 
     def _message(self, error: Any) -> str:
         """Return the error text: what is wrong and what to do."""
@@ -140,10 +197,8 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
             return too_large_message(
                 self.channel.adj.max_request_body_size - 1, self.request.content_length
             )
-        if error.code == 431:
-            return f"The request line and headers are larger than {MAX_HEADER_BYTES} bytes."
-        if error.code == 500:
-            return "An internal error occurred."
+        if error.code in _TEXTS:
+            return _TEXTS[error.code]
         return f"The request is not well-formed HTTP: {error.body}"
 
 
@@ -153,6 +208,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     parser_class = Parser
     task_class = RequestTask
     error_task_class = JsonErrorTask
+    request: Parser | None = None
     is_refused = False
     linger_until: float | None = None
     held_until = 0.0
@@ -190,19 +246,32 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         limit = STALLED_SECONDS if is_waiting else IDLE_SECONDS
         return not self.requests and self.last_activity < now - limit
 
+    def expire(self) -> None:
+        """Close the connection; refuse a request that has begun to arrive."""
+        with self.requests_lock:
+            request, self.request = self.request, None
+            if request is None or self.linger_until is not None:
+                self.will_close = True
+                return
+            if not request.headers_finished:
+                request.version = "1.1"
+            request.error = RequestTimeout("")
+            self.requests.append(request)
+            self.server.add_task(self)
+
 
 class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
-    """Accepts connections; closes stalled ones earlier than idle ones."""
+    """Accepts connections; refuses stalled ones earlier than it closes idle ones."""
 
     channel_class = Channel
     error_headers: Mapping[str, str] = {}
     """Further headers of answers to requests that do not reach the application."""
 
     def maintenance(self, now: float) -> None:
-        """Close expired connections; called every second."""
+        """End expired connections; called every second."""
         for channel in list(self.active_channels.values()):
             if channel.is_expired(now):
-                channel.will_close = True
+                channel.expire()
 
 
 def error_body(message: str, code: str) -> bytes:
@@ -219,13 +288,13 @@ def too_large_message(limit: int, actual: int) -> str:
     )
 
 
-def serve(
+def make_server(
     application: Any,
     listener: socket.socket,
     max_body_bytes: int,
     error_headers: Mapping[str, str],
-) -> None:
-    """Serve until the process ends.
+) -> Server:
+    """Return a server, whose `run` serves until the process ends.
 
     Args:
         application: the WSGI application, which also knows which requests are short.
@@ -234,7 +303,8 @@ def serve(
         error_headers: further headers of answers to requests that do not reach the application.
     """
     adjustments = Adjustments(
-        sockets=[listener],
+        # The listener is bound already; waitress would look up every interface without an address.
+        listen=f"127.0.0.1:{listener.getsockname()[1]}",
         threads=THREADS,
         ident="presage",
         recv_bytes=256 * 1024,
@@ -260,4 +330,4 @@ def serve(
         sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
     )
     server.error_headers = error_headers
-    server.run()
+    return server

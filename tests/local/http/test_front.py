@@ -194,17 +194,6 @@ def test_get_that_expects_continue_is_answered(stack):
     assert answer.status == 200
 
 
-def test_transfer_encoding_wins_over_content_length(stack):
-    """A request with both is read by its chunks."""
-    answer = talk(
-        stack.url,
-        b"POST /v2/echo HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n"
-        b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-    )
-
-    assert base64.b64decode(json.loads(answer.body)["body"]) == b"hello"
-
-
 def test_large_header_is_a_431(stack):
     """A header of 1 MB is refused in our shape, and the client gets to read it."""
     answer = talk(
