@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.api.prepared import MODEL_ID, PREDICTIONS, raising
+from tests.api.prepared import MODEL_ID, PREDICTIONS, USED, raising
 
 URL = "/v2/language/intent"
 
@@ -57,6 +59,28 @@ def test_sample_id_is_echoed_as_sent(call, sent, echoed):
     answer = call.json("POST", URL, modelId=MODEL_ID, document="é", sampleId=sent)
 
     assert answer.json.get("sampleId") == echoed
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "compress"])
+def test_compressed_request_is_a_415(call, world, coding):
+    """A coding that is not decoded is named, after the 401, and costs nothing."""
+    body = json.dumps({"modelId": MODEL_ID, "document": "a"}).encode()
+    answer = call("POST", URL, body, "application/json", content_encoding=coding)
+    refused = call("POST", URL, body, "application/json", content_encoding=coding, authorization="")
+
+    assert (answer.status, answer.json["code"]) == (415, "unsupported_type")
+    assert coding in answer.json["message"]
+    assert (answer.headers["Accept-Encoding"], refused.status) == ("identity", 401)
+    assert world.used(PREDICTIONS) == USED
+
+
+def test_encoding_of_an_unused_body_is_ignored(call):
+    """GET and DELETE use no body, so its coding changes nothing."""
+    url = "/v2/language/datasets/1"
+    for method in ("GET", "DELETE"):
+        answer = call(method, url, b"\x1f\x8b", "application/json", content_encoding="gzip")
+        assert answer.status == 404
+    assert call("GET", "/v2/apiusage", content_encoding="br").status == 200
 
 
 def test_empty_part_is_no_sample_id(call):

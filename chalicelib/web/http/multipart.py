@@ -12,6 +12,9 @@ import quopri
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, MultipartState, parse_options_header
@@ -23,6 +26,13 @@ MAX_PARTS = 100
 # Maximum length of a boundary. RFC 2046 allows 70 characters.
 MAX_BOUNDARY = 200
 TRUNCATED = "The multipart body ends before its last boundary; send it again, whole."
+_ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?\s]*\?=")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_EXTENDED = re.compile(
+    r";\s*(?P<name>name|filename)\*\s*=\s*(?P<charset>utf-8|iso-8859-1)'[A-Za-z0-9\-]*'"
+    r"(?P<value>[^\s\";]*)",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -108,7 +118,7 @@ def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
     try:
         boundary = boundary_of(content_type)
         parser = _parser(boundary, reader)
-        parser.write(_without_preamble(body, boundary))
+        parser.write(_without_padding(_without_preamble(body, boundary), boundary))
     except FormParserError as problem:
         raise BadRequest(f"The multipart body cannot be read: {problem}.") from problem
     if parser.state != MultipartState.END:
@@ -149,6 +159,20 @@ def _without_preamble(body: bytes, boundary: str) -> bytes:
     return body[found.start("line") :] if found else body
 
 
+def _without_padding(body: bytes, boundary: str) -> bytes:
+    """Remove white space after boundaries, which RFC 2046 allows and the parser does not."""
+    # The pattern begins with the boundary, so that a large body is searched fast.
+    delimiter = b"--" + boundary.encode("latin-1")
+    padded = re.compile(b"(" + re.escape(delimiter) + rb"(?:--)?)[ \t]+(?=\r\n)")
+
+    def trim(found: re.Match[bytes]) -> bytes:
+        start = found.start()
+        is_line = start == 0 or body[max(0, start - 2) : start] == b"\r\n"
+        return found[1] if is_line else found[0]
+
+    return padded.sub(trim, body)
+
+
 def _parser(boundary: str, reader: _Reader) -> MultipartParser:
     return MultipartParser(
         boundary,
@@ -164,21 +188,44 @@ def _parser(boundary: str, reader: _Reader) -> MultipartParser:
 
 def _name(part: FormPart) -> None:
     """Set the name, file name and character set of a part from its headers."""
-    _, options = parse_options_header(_encodable(part.headers.get("content-disposition", "")))
-    name = options.get(b"name")
+    disposition = part.headers.get("content-disposition", "")
+    _, options = parse_options_header(_encodable(disposition))
+    extended = _extended_parameters(disposition)
+    name = extended.get("name") or _parameter(options, b"name")
     if name is None:
         raise BadRequest("A part of the multipart body has no name; name every field.")
-    part.name = name.decode("utf-8", "replace")
-    part.file_name = base_name(_decoded(options.get(b"filename", b"").decode("latin-1")))
+    part.name = name
+    # RFC 6266: the extended form is the exact one, where both are sent.
+    part.file_name = base_name(extended.get("filename") or _parameter(options, b"filename") or "")
     _, kind = parse_options_header(_encodable(part.headers.get("content-type", "")))
     part.charset = kind.get(b"charset", b"utf-8").decode("latin-1")
+
+
+def _parameter(options: dict[bytes, bytes], name: bytes) -> str | None:
+    """Return a parameter's text, in UTF-8 or as encoded words of RFC 2047; None without it."""
+    raw = options.get(name)
+    if raw is None:
+        return None
+    text = raw.decode("utf-8", "replace")
+    if not _ENCODED_WORD.search(text):
+        return text
+    try:
+        return str(make_header(decode_header(text)))
+    except (HeaderParseError, LookupError, UnicodeError):
+        return text
+
+
+def _extended_parameters(disposition: str) -> dict[str, str]:
+    """Return the parameters that are written as RFC 5987 has it: `filename*=UTF-8''caf%C3%A9`."""
+    found = {}
+    # A quoted text may hold what looks like a parameter.
+    for match in _EXTENDED.finditer(_QUOTED.sub('""', disposition)):
+        codec = "latin-1" if match["charset"].lower() == "iso-8859-1" else "utf-8"
+        text = unquote_to_bytes(match["value"]).decode(codec, "replace")
+        found[match["name"].lower()] = text
+    return found
 
 
 def _encodable(value: str) -> str:
     """Return a UTF-8 header value for a parser that reads Latin-1 only."""
     return value.encode("utf-8").decode("latin-1")
-
-
-def _decoded(value: str) -> str:
-    """Reverse `_encodable`."""
-    return value.encode("latin-1").decode("utf-8", "replace")

@@ -18,7 +18,12 @@ from urllib.parse import parse_qsl, unquote
 import msgspec
 
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
-from chalicelib.errors import BadRequest, InvalidParameter, TooLarge, UnsupportedType
+from chalicelib.errors import (
+    BadRequest,
+    InvalidParameter,
+    TooLarge,
+    UnsupportedType,
+)
 from chalicelib.formats.texts.json_limits import excess_of
 from chalicelib.web.http.multipart import MAX_PARTS, FormPart, read_parts
 
@@ -168,9 +173,17 @@ MAX_SCALAR_BYTES = 1_048_576
 # Maximum size of a file as Base64 text, in bytes: 10 MB, a third more, and line breaks.
 MAX_ENCODED_BYTES = 15 * 1_048_576
 
+# Content codings that no body is read in. Other values of the header change nothing, because
+# clients send such as `utf-8` with bodies that are not encoded.
+COMPRESSED = ("gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress")
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 DUPLICATED = "The 'data' parameter cannot be duplicated, nor sent along with the 'path' parameter."
+
+
+class UnsupportedEncoding(UnsupportedType):
+    """A compressed body."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +221,8 @@ def read_fields(
         UnsupportedType: its content type is not accepted.
     """
     body = request.raw_body()
+    if body:
+        _check_encoding(request.header("content-encoding"))
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(
             f"The body has {len(body)} bytes; at most {MAX_BODY_BYTES} are allowed in a call. "
@@ -225,6 +240,16 @@ def read_fields(
     if not kind and not body:
         return BodyFields()
     raise _unsupported(kind, takes_urlencoded)
+
+
+def _check_encoding(header: str) -> None:
+    """Refuse a compressed body by the coding that its header names."""
+    for name in header.split(","):
+        if name.strip().lower() in COMPRESSED:
+            raise UnsupportedEncoding(
+                f"The Content-Encoding '{name.strip()}' is not supported; send the body "
+                "uncompressed, without this header."
+            )
 
 
 def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:

@@ -15,7 +15,7 @@ from chalice.app import Request, Response
 from chalicelib.domain.accounts.usage import Usage
 from chalicelib.errors import InvalidScheme, MethodNotAllowed, ServiceError, Unauthorized
 from chalicelib.web.http.access_log import body_size
-from chalicelib.web.http.request import ApiRequest
+from chalicelib.web.http.request import ApiRequest, UnsupportedEncoding
 
 RATE_LIMIT_HEADERS = {
     "X-RateLimit-Limit": "Predictions of the plan a month.",
@@ -87,6 +87,8 @@ def error_headers(error: ServiceError) -> dict[str, str]:
     seconds = getattr(error, "retry_after_seconds", None)
     if seconds is not None:
         headers["Retry-After"] = str(max(0, int(seconds)))
+    if isinstance(error, UnsupportedEncoding):
+        headers["Accept-Encoding"] = "identity"
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allowed)
     if isinstance(error, Unauthorized):

@@ -42,7 +42,7 @@ DESCRIPTIONS = {
     404: "The object does not exist, or belongs to another account.",
     409: "The object's current state does not allow it.",
     413: "A file or the body is over its limit.",
-    415: "The content type, or the type of the file, is not supported.",
+    415: "The content type, content encoding or type of the file is not supported.",
     422: "The `Idempotency-Key` was used with another request before.",
     429: "A quota is used up or, with the code `rate_exceeded`, there were too many calls in a "
     "short time.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,14 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
-from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, TooLarge
+from chalicelib.errors import (
+    BadRequest,
+    InvalidParameter,
+    ServiceError,
+    TooLarge,
+)
 from chalicelib.web.http.request import (
     MAX_SCALAR_BYTES,
     URLENCODED,
     ApiRequest,
     BodyFields,
+    UnsupportedEncoding,
     read_fields,
 )
+from chalicelib.web.http.responses import error_headers
 
 FILES = ("data", "sampleContent", "formTemplate")
 KNOWN = ("a", "b", "c", "name", "label", "document", "sampleId")
@@ -94,6 +102,33 @@ def test_byte_order_mark_is_skipped():
 def test_body_without_content_type_has_no_fields():
     """No type and no body is a request without fields."""
     assert read(None, "") == BodyFields()
+
+
+@pytest.mark.parametrize("name", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "GZip"])
+@pytest.mark.parametrize("header", ["{}", "identity, {}", "{} , identity"])
+def test_compressed_body_is_refused_by_its_coding(name, header):
+    """RFC 9110, 15.5.16: the refusal names the coding, and says that none is accepted."""
+    sent = replace(request(b'{"a":1}'), headers={"content-encoding": header.format(name)})
+
+    with pytest.raises(UnsupportedEncoding, match=f"Content-Encoding '{name}'") as caught:
+        read_fields(sent, KNOWN)
+    assert error_headers(caught.value) == {"Accept-Encoding": "identity"}
+
+
+@pytest.mark.parametrize("value", ["", "identity", "utf-8", "aws-chunked", "none", "gzipped"])
+def test_other_encodings_change_nothing(value):
+    """A body that can be read is read, whatever else the header says."""
+    headers = {"content-type": "application/json", "content-encoding": value}
+    sent = replace(request(b'{"a":1}'), headers=headers)
+
+    assert read_fields(sent, KNOWN).values == {"a": 1}
+
+
+def test_encoding_of_no_body_is_none():
+    """Without a body there is nothing to decode."""
+    sent = replace(request(b"", ""), headers={"content-encoding": "gzip"})
+
+    assert read_fields(sent, KNOWN) == BodyFields()
 
 
 def test_body_is_limited():
