@@ -89,6 +89,8 @@ class Settings:
     """Documents of one account that may be read at the same time."""
     max_stored_bytes: int = 10 * 1024**3
     """Bytes that one account may store."""
+    batch_chains: int = 10
+    """Parts of one batch that wait or run at the same time; at most what the workers can run."""
     lease_seconds: float = 60.0
     """How long a worker owns a job without a heartbeat, in seconds."""
     max_attempts: int = 3
@@ -142,6 +144,7 @@ class Settings:
                 name: reader.integer(variable, getattr(cls, name))
                 for name, variable in _LIMITS.items()
             },
+            batch_chains=max(1, reader.integer("PRESAGE_BATCH_CHAINS", cls.batch_chains)),
             lease_seconds=reader.number("PRESAGE_LEASE_SECONDS", cls.lease_seconds),
             max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
             sync_seconds=reader.number("PRESAGE_SYNC_SECONDS", cls.sync_seconds),

@@ -34,6 +34,8 @@ _EMULATED = {
 _DEFAULTS = {
     "PRESAGE_LEASE_SECONDS": "10",
     "PRESAGE_SYNC_SECONDS": "0",
+    # One thread answers all batches, so a second waiting part would only delay other accounts.
+    "PRESAGE_BATCH_CHAINS": "1",
     # Workers embed many texts at once; the front answers one at a time and has priority.
     "PRESAGE_THREADS": str(min(4, os.cpu_count() or 1)),
     # With one thread for each arithmetic library, the slowest answers are faster.

@@ -1,8 +1,9 @@
 """Answers batches: prepares them, answers their parts, writes the result, settles the count.
 
 A batch runs as a few chains of parts: the worker that has answered a part sends the next part of
-its chain. So an account has only a few queued messages, however large its batches are. Every step
-may be repeated: a part writes the same bytes again, and the row counts it once.
+its chain. So an account has only a few queued messages, however large its batches are, and with as
+many chains as workers a new batch waits only for the parts that are running. Every step may be
+repeated: a part writes the same bytes again, and the row counts it once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from chalicelib.domain.jobs.batch import (
     CSV,
     FAILED,
     MAX_STALLS,
-    PARTS_AT_ONCE,
     QUEUED,
     RANK,
     RUNNING,
@@ -136,7 +136,7 @@ class BatchRunService:
             works: the work that is specific to a family, by family.
             writers: write the results of parts and whole batches.
             clock: returns the current time.
-            settings: leases and attempts.
+            settings: chains, leases and attempts.
         """
         self._stores = stores
         self._batches = stores.batches
@@ -341,8 +341,9 @@ class BatchRunService:
 
     def _send_heads(self, batch: Batch) -> None:
         """Send the first unanswered part of each chain."""
-        for first in range(min(PARTS_AT_ONCE, batch.parts)):
-            chain = range(first, batch.parts, PARTS_AT_ONCE)
+        chains = self._settings.batch_chains
+        for first in range(min(chains, batch.parts)):
+            chain = range(first, batch.parts, chains)
             head = next((number for number in chain if number not in batch.numbers_done), None)
             if head is not None:
                 self._send(batch, head)
@@ -422,7 +423,7 @@ class BatchRunService:
                 self._send_after(batch, number)
 
     def _send_after(self, batch: Batch, number: int) -> None:
-        following = number + PARTS_AT_ONCE
+        following = number + self._settings.batch_chains
         if following < batch.parts and following not in batch.numbers_done:
             self._send(batch, following)
 

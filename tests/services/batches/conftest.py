@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.jobs import batch as rules
 from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.models.model import Model
-from chalicelib.services.batches import runs
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.objects import batch_prefix
 from chalicelib.stores.aws.tables import QuotaRow
@@ -88,7 +88,8 @@ class Batches:
 def batches(world: World, monkeypatch: pytest.MonkeyPatch) -> Batches:
     """Parts of ten lines, three at once."""
     monkeypatch.setitem(rules.PART_LINES, "intent", 10)  # type: ignore[misc]
-    monkeypatch.setattr(runs, "PARTS_AT_ONCE", 3)
+    runs_settings = replace(world.container.batch_runs._settings, batch_chains=3)
+    monkeypatch.setattr(world.container.batch_runs, "_settings", runs_settings)
     view = world.dataset(some_rows({"book": 9, "cancel": 9}))
     return Batches(world, world.model(view), view)
 

@@ -16,6 +16,7 @@ from chalicelib.services.training import parts
 from chalicelib.stores.jobs.queues import EMBED
 from chalicelib.stores.jobs.training_queue import PARTS_SECONDS
 from tests.builders import Message, TinyEncoder, World, some_rows
+from tests.hops import OneWorker
 from tests.pictures import label_folders
 from tests.services.training.vision_runs import COUNTS, artifact, asked, current
 from tests.tiny_vision import TinyExtractor, TinyVision
@@ -112,6 +113,21 @@ def test_account_has_no_more_than_some_parts_waiting(
     assert len(waiting) == 1
     world.deliver(waiting[0])
     assert current(world, model).status == SUCCEEDED
+
+
+def test_chains_are_as_long_as_their_parts(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part is one message, the chains are equally long, and the last part wakes once."""
+    monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
+    model, heads = _given_away(world, world.dataset(ROWS))
+    worker = OneWorker(world, heads)
+    worker.deliver_all()
+
+    assert current(world, model).status == SUCCEEDED
+    # The message that wakes the training is one hop after the longest chain.
+    assert worker.sent + len(heads) == PARTS + 1
+    assert max(worker.hops.values()) == -(-PARTS // 2) + 1
 
 
 @pytest.mark.parametrize("dies", ["before", "between", "after"])

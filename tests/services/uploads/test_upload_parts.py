@@ -9,6 +9,7 @@ from chalicelib.services.uploads import upload_parts
 from chalicelib.stores.examples import parts
 from chalicelib.stores.jobs.queues import EMBED
 from tests.builders import Message, World, some_rows
+from tests.hops import OneWorker
 
 
 @pytest.fixture
@@ -90,3 +91,12 @@ def test_parts_of_a_dataset_that_is_deleted_end(
 
 def _die(*_: object) -> None:
     raise InterruptedError
+
+
+def test_chains_are_as_long_as_their_parts(world: World, waiting: list[Message]) -> None:
+    """Nine parts in two chains are nine messages, the last of them five hops from the reading."""
+    worker = OneWorker(world, waiting)
+    worker.deliver_all()
+
+    assert _left(world) == []
+    assert (worker.sent + len(waiting), max(worker.hops.values())) == (9, 5)
