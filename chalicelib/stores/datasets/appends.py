@@ -1,6 +1,6 @@
-"""Adds one example to a dataset: own the row, write the tail chunk, commit the counts.
+"""Adds one example to a dataset: acquire the lease, write the last chunk, commit the counts.
 
-A picture file is written under the same lease, so that the deletion of the dataset, which waits for
+An image file is written under the same lease, so that the deletion of the dataset, which waits for
 writers, finds it.
 """
 
@@ -32,7 +32,7 @@ from chalicelib.stores.jobs.capacity import CapacityStore
 
 
 class AppendStores(Protocol):
-    """What additions are written with: the container's stores."""
+    """The stores that `AppendStore` uses."""
 
     datasets: DatasetStore
     dataset_leases: DatasetLeases
@@ -50,32 +50,32 @@ class AppendStores(Protocol):
 
 @translate_errors
 class AppendStore:
-    """Serialises the additions to one dataset by the lease of its row."""
+    """Adds examples to datasets; the lease of a dataset's row serialises its additions."""
 
     def __init__(self, stores: AppendStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or find the equal one that the label has already in its source.
+        """Add an example, or find an equal one of the same label and source.
 
         Returns:
             The example, and the dataset with its new counts.
 
         Raises:
-            DatasetNotYetAvailable: an upload is going on.
-            StorageUnavailable: other additions keep it busy.
-            DatasetBeingDeleted: it is being deleted.
-            InvalidParameter: it has as many labels as are allowed.
-            TooLarge: it is full.
-            TooManyOpen: the account stores as much as is allowed.
-            ExampleNameTaken: another example has the name, and this one needs its own.
+            DatasetNotYetAvailable: an upload is running.
+            StorageUnavailable: other additions keep the dataset busy.
+            DatasetBeingDeleted: the dataset is being deleted.
+            InvalidParameter: the dataset has the maximum number of labels.
+            TooLarge: the dataset is full.
+            TooManyOpen: the account stores too much.
+            ExampleNameTaken: another example has the name, which must be unique.
         """
         if new.needs_own_name:
-            # Before the lease is taken: to read many names would keep others waiting.
+            # Before the lease, because reading many names would make other writers wait.
             self._stores.example_names.prepare(dataset)
         is_added = False
-        # A text is small and counted now and then; a picture file must find room.
+        # Texts are so small that the daily recount is enough; images reserve their bytes first.
         if new.content:
             self._stores.capacity.reserve_bytes(dataset.account_id, new.size_bytes)
         try:
@@ -86,7 +86,7 @@ class AppendStore:
         return example, grown
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add once nobody else changes the dataset; False beside an equal one that is there."""
+        """Add the example when the dataset is free; False with an equal one that exists."""
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),
@@ -94,13 +94,12 @@ class AppendStore:
         )
 
     def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add under the lease."""
         counts, label_id = self._with_label(owned, new)
         existing = self._find(owned.dataset, new, counts, label_id)
         if existing is not None:
             self._stores.dataset_leases.release(owned.dataset, owned.lease)
             return existing, owned.dataset, False
-        # Only now: an example that is there already is an answer in a full dataset too.
+        # Checked only now, because an existing example is returned from a full dataset, too.
         has_new_label = len(counts) > len(owned.dataset.counts)
         check_can_grow(owned.dataset, has_new_label=has_new_label)
         self._check_name(owned, new)
@@ -114,24 +113,23 @@ class AppendStore:
             addition = _addition(owned.dataset, counts, new)
             self._stores.dataset_leases.commit_addition(owned.dataset, owned.lease, addition)
         except LeaseLost:
-            self._clear_up(owned.dataset, label_id)
+            self._remove_leftovers(owned.dataset, label_id)
             raise
         return example, replace(owned.dataset, counts=counts), True
 
-    def _clear_up(self, dataset: Dataset, label_id: int) -> None:
+    def _remove_leftovers(self, dataset: Dataset, label_id: int) -> None:
         if self._find_dataset(dataset) is None:
-            # Written while the deletion went by: nobody else would remove it.
+            # Written after the deletion had passed, so nothing else would remove it.
             self._stores.contents.delete(dataset.dataset_id, [label_id])
 
     def _find_dataset(self, dataset: Dataset) -> Dataset | None:
-        """Read a dataset again; None when it was deleted."""
         key = dataset.account_id, dataset.family, dataset.dataset_id
         return self._stores.datasets.find(*key)
 
     def _with_label(
         self, owned: OwnedDataset, new: NewExample
     ) -> tuple[tuple[LabelCounts, ...], int]:
-        """Return the counts with the example's label among them, under a new id when it is new."""
+        """Return the counts including the example's label, and the id of that label."""
         dataset = owned.dataset
         if new.label_id:
             return dataset.counts, new.label_id
@@ -143,7 +141,7 @@ class AppendStore:
 
     def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
         dataset = owned.dataset
-        # First the note, then the row, so that the dataset's deletion finds it in any case.
+        # The note comes before the row, so that a deletion always finds the row.
         self._stores.dataset_leases.note_label(dataset, owned.lease, label_id)
         owner = owner_key(dataset.account_id, dataset.family)
         self._stores.labels.put(owner, dataset.dataset_id, {label_id: name})
@@ -151,19 +149,18 @@ class AppendStore:
     def _find(
         self, dataset: Dataset, new: NewExample, counts: Sequence[LabelCounts], label_id: int
     ) -> Example | None:
-        """Find the same text or picture among the committed ones of its label and source."""
+        """Find an equal committed example of the same label and source."""
         mine = next((c for c in counts if c.label_id == label_id), LabelCounts(label_id))
         sought = Example(0, new.name, self._clock(), picture=new.picture)
         sequence = sequence_of(dataset.dataset_id, new.source, mine)
         return self._stores.digests.find(sequence, mine.count(new.source), sought.digest)
 
     def _check_name(self, owned: OwnedDataset, new: NewExample) -> None:
-        """Refuse a name that is in use where each must be there once."""
         if new.needs_own_name and self._stores.example_names.has(owned.dataset, new.name):
             raise ExampleNameTaken(owned.dataset.dataset_id, new.name)
 
     def _write(self, owned: OwnedDataset, new: NewExample, counts: LabelCounts) -> Example:
-        """Write the picture, then the tail chunk with the example behind the committed ones."""
+        """Write the image, and the last chunk with the example at its end."""
         if new.content:
             self._stores.pictures.put(
                 owned.dataset.dataset_id, new.picture, new.content, new.content_type
@@ -179,15 +176,14 @@ class AppendStore:
             counts.label_id,
             new.picture,
         )
-        # Noted first: a note too many is only looked up in vain, an example without one is lost.
+        # Before the example: an extra note only costs a lookup, an example without one is lost.
         self._stores.example_places.note(owned.dataset.dataset_id, [example])
-        # A chunk is one row, so its tail is written anew; readers stop at the committed count.
+        # A chunk is one row, so it is rewritten; readers stop at the committed count.
         self._stores.examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)
         return example
 
 
 def _addition(dataset: Dataset, counts: Sequence[LabelCounts], new: NewExample) -> Addition:
-    """Sum up the totals with one more example."""
     is_feedback = new.source == FEEDBACK
     return Addition(
         counts=counts,

@@ -1,4 +1,4 @@
-"""Everything of a dataset besides its own row: chunks, objects, receipts, label names."""
+"""Deletes the data of a dataset except its own row: chunks, objects, receipts, label names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
-# Labels between two reports, which also keep the deletion's lease.
+# Labels between two progress reports, each of which also renews the deletion's lease.
 _LABELS_AT_ONCE = 10
 
 
 class DatasetContents:
-    """Deletes what a dataset leaves; each step may be repeated."""
+    """Deletes the data of datasets; every step is idempotent."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class DatasetContents:
         """Delete chunks, objects, receipts and label names.
 
         Args:
-            dataset_id: dataset that is being deleted, or is gone.
-            label_ids: every label that may have rows, committed or not.
-            report: told the share that is done, 0 to 1.
+            dataset_id: id of a dataset that is being deleted or was deleted.
+            label_ids: ids of all labels that may have rows, committed or not.
+            report: called with the finished fraction, 0 to 1.
         """
         ids = sorted(label_ids)
         for start in range(0, len(ids), _LABELS_AT_ONCE):
@@ -53,5 +53,5 @@ class DatasetContents:
         self._artifacts.delete_prefix(dataset_prefix(dataset_id))
         self._artifacts.delete_prefix(exports_prefix(dataset_id))
         self._receipts.delete_all(dataset_id)
-        # Last: until here a repeated deletion reads the same labels.
+        # Last, so that a repeated deletion still finds the same labels.
         self._labels.delete(ids)

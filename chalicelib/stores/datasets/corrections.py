@@ -1,7 +1,7 @@
-"""Corrects examples of a dataset: lease the row, write new chunks, then commit everything at once.
+"""Corrects examples of a dataset: acquire the lease, write new chunks, commit all in one write.
 
-The commit holds counts and layouts. Replaced chunks are noted before it and deleted later, since
-lists, exports and trainings may still read them.
+The commit has new counts and layouts. Replaced chunks are noted before it and deleted later,
+because lists, exports and trainings may still read them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import DELETE, Queues
 
+# Seconds before replaced chunks are deleted, in which readers that have started still find them.
 CLEARED_AFTER_SECONDS = 60
-"""Time in which readers that have begun still find what was there before, in seconds."""
 Found = Mapping[int, tuple[ExampleSequence, Example]]
 
 
@@ -96,8 +96,8 @@ class CorrectionStore:
             plan: returns the changes for the dataset as read under the lease.
 
         Raises:
-            ExampleNotFound: an example is not there.
-            LabelNotFound: a label is not there.
+            ExampleNotFound: an example does not exist.
+            LabelNotFound: a label does not exist.
             DatasetNotYetAvailable: an upload or other changes keep it busy.
             DatasetBeingDeleted: it is being deleted.
         """
@@ -109,7 +109,7 @@ class CorrectionStore:
         return done
 
     def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
-        """Find examples of a dataset by their ids; others are not there."""
+        """Find examples of a dataset by id; unknown ids are absent."""
         counts = {c.label_id: c for c in dataset.counts}
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(
@@ -122,7 +122,6 @@ class CorrectionStore:
         )
 
     def _correct(self, owned: OwnedDataset, plan: CorrectionPlan) -> CorrectionResult:
-        """Correct a dataset under its lease."""
         leases, dataset = self._stores.dataset_leases, owned.dataset
         with Heartbeat(lambda: leases.keep(dataset, owned.lease), self._lease_seconds) as beat:
             work = _Work(self._stores, dataset)
@@ -136,8 +135,7 @@ class CorrectionStore:
             self._editor.write(work.edits, fence, beat.check)
             self._name_merge_target(plan, fence)
             addition = work.addition(plan, fence)
-            # Noted before the commit, or chunks that nobody names would stay after a death in
-            # between.
+            # Noted before the commit: if the process dies in between, the chunks are found.
             self._stores.traces.put(dataset, fence, work.traces())
             created_at = self._stores.correction_receipts.put(dataset, fence, done)
             self._stores.deletions.reopen(traces_of(dataset))
@@ -147,7 +145,7 @@ class CorrectionStore:
         return replace(done, correction_id=fence, created_at=created_at)
 
     def _found(self, dataset: Dataset, plan: CorrectionPlan) -> Found:
-        """Find every example that the plan names, and those of a label that goes."""
+        """Find all examples that the plan names, and those of a removed label."""
         found = dict(self.find(dataset, [change.example_id for change in plan.changes]))
         for change in plan.changes:
             if change.example_id not in found:
@@ -161,11 +159,11 @@ class CorrectionStore:
         return found
 
     def _announce(self, dataset: Dataset) -> None:
-        """Have what is left cleared away; when the queue fails, the sweep sends the job."""
         try:
             job = delete_job(traces_of(dataset))
             self._stores.queues.send(DELETE, job, CLEARED_AFTER_SECONDS)
         except StorageUnavailable:
+            # The sweep sends the job later.
             log.warning("enqueue_failed", job="traces", dataset=dataset.dataset_id)
 
     def _name_merge_target(self, plan: CorrectionPlan, fence: int) -> None:
@@ -180,7 +178,7 @@ def traces_of(dataset: Dataset) -> Deletion:
 
 
 class _Work:
-    """Turns changes of examples into edits of sequences, and sums up what they do."""
+    """Turns changes of examples into edits of sequences, and counts them."""
 
     def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores
@@ -191,17 +189,17 @@ class _Work:
         self._bytes = dataset.bytes
         self._traces = Traces()
         self._shown: list[Example] = []
+        # Examples with a new label, and new examples, whose places must be noted.
         self.moved: list[Example] = []
-        """Examples with their new labels, new ones too."""
 
     @property
     def is_needed(self) -> bool:
-        """Tell whether anything changes."""
+        """Whether anything changes."""
         return bool(self._edits)
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """What is to be written; a label that goes needs no new chunks."""
+        """The edits to write; a removed label needs none."""
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
@@ -249,13 +247,13 @@ class _Work:
         )
 
     def traces(self) -> Traces:
-        """Return what is to be cleared away, once the edits are written."""
+        """Return the data to delete later; complete only after the edits are written."""
         for edit in self._edits.values():
             self._traces.chunks += edit.dead
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Note one change; return what it does, or nothing."""
+        """Add one change; return which count it belongs to, or an empty string."""
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)
@@ -280,7 +278,6 @@ class _Work:
         return "moved" if label_id != example.label_id else "changed"
 
     def _add(self, source: str, example: Example) -> None:
-        """Note a new example."""
         if example.label_id not in self._counts:
             raise LabelNotFound(example.label_id)
         self._edit(source, example.label_id).added.append(example)
@@ -289,7 +286,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Keep the lower id of equal examples; return how many are left out."""
+        """Of equal examples keep the one with the lower id; return how many are left out."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -312,7 +309,7 @@ class _Work:
         return left_out
 
     def _drop(self, label: LabelCounts) -> None:
-        """Leave the sequences of a label that goes as they are, to be cleared away."""
+        """Note the chunks of a removed label for deletion."""
         for source in SOURCES:
             self._edits.pop((source, label.label_id), None)
             sequence = sequence_of(self._dataset.dataset_id, source, label)
@@ -334,7 +331,7 @@ class _Work:
         self._count(source, example, -1)
 
     def _count(self, source: str, example: Example, sign: int) -> None:
-        """Count words and bytes of a text; bytes of pictures go with their files."""
+        # The bytes of an image are subtracted when its file is deleted.
         if not example.picture:
             words = count_words(example.name, self._dataset.language)
             self._totals[source == FEEDBACK] += sign * words
@@ -344,13 +341,14 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """List the labels that may hold an example; of datasets of before, any."""
+    """List the labels that may have an example."""
+    # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()
 
 
 def _of_label(found: Found, plan: CorrectionPlan) -> list[ExampleChange]:
-    """List the changes of the examples of a label that goes."""
+    """Return the changes of the examples of the removed label."""
     if plan.dropped is None:
         return []
     merge_target = plan.merge_target.label_id if plan.merge_target else 0

@@ -1,4 +1,4 @@
-"""Datasets: reading, and the states that requests bring about."""
+"""Rows of datasets: reading them, and the changes of state that requests make."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
 
-# Uploads at the front of a lane that are looked at, to find the one whose turn it is.
+# Uploads at the front of a lane that a worker reads to find the next one.
 FRONT = 100
-# Waiting uploads that one sweep announces again.
+# Waiting uploads of a lane that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
 
 
@@ -52,11 +52,11 @@ class DatasetStore:
             row.nudged_at = row.created_at
         if turn is not None:
             row.lane, row.turn = turn.lane, turn.number
-        # The id is fresh, so a refusal means that a repeated call met its own first write.
+        # The id is new, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
-        """Find a dataset of an account."""
+        """Find a dataset of an account; None when there is none."""
         try:
             row = DatasetRow.get(owner_key(account_id, family), dataset_id, consistent_read=True)
         except DatasetRow.DoesNotExist:
@@ -69,7 +69,7 @@ class DatasetStore:
         return [load_dataset(row) for row in rows]
 
     def ids(self, account_id: str, family: str, wanted: ListFilter) -> list[int]:
-        """Return the ids of the datasets that are wanted, ascending."""
+        """Return the ids of the datasets that a filter keeps, in ascending order."""
         members = ["dataset_id", "name", "status"]
         rows = DatasetRow.query(
             owner_key(account_id, family), consistent_read=True, attributes_to_get=members
@@ -77,13 +77,13 @@ class DatasetStore:
         return [int(row.dataset_id) for row in rows if wanted.keeps(row.name, row.status)]
 
     def find_many(self, account_id: str, family: str, ids: Sequence[int]) -> list[Dataset]:
-        """Read datasets by their ids, in ascending order; those that are gone are left out."""
+        """Read datasets by id, in ascending order; deleted ones are left out."""
         owner = owner_key(account_id, family)
         rows = DatasetRow.batch_get([(owner, number) for number in ids], consistent_read=True)
         return sorted((load_dataset(row) for row in rows), key=lambda found: found.dataset_id)
 
     def page(self, account_id: str, family: str, offset: int, count: int) -> list[Dataset]:
-        """Return the datasets at positions of the list by id."""
+        """Return `count` datasets from a position of the list, which is ordered by id."""
         now = to_milliseconds(self._clock())
         return [
             load_dataset(row)
@@ -93,7 +93,7 @@ class DatasetStore:
     def start_upload(
         self, dataset: Dataset, upload_id: str, upload: Upload, turn: Turn
     ) -> Dataset | None:
-        """Begin to add a file to an available dataset; None when it is not available now."""
+        """Start to add a file to an available dataset; None when it is not available."""
         now = to_milliseconds(self._clock())
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         actions: list[Action] = [
@@ -115,27 +115,27 @@ class DatasetStore:
         row = row_of(dataset)
         if not try_update(row, actions, free):
             current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
-            # A repeated call is refused by its own first write; the upload is its own.
+            # A retried call is refused by its own first write, which has its upload id.
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
-        """Remove a new dataset whose upload nobody has begun; True when it is not there."""
+        """Remove a new dataset whose upload has not started; True when it does not exist."""
         row = row_of(dataset)
-        # No owner has raised the fence yet, so nobody can have written chunks.
+        # Every owner increases the fence, so with fence 0 no worker can have written chunks.
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
         if try_write(lambda: row.delete(condition=untouched)):
             return True
         return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Guard an available dataset against deletion; False when it is not available now."""
+        """Guard an available dataset against deletion; False when it is not available."""
         row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return try_update(row, [DatasetRow.training.add({entry})], free)
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
-        """Take guard entries away; missing ones are fine, and so is a missing dataset."""
+        """Remove guard entries; missing entries and missing datasets are ignored."""
         row = row_of(dataset)
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)
@@ -143,7 +143,7 @@ class DatasetStore:
             try_update(row, [DatasetRow.training.delete(gone)], there)
 
     def rename(self, dataset: Dataset, name: str) -> bool:
-        """Give a dataset a name; False when it is being deleted."""
+        """Rename a dataset; False when it is being deleted."""
         actions: list[Action] = [
             DatasetRow.name.set(name),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
@@ -152,7 +152,7 @@ class DatasetStore:
         return try_update(row_of(dataset), actions, kept)
 
     def start_deletion(self, dataset: Dataset) -> bool:
-        """Mark as DELETION_PENDING unless a training guards it; False when one does."""
+        """Set a dataset DELETION_PENDING; False when a training guards it."""
         actions: list[Action] = [
             DatasetRow.status.set(DELETION_PENDING),
             DatasetRow.available.set(False),
@@ -163,7 +163,7 @@ class DatasetStore:
             DatasetRow.turn.remove(),
             DatasetRow.fence.add(1),
         ]
-        # One write checks and marks: a training that starts meanwhile is refused by `available`.
+        # One write checks and marks, so a training that starts meanwhile finds it unavailable.
         unguarded = DatasetRow.training.does_not_exist() & DatasetRow.dataset_id.exists()
         row = row_of(dataset)
         if try_update(row, actions, unguarded):
@@ -172,15 +172,15 @@ class DatasetStore:
         return current is None or current.status == DELETION_PENDING
 
     def note_urls(self, dataset: Dataset, until: int) -> bool:
-        """Remember how long temporary URLs to pictures live; False when it is being deleted.
+        """Record the expiry of temporary image URLs; False when the dataset is being deleted.
 
         Args:
-            dataset: whose pictures are shown.
-            until: milliseconds since 1970; a later moment that is there stays.
+            dataset: the dataset of the images.
+            until: milliseconds since 1970; a later time that is stored already stays.
         """
         row = row_of(dataset)
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
-        # Two lists at once: the earlier end must not shorten the later one.
+        # Two simultaneous lists: the earlier expiry must not replace the later one.
         later = DatasetRow.urls_until.does_not_exist() | (DatasetRow.urls_until <= until)
         actions: list[Action] = [DatasetRow.urls_until.set(until)]
         if try_update(row, actions, kept & later):
@@ -189,21 +189,21 @@ class DatasetStore:
         return current is not None and current.status != DELETION_PENDING
 
     def urls_until(self, dataset: Dataset) -> int:
-        """Return when the last temporary URL dies, in milliseconds since 1970; 0 for none."""
+        """Return when the last temporary URL expires, in milliseconds since 1970; 0 for none."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.urls_until or 0)
 
     def delete(self, dataset: Dataset) -> bool:
-        """Delete the row; False when it was gone already."""
+        """Delete the row; False when it did not exist."""
         row = row_of(dataset)
         is_deleted = try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
-        # Also when it was gone: whoever deleted it may have died before this.
+        # Also when it did not exist: the process that deleted it may have died before this step.
         clear_places(str(row.owner))
         return is_deleted
 
     def delete_places(self, account_id: str) -> None:
-        """Forget the lists of an account that is gone."""
+        """Delete the noted list positions of a deleted account."""
         for family in FAMILY_TYPES:
             delete_places(owner_key(account_id, family))
 
@@ -214,14 +214,14 @@ class DatasetStore:
         return int(row.lease_until)
 
     def queued_uploads(self, lane: str) -> list[QueuedUpload]:
-        """List the front of a lane, the uploads that are being read included, by their turns."""
+        """List the first uploads of a lane by turn, including the running ones."""
         rows = DatasetRow.turn_index.query(lane, limit=FRONT)
         return [_load_queued(row) for row in rows]
 
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Find an upload; None when it is not going on any more. Without a turn it is the first."""
+        """Find an upload; None when it has ended. Its turn is 0 if an older version queued it."""
         row = DatasetRow(owner_key(account_id, family), dataset_id)
         try:
             row.refresh(consistent_read=True)
@@ -234,13 +234,14 @@ class DatasetStore:
     def claim_lost(
         self, lanes: Iterable[str], dead_before: int, announced_before: int
     ) -> list[Dataset]:
-        """Claim uploads whose message seems to be lost, to announce them again.
+        """Claim uploads whose message seems lost, so that the caller announces them again.
 
         Args:
-            lanes: where uploads wait.
-            dead_before: of those whose worker is gone, what was announced before this moment, in
-                milliseconds since 1970.
-            announced_before: the same of those that nobody has begun: a message waits as they do.
+            lanes: lanes of uploads.
+            dead_before: claim those whose worker died and that were announced before this time,
+                in milliseconds since 1970.
+            announced_before: the same for those that no worker has started. Their message may
+                still be waiting in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at
@@ -257,7 +258,7 @@ class DatasetStore:
         return claimed
 
     def claim_deleted(self, older_than: int) -> list[Dataset]:
-        """Claim datasets whose deletion was requested and not announced since a moment.
+        """Claim datasets whose deletion was last announced before a time.
 
         Args:
             older_than: milliseconds since 1970.
@@ -269,17 +270,18 @@ class DatasetStore:
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)
         stale &= lease_is_over(DatasetRow.lease_until, now)
         rows = DatasetRow.open_index.query(DELETION_PENDING, filter_condition=stale)
-        # The condition repeats what the index said: that may be a moment old.
+        # The index is eventually consistent, so the condition on the row repeats the filter.
         return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Note that rows are announced now; those that have changed since are left out."""
+        """Mark rows as announced now; rows that do not meet the condition are left out."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
-        # A page of the index must not be read on while its rows change.
+        # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 
     def _place_old(self, lanes: Iterable[str]) -> None:
-        """Enter the uploads of a version that knew no turns; they are the oldest, and go first."""
+        """Add uploads of versions without turns to the first lane."""
+        # They are the oldest, so the time of their last change is a turn before all others.
         first = next(iter(lanes))
         for row in list(DatasetRow.open_index.query(UPLOADING, limit=FRONT)):
             if row.lane is None:
@@ -291,7 +293,7 @@ class DatasetStore:
                 try_update(row, actions, missing)
 
     def label_ids(self, dataset: Dataset) -> set[int]:
-        """Return every label id that may have rows, committed or not."""
+        """Return all label ids that may have rows, committed or not."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         committed = {c.label_id for c in load_dataset(row).counts}
@@ -299,25 +301,26 @@ class DatasetStore:
 
 
 def dump_counts(counts: Sequence[LabelCounts]) -> bytes:
-    """Pack the counts of up to 1,000 labels into a few kilobytes."""
+    """Pack the counts of all labels."""
+    # Compressed, so that 1,000 labels fit into a few kilobytes of the row.
     members = [c.packed for c in counts]
     return zlib.compress(json.dumps(members, separators=(",", ":")).encode())
 
 
 def load_counts(packed: bytes | None) -> tuple[LabelCounts, ...]:
-    """Unpack counts; none when the row has none yet."""
+    """Unpack the counts of labels; empty for None."""
     if packed is None:
         return ()
     return tuple(LabelCounts(*members) for members in json.loads(zlib.decompress(packed)))
 
 
 def row_of(dataset: Dataset) -> DatasetRow:
-    """Make a row handle that has the dataset's key alone."""
+    """Return a row that has only the dataset's key."""
     return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
 
 
 def new_row(dataset: Dataset) -> DatasetRow:
-    """Make the row of a new dataset."""
+    """Return the row of a new dataset."""
     return DatasetRow(
         owner_key(dataset.account_id, dataset.family),
         dataset.dataset_id,
@@ -337,12 +340,12 @@ def new_row(dataset: Dataset) -> DatasetRow:
 
 
 def label_block(first: int, count: int) -> str:
-    """Write down a block of label ids that may have rows, committed or not."""
+    """Return the stored form of a range of label ids."""
     return f"{first}+{count}"
 
 
 def label_ids(blocks: Iterable[str]) -> set[int]:
-    """List the ids of label blocks."""
+    """Return the ids of stored ranges."""
     pairs = (block.split("+") for block in blocks)
     return {int(first) + number for first, count in pairs for number in range(int(count))}
 
@@ -361,7 +364,7 @@ def _load_queued(row: DatasetRow) -> QueuedUpload:
 
 
 def load_dataset(row: DatasetRow) -> Dataset:
-    """Make the domain dataset of a row."""
+    """Return the dataset of a row."""
     account_id, _, family = str(row.owner).rpartition("#")
     return Dataset(
         account_id=account_id,

@@ -1,7 +1,7 @@
-"""Where examples can be seen: a text is its own location, a picture has a temporary URL.
+"""Locations of examples: a text is its own location, an image has a temporary URL.
 
-A URL is handed out only after the dataset's row says until when it lives; the dataset's deletion is
-not over before.
+The dataset's row records the expiry of a URL before the URL is returned, so that the deletion of
+the dataset can wait for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chalicelib.stores.examples.pictures import PictureStore
 
 
 class ExampleViews:
-    """Shows examples of one dataset at a time."""
+    """Adds labels and locations to the examples of a dataset."""
 
     def __init__(
         self, datasets: DatasetStore, labels: LabelStore, pictures: PictureStore, clock: Clock
@@ -34,28 +34,28 @@ class ExampleViews:
     def show(
         self, dataset: Dataset, found: Sequence[tuple[Example, Label]]
     ) -> tuple[ExampleView, ...]:
-        """Give each example with its label a location.
+        """Add a location to each example and its label.
 
         Raises:
-            DatasetNotFound: it is being deleted, so its pictures are not shown any more.
+            DatasetNotFound: the dataset is being deleted, so its images are not shown any more.
         """
         views = tuple(
             ExampleView(example, label, self._location(dataset, example))
             for example, label in found
         )
         if any(example.picture for example, _ in found) and not current_head_call():
-            # After they were made: none of them lives longer than what the row says.
+            # Recorded after the URLs were made, so that none expires later than the row says.
             until = self._clock() + timedelta(seconds=IMAGE_URL_SECONDS)
             if not self._datasets.note_urls(dataset, to_milliseconds(until)):
                 raise DatasetNotFound(dataset.dataset_id)
         return views
 
     def show_one(self, dataset: Dataset, example: Example) -> ExampleView:
-        """Give one example its label and a location.
+        """Add its label and a location to one example.
 
         Raises:
-            LabelNotFound: the dataset, and the label with it, is being deleted.
-            DatasetNotFound: it is being deleted, so its pictures are not shown any more.
+            LabelNotFound: the dataset is being deleted, and its label with it.
+            DatasetNotFound: the dataset is being deleted, so its images are not shown any more.
         """
         label = self._labels.view(dataset).label(example.label_id)
         if label is None:

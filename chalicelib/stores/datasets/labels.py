@@ -1,7 +1,7 @@
-"""Label names by id and by the fence under which they were given.
+"""Label names by label id and fence.
 
-What a row holds for a fence is never changed once the dataset's row counts it, so names are kept in
-memory once read, and every process shows a new name as soon as the dataset's row does.
+Once the dataset's row counts a fence, the name of that fence never changes. So names can be cached,
+and every process shows a new name as soon as the dataset's row names its fence.
 """
 
 from __future__ import annotations
@@ -16,55 +16,55 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import LabelRow
 
-# Names kept in memory before the cache starts anew.
+# Names in memory; beyond it, the cache is emptied.
 _CACHE_LIMIT = 200_000
 
-# Rows that one read may ask for.
+# DynamoDB accepts no more keys in one batch read.
 _BATCH_KEYS = 100
-# Former names of a label that are remembered, the latest ones.
+# Latest former names of a label that are stored; all of them are in one row.
 MAX_FORMER = 100
-# Reads that are under way at the same time.
+# Batch reads that run at the same time.
 _READS_AT_ONCE = 50
 
 
 def owner_key(account_id: str, family: str) -> str:
-    """Partition key of an account's datasets of one family."""
+    """Return the partition key of an account's datasets of one family."""
     return f"{account_id}#{family}"
 
 
 @translate_errors
 class LabelStore:
-    """Reads and writes label rows."""
+    """Reads and writes the rows of labels."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
         self._names: dict[tuple[int, int], NamesOfLabel] = {}
 
     def put(self, owner: str, dataset_id: int, names: Mapping[int, str]) -> None:
-        """Write label rows; the same ids and names may be written again."""
+        """Write the rows of new labels. Idempotent."""
         with LabelRow.batch_write() as batch:
             for label_id, name in names.items():
                 batch.save(LabelRow(label_id, dataset_id=dataset_id, owner=owner, name=name))
 
     def rename(
-        self, label: LabelCounts, name: str, fence: int, taken_over: Sequence[LabelCounts] = ()
+        self, label: LabelCounts, name: str, fence: int, merged: Sequence[LabelCounts] = ()
     ) -> None:
-        """Give a label a name, which shows once the dataset's row counts it under the fence.
+        """Rename a label; the name shows once the dataset's row commits the fence.
 
         Args:
-            label: the label as it is committed.
-            name: its name from then on.
-            fence: of the owner of the dataset.
-            taken_over: labels that become this one; their names become former ones of it.
+            label: the committed label.
+            name: the new name.
+            fence: fence of the dataset's owner.
+            merged: labels that are merged into this one; their names become former names of it.
 
         Raises:
-            LeaseLost: a later owner gave it a name, or it was deleted.
+            LeaseLost: a later owner has renamed the label, or it was deleted.
         """
-        known = self.all_names(taken_over)
+        known = self.all_names(merged)
         more = [(fence, old) for found in known.values() for old in (*found.former, found.name)]
-        row = _fresh(label.label_id)
+        row = _read_row(label.label_id)
         before = _entries(row)
-        # What stands behind the committed fence came to nothing, unless a later owner wrote it.
+        # Entries after the committed fence were never committed, unless a later owner wrote them.
         if any(given > fence for given, _ in before):
             raise LeaseLost
         kept = [entry for entry in before if entry[0] <= label.named]
@@ -73,16 +73,16 @@ class LabelStore:
             LabelRow.names.does_not_exist() if row.names is None else LabelRow.names == row.names
         )
         if not try_update(row, [LabelRow.names.set(names)], there) and names != _entries(
-            _fresh(label.label_id)
+            _read_row(label.label_id)
         ):
             raise LeaseLost
 
     def names(self, counts: Iterable[LabelCounts]) -> dict[int, str]:
-        """Return the names of these labels; unknown ones are absent."""
+        """Return the names of labels by id; unknown labels are absent."""
         return {label_id: found.name for label_id, found in self.all_names(counts).items()}
 
     def all_names(self, counts: Iterable[LabelCounts]) -> dict[int, NamesOfLabel]:
-        """Return the names of these labels with their former ones; unknown labels are absent."""
+        """Return the current and former names of labels by id; unknown labels are absent."""
         wanted = [(c.label_id, c.named) for c in counts]
         found = {key: self._names.get(key) for key in wanted}
         missing = [key for key, names in found.items() if names is None]
@@ -90,11 +90,11 @@ class LabelStore:
         return {label_id: names for (label_id, _), names in found.items() if names is not None}
 
     def ids(self, dataset: Dataset) -> dict[str, int]:
-        """Find the labels of a dataset by the normal form of their names, present and former."""
+        """Return a dataset's label ids by the normal form of their current and former names."""
         return ids_by_name(self.all_names(dataset.counts))
 
     def dataset_id(self, owner: str, label_id: int) -> int | None:
-        """Find the dataset that a label belongs to, or None when it is not the owner's."""
+        """Find the dataset of a label; None when the label is not the owner's."""
         try:
             row = LabelRow.get(label_id, consistent_read=True)
         except LabelRow.DoesNotExist:
@@ -102,7 +102,7 @@ class LabelStore:
         return int(row.dataset_id) if row.owner == owner else None
 
     def delete(self, label_ids: Sequence[int]) -> None:
-        """Delete label rows; missing ones are fine."""
+        """Delete the rows of labels; missing ones are ignored."""
         with LabelRow.batch_write() as batch:
             for label_id in label_ids:
                 batch.delete(LabelRow(label_id))
@@ -110,26 +110,26 @@ class LabelStore:
         self._names = {key: names for key, names in self._names.items() if key[0] not in gone}
 
     def view(self, dataset: Dataset) -> DatasetView:
-        """Join a dataset with the names of its labels."""
+        """Return a dataset with the names of its labels."""
         return self.views([dataset])[0]
 
     def views(self, datasets: Sequence[Dataset]) -> list[DatasetView]:
-        """Join datasets with the names of their labels, in one read."""
+        """Return datasets with the names of their labels."""
+        # One read for all labels is faster than one for each dataset.
         names = self.all_names(c for dataset in datasets for c in dataset.counts)
         return [DatasetView(dataset, _labels(dataset, names)) for dataset in datasets]
 
     def _read(self, keys: list[tuple[int, int]]) -> dict[tuple[int, int], NamesOfLabel]:
-        """Read names into memory."""
         if not keys:
             return {}
-        # What is dropped costs reads and nothing else.
+        # Dropped names are read again when they are needed.
         if len(self._names) > _CACHE_LIMIT:
             self._names = {}
         parts = [keys[start : start + _BATCH_KEYS] for start in range(0, len(keys), _BATCH_KEYS)]
         if len(parts) == 1:
             found = _read_names(keys)
         else:
-            # A list of datasets with many labels asks for hundreds: not one after the other.
+            # A list of datasets with many labels may need hundreds of reads.
             found = {}
             with ThreadPoolExecutor(min(_READS_AT_ONCE, len(parts))) as readers:
                 for names in readers.map(_read_names, parts):
@@ -147,7 +147,7 @@ def _read_names(keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], NamesO
     }
 
 
-def _fresh(label_id: int) -> LabelRow:
+def _read_row(label_id: int) -> LabelRow:
     """Read a label's row.
 
     Raises:
@@ -164,14 +164,15 @@ def _entries(row: LabelRow) -> list[tuple[int, str]]:
 
 
 def _names_at(row: LabelRow, fence: int) -> NamesOfLabel:
-    """Return the names that a label has under a fence."""
+    """Return the names that a label has once a fence is committed."""
     names = [str(row.name), *(name for given, name in _entries(row) if given <= fence)]
     others = (name for name in names if normal_form(name) != normal_form(names[-1]))
     return NamesOfLabel(names[-1], tuple(dict.fromkeys(others)))
 
 
 def _labels(dataset: Dataset, names: Mapping[int, NamesOfLabel]) -> tuple[Label, ...]:
-    """Name the committed labels of a dataset; one whose row is being deleted is left out."""
+    """Return the committed labels of a dataset with their names."""
+    # A label whose row is being deleted has no name and is left out.
     return tuple(
         Label(
             counts.label_id,

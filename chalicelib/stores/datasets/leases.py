@@ -1,7 +1,7 @@
-"""Ownership of a dataset while data is added, and the commits that its owner makes.
+"""Leases of datasets while data is added or changed, and the commits of their owners.
 
-The dataset's row is the one commit point: chunks beyond the committed counts do not exist for
-any reader, and a writer whose fence is no longer the row's cannot commit.
+The dataset's row is the only commit point. Readers ignore chunks beyond the committed counts, and a
+writer whose fence is not the row's any more cannot commit.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from chalicelib.stores.datasets.labels import owner_key
 
 @dataclass(frozen=True)
 class OwnedDataset:
-    """A dataset together with the lease under which it may be written."""
+    """A dataset, and the lease under which it may be changed."""
 
     dataset: Dataset
-    """The row as it was when the lease was taken."""
+    """The dataset when the lease was acquired."""
     lease: Lease
     """Fence and attempts."""
     upload: Upload
-    """The upload that is going on; empty for a single addition."""
+    """The running upload; empty for a single addition."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,18 @@ class Addition:
     counts: Sequence[LabelCounts]
     """Counts of all labels."""
     duplicates: int
-    """Duplicates left out so far."""
+    """Duplicates that were left out."""
     words_upload: int
-    """Words of source upload."""
+    """Words of the source `upload`."""
     words_feedback: int
-    """Words of source feedback."""
+    """Words of the source `feedback`."""
     bytes: int
-    """Bytes of the kept data."""
+    """Bytes of the stored data."""
 
 
 @translate_errors
 class DatasetLeases:
-    """Takes, renews and ends the ownership of a dataset's row."""
+    """Acquires, renews and ends the leases of datasets."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -69,18 +69,18 @@ class DatasetLeases:
     def acquire_upload(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> OwnedDataset | None:
-        """Own the upload's job; None when it is done, ended, or owned by another worker."""
+        """Acquire the job of an upload; None if it has ended or has another owner."""
         running = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == upload_id)
         row = DatasetRow(owner_key(account_id, family), dataset_id)
         return self._take(row, running, [DatasetRow.attempts.add(1)])
 
     def acquire_addition(self, dataset: Dataset) -> OwnedDataset | None:
-        """Own an available dataset for one addition; None when it is busy or not available."""
+        """Acquire an available dataset for one addition; None if it is busy or not available."""
         available = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return self._take(row_of(dataset), available, [])
 
     def renew(self, dataset: Dataset, lease: Lease) -> None:
-        """Keep the ownership for another lease.
+        """Extend the lease of an upload.
 
         Raises:
             LeaseLost: another worker owns it, or it is being deleted.
@@ -88,7 +88,7 @@ class DatasetLeases:
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
     def keep(self, dataset: Dataset, lease: Lease) -> None:
-        """Keep the ownership for another lease while an available dataset is changed.
+        """Extend the lease of a change to an available dataset.
 
         Raises:
             LeaseLost: another writer owns it, or it is being deleted.
@@ -96,7 +96,7 @@ class DatasetLeases:
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())])
 
     def put_upload(self, dataset: Dataset, lease: Lease, upload: Upload) -> None:
-        """Remember what this upload has fetched and reserved, for a later attempt.
+        """Save what the upload has downloaded and reserved, for a later attempt.
 
         Raises:
             LeaseLost: another worker owns it, or it is being deleted.
@@ -106,12 +106,12 @@ class DatasetLeases:
             DatasetRow.reserved_bytes.set(upload.size_bytes),
         ]
         if upload.labels:
-            # Before a label's row exists: a deletion finds it although no count names it.
+            # Before the labels' rows exist, so that a deletion finds rows that no count names.
             actions.append(_noted(upload.first_label, upload.labels))
         self._write(dataset, lease, actions, UPLOADING)
 
     def note_label(self, dataset: Dataset, lease: Lease, label_id: int) -> None:
-        """Remember that a label's row may exist, for the deletion to find.
+        """Record that a label's row may exist, so that a deletion finds it.
 
         Raises:
             LeaseLost: another writer owns it, or it is being deleted.
@@ -119,7 +119,7 @@ class DatasetLeases:
         self._write(dataset, lease, [_noted(label_id, 1)])
 
     def commit_upload(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
-        """End the upload with its new totals: SUCCEEDED and available.
+        """End the upload as SUCCEEDED, and commit its totals.
 
         Raises:
             LeaseLost: another worker owns it, or it is being deleted.
@@ -134,12 +134,12 @@ class DatasetLeases:
         self._write(dataset, lease, actions, UPLOADING, SUCCEEDED)
 
     def commit_addition(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
-        """End a single addition with its new totals.
+        """Commit the totals of a single addition, and end the lease.
 
         Raises:
             LeaseLost: another writer owns it, or it is being deleted.
         """
-        # The counts and the end of the lease in one write: readers see all of the addition or none.
+        # One write, so that readers see all of the addition or nothing.
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
         self._write(dataset, lease, actions)
 
@@ -167,7 +167,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_bytes(self, dataset: Dataset, lease: Lease, size_bytes: int) -> None:
-        """End a removal of picture files with the bytes that are left.
+        """Commit the remaining bytes after a removal of images, and end the lease.
 
         Raises:
             LeaseLost: another writer owns it, or it is being deleted.
@@ -179,7 +179,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """End a change of label names with the counts that show them.
+        """Commit the counts that show new label names, and end the lease.
 
         Raises:
             LeaseLost: another writer owns it, or it is being deleted.
@@ -192,7 +192,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def fail_upload(self, owned: OwnedDataset, message: str) -> None:
-        """End the upload as FAILED; data of before stays available.
+        """End the upload as FAILED; data of previous uploads stays available.
 
         Raises:
             LeaseLost: another worker owns it, or it is being deleted.
@@ -200,7 +200,7 @@ class DatasetLeases:
         actions = [
             DatasetRow.status.set(FAILED),
             DatasetRow.message.set(message),
-            # The first upload of a dataset leaves nothing that could be trained on.
+            # A failed first upload leaves no data to train on.
             DatasetRow.available.set(owned.upload.adds),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
             *self._ended(),
@@ -208,21 +208,19 @@ class DatasetLeases:
         self._write(owned.dataset, owned.lease, actions, UPLOADING, FAILED)
 
     def release(self, dataset: Dataset, lease: Lease) -> None:
-        """Give up the row after an addition that came to nothing."""
+        """End the lease after an addition that was not committed."""
         row = row_of(dataset)
-        # Refused where another owns the row by now, which is as good as released.
+        # A refusal means that another owner has the row, so the lease has ended, too.
         try_update(row, [DatasetRow.lease_until.set(0)], DatasetRow.fence == lease.fence)
 
     def fail_attempt(self, owned: OwnedDataset, error: str) -> None:
-        """Remember what broke this attempt; the next one begins when the lease has ended.
-
-        So a storage that is out of reach for a moment does not use up the attempts at once.
-        """
+        """Record the error of this attempt; the next one starts when the lease has expired."""
+        # The lease stays, so that a short outage of the storage does not use up all attempts.
         actions: list[Action] = [DatasetRow.last_error.set(error[:500])]
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def put_back(self, owned: OwnedDataset) -> None:
-        """Give an upload back that ran out of the time it was given, which is no failed attempt."""
+        """End the lease of an upload that ran out of time, which is not a failed attempt."""
         actions: list[Action] = [
             DatasetRow.lease_until.set(0),
             DatasetRow.attempts.set(max(0, owned.lease.attempts - 1)),
@@ -231,16 +229,16 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def discount(self, owned: OwnedDataset) -> None:
-        """Take an attempt back that ended because its lease was lost: nothing had broken."""
+        """Uncount an attempt that ended because it lost its lease, which is not a failure."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
-        # The owner of now has counted itself: at least that attempt stays.
+        # The current owner has counted itself, so at least that attempt stays.
         counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
-        """Take the lease when it is free; a repeated call recognises its own first write."""
+        """Acquire the lease if it is free; a retried call recognises its own first write."""
         owner = secrets.token_hex(8)
-        # The fence grows with the lease in one write, so no two owners ever share a fence.
+        # One write changes lease and fence, so no two owners ever have the same fence.
         now = to_milliseconds(self._clock())
         free = lease_is_over(DatasetRow.lease_until, now, self._longest)
         actions: list[Action] = [
@@ -250,7 +248,7 @@ class DatasetLeases:
             *more,
         ]
         if not try_update(row, actions, condition & free):
-            # Repeating must not count another attempt, so it is refused and looks who owns it.
+            # A retry must not count another attempt: it is refused, and then checks the owner.
             try:
                 row.refresh(consistent_read=True)
             except DatasetRow.DoesNotExist:
@@ -261,11 +259,9 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Write under the lease, in one of some statuses; to repeat the write is harmless.
-
-        The end of an upload names its own status too, so that a repeated call meets its first
-        write, and no owner turns an end whose reply was lost into another one.
-        """
+        """Write under the lease if the status is one of `statuses`. Idempotent."""
+        # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
+        # owner replaces a final status whose response was lost by another one.
         row = row_of(dataset)
         condition: Condition = DatasetRow.fence == lease.fence
         if statuses:
@@ -274,7 +270,6 @@ class DatasetLeases:
             raise LeaseLost
 
     def _totals(self, addition: Addition) -> list[Action]:
-        """List the changes of the totals."""
         return [
             DatasetRow.counts.set(dump_counts(addition.counts)),
             DatasetRow.duplicates.set(addition.duplicates),
@@ -285,7 +280,7 @@ class DatasetLeases:
         ]
 
     def _ended(self) -> list[Action]:
-        """List the changes that end an upload; its record stays for the deletion to find."""
+        # `upload` stays in the row, because the deletion needs it.
         return [
             DatasetRow.lease_until.set(0),
             DatasetRow.reserved_bytes.set(0),
@@ -296,11 +291,10 @@ class DatasetLeases:
         ]
 
     def _until(self) -> int:
-        """Return when a lease that is taken now ends, in milliseconds since 1970."""
         return to_milliseconds(self._clock()) + self._milliseconds
 
 
 def _noted(first: int, count: int) -> Action:
-    # Into a set, so that a repeated write notes nothing twice.
+    # A set, so that a retried write adds nothing twice.
     action: Action = DatasetRow.label_blocks.add({label_block(first, count)})
     return action

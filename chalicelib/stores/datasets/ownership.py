@@ -1,4 +1,4 @@
-"""Changes an available dataset under the lease of its row, one writer after the other."""
+"""Serialises changes to an available dataset by the lease of its row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
 
-# Longest wait for others who change the same dataset.
+# Longest wait for other writers of the same dataset.
 WAIT_SECONDS = 15.0
 _LONGEST_PAUSE_SECONDS = 0.1
 Done = TypeVar("Done")
@@ -22,7 +22,7 @@ Done = TypeVar("Done")
 
 @translate_errors
 class DatasetOwnership:
-    """Lets those who change a dataset wait for each other."""
+    """Makes writers of a dataset wait for each other."""
 
     def __init__(self, datasets: DatasetStore, leases: DatasetLeases) -> None:
         self._datasets = datasets
@@ -31,47 +31,48 @@ class DatasetOwnership:
     def while_owned(
         self,
         dataset: Dataset,
-        deed: Callable[[OwnedDataset], Done],
+        change: Callable[[OwnedDataset], Done],
         check: Callable[[Dataset], None] = check_changeable,
         wait_seconds: float = WAIT_SECONDS,
     ) -> Done:
-        """Do something once nobody else changes the dataset; the deed ends the lease itself.
+        """Run `change` under the lease of a dataset, as soon as the lease is free.
 
         Args:
-            dataset: whose row is owned meanwhile.
-            deed: takes the owned dataset as it is then.
-            check: refuses a dataset that will not be free for this.
-            wait_seconds: longest wait for others.
+            dataset: the dataset.
+            change: gets the dataset as it is then, and must end the lease when it succeeds.
+            check: raises for a dataset that cannot become free for this change.
+            wait_seconds: longest wait for other writers.
 
         Raises:
-            DatasetNotFound: it was deleted.
-            StorageUnavailable: others keep it busy.
+            DatasetNotFound: the dataset was deleted.
+            StorageUnavailable: other writers keep it busy.
         """
         deadline = time.monotonic() + wait_seconds
         while True:
             owned = self._leases.acquire_addition(dataset)
             if owned is not None:
                 try:
-                    return deed(owned)
-                # Another owner or a deletion came first: the row says which.
+                    return change(owned)
+                # Another owner or a deletion came first; the row read below says which.
                 except LeaseLost:
                     owned = None
                 except ServiceError:
-                    self._give_back(owned)
+                    self._release(owned)
                     raise
             current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
             if current is None:
                 raise DatasetNotFound(dataset.dataset_id)
-            # An upload may take minutes and a deletion gives nothing back: not worth the wait.
+            # Waiting is useless during an upload, which may take minutes, or a deletion.
             check(current)
             if time.monotonic() > deadline:
                 raise StorageUnavailable
-            # Drawn, so that who has waited for long has the same chance as who comes now.
+            # Random and not growing, so that a writer that has waited for long has the same chance
+            # as a new one.
             time.sleep(random.uniform(0, _LONGEST_PAUSE_SECONDS))
 
-    def _give_back(self, owned: OwnedDataset) -> None:
-        """End the lease after a failure; when that fails too, it ends by itself."""
+    def _release(self, owned: OwnedDataset) -> None:
         try:
             self._leases.release(owned.dataset, owned.lease)
         except StorageUnavailable:
+            # The lease expires anyway, and the caller's error is the one to report.
             return

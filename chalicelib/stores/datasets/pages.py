@@ -1,9 +1,9 @@
-"""Pages of an account's datasets by position: what stands before a page is counted, not read.
+"""Pages of an account's datasets by position; rows before a page are counted, not read.
 
-A count leaves nothing but a number on the wire, yet the table reads the rows for it. So where far
-pages begin is noted at the counter of their owner: the next page there reads its own rows, and at
-most `SPACING` before them. Datasets are added behind all others, since ids grow; a deletion moves
-what follows, and forgets the notes.
+A count transfers only a number, but DynamoDB still reads the counted rows. So the start of a far
+page is noted in the owner's counter row. The next far page reads its own rows, and counts at most
+`SPACING` rows before them. New datasets have the highest ids, so notes stay valid until a deletion,
+which clears them.
 """
 
 from __future__ import annotations
@@ -19,37 +19,38 @@ from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
-# Rows that are counted again for each page before a note is worth its write.
+# Rows that a page may count before noting its start is worth a write.
 SPACING = 100
-_MOST_NOTES = 1_000  # All notes lie in one row, which may have 400 kB.
-# The largest limit that the table takes.
+# All notes are in one row, which may have 400 kB.
+_MOST_NOTES = 1_000
+# The largest `Limit` that DynamoDB accepts.
 _MOST_COUNTED = 2**31 - 1
-# The longest that a function runs: whoever was given an id has written its row by then.
+# The longest run of a function. By then, a call that reserved an id has written its row.
 _SETTLED_MILLISECONDS = 15 * 60 * 1000
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Positions in the list of an owner."""
+    """Noted positions in an owner's list of datasets."""
 
     owner: str
     version: int
-    """How many deletions there were."""
+    """Number of deletions so far."""
     ids: Mapping[int, int]
-    """Ids of the datasets before these positions."""
+    """The id of the dataset before each noted position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the last place up to an offset: its position, and the id before it."""
+        """Return the last noted position up to an offset, and the id before it."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 
 def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[DatasetRow]:
-    """Read the rows at positions of a list.
+    """Read a page of an owner's list.
 
     Args:
-        owner: partition of the datasets.
+        owner: partition key of the datasets.
         offset: position of the first row, from 0.
-        count: rows to read.
+        count: number of rows.
         now: milliseconds since 1970.
     """
     places = _read_places(owner) if offset >= SPACING else _Places(owner, 0, {})
@@ -63,7 +64,7 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
         )
     )
     is_far = offset - position >= SPACING and len(places.ids) < _MOST_NOTES
-    # A row with a lower id may still be on its way while this one is young.
+    # While this row is young, a row with a lower id may still be written before it.
     is_settled = is_far and rows and rows[0].created_at < now - _SETTLED_MILLISECONDS
     if is_settled and not current_head_call():
         _note(places, offset, start)
@@ -71,18 +72,18 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
 
 
 def clear_places(owner: str) -> None:
-    """Forget where pages begin, after a row was deleted; may be repeated."""
+    """Delete the notes of an owner after a row was deleted. Idempotent."""
     actions = [CounterRow.value.add(1), CounterRow.places.remove()]
     CounterRow(f"places#{owner}").update(actions=actions)
 
 
 def delete_places(owner: str) -> None:
-    """Delete the places of an owner that is gone."""
+    """Delete the notes of an owner whose account was deleted."""
     CounterRow(f"places#{owner}").delete()
 
 
 def _skip(owner: str, before: int, count: int) -> int | None:
-    """Count rows behind an id; return the id of the last one, or None when there are fewer."""
+    """Skip rows after an id; return the id of the last one, or None if there are fewer."""
     while count:
         response = DatasetRow._get_connection().query(
             owner,
@@ -99,7 +100,7 @@ def _skip(owner: str, before: int, count: int) -> int | None:
 
 
 def _key(owner: str, dataset_id: int) -> dict[str, Any] | None:
-    """Make the key behind which a query begins; None for the beginning."""
+    """Return the key after which a query starts; None for the beginning."""
     return {"owner": {"S": owner}, "dataset_id": {"N": str(dataset_id)}} if dataset_id else None
 
 
@@ -113,7 +114,7 @@ def _read_places(owner: str) -> _Places:
 
 
 def _note(places: _Places, position: int, before: int) -> None:
-    """Note one more place, unless a dataset was deleted since the others were read."""
+    """Note one more position, unless a dataset was deleted since the notes were read."""
     ids = {str(place): known for place, known in sorted({**places.ids, position: before}.items())}
     unchanged = CounterRow.value == places.version
     if not places.version:
@@ -122,5 +123,5 @@ def _note(places: _Places, position: int, before: int) -> None:
     try:
         try_update(CounterRow(f"places#{places.owner}"), actions, unchanged)
     except PynamoDBException as error:
-        # The page is read; the next one counts again.
+        # The page itself was read; without the note, the next page counts again.
         log.error("place_not_noted", error)

@@ -1,4 +1,4 @@
-"""Receipts of uploads; the sort key begins with the time, so the newest come first."""
+"""Receipts of uploads; the sort key begins with the time, so a query finds the newest first."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from chalicelib.stores.aws.tables import ReceiptRow
 
 
 def receipt_key(receipt: Receipt) -> str:
-    """Sort key of a receipt; also the upload id that the dataset's row remembers."""
+    """Return the sort key of a receipt, which is also the upload id in the dataset's row."""
     return f"{to_milliseconds(receipt.created_at):013d}#{receipt.receipt_id}"
 
 
 def parse_receipt_key(key: str, dataset_id: int) -> Receipt:
-    """Make the empty receipt that a key stands for."""
+    """Return an empty receipt with the id and the time of a key."""
     milliseconds, _, receipt_id = key.partition("#")
     return Receipt(receipt_id, dataset_id, from_milliseconds(int(milliseconds)))
 
 
 @translate_errors
 class ReceiptStore:
-    """Reads and writes receipt rows."""
+    """Reads and writes the rows of receipts."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def put(self, receipt: Receipt, fence: int = 0) -> None:
-        """Write a receipt whole, unless a later owner of the upload has written it."""
+        """Write a receipt, unless a later owner of the upload has written it."""
         row = ReceiptRow(
             receipt.dataset_id,
             receipt_key(receipt),
@@ -47,7 +47,7 @@ class ReceiptStore:
             warnings=[asdict(warning) for warning in receipt.warnings],
             fence=fence,
         )
-        # Of two owners of one upload the later one tells what became of it.
+        # Of two owners of one upload, the later one knows the outcome.
         newest = ReceiptRow.fence.does_not_exist() | (ReceiptRow.fence <= fence)
         try_write(lambda: row.save(condition=newest))
 
@@ -59,7 +59,7 @@ class ReceiptStore:
         return [_load(row) for row in rows]
 
     def delete_all(self, dataset_id: int) -> None:
-        """Delete every receipt of a dataset."""
+        """Delete all receipts of a dataset."""
         rows = list(ReceiptRow.query(dataset_id, consistent_read=True))
         with ReceiptRow.batch_write() as batch:
             for row in rows:
@@ -67,7 +67,6 @@ class ReceiptStore:
 
 
 def _load(row: ReceiptRow) -> Receipt:
-    """Make the domain receipt of a row."""
     empty = parse_receipt_key(row.receipt_key, int(row.dataset_id))
     return Receipt(
         receipt_id=empty.receipt_id,
@@ -85,5 +84,4 @@ def _load(row: ReceiptRow) -> Receipt:
 
 
 def _load_warning(item: Mapping[str, Any]) -> UploadWarning:
-    """Make the domain warning of one that is stored."""
     return UploadWarning(item["code"], item["message"], int(item["count"]), tuple(item["places"]))

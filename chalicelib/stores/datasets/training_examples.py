@@ -1,4 +1,4 @@
-"""Reads the examples that a training uses, as they are committed when it begins."""
+"""Reads the examples that a training uses: those that are committed when it starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chalicelib.stores.examples.examples import ExampleStore
 
 
 class TrainingExamples:
-    """Collects examples and labels."""
+    """Reads the examples and labels of trainings."""
 
     def __init__(self, datasets: DatasetStore, labels: LabelStore, examples: ExampleStore) -> None:
         self._datasets = datasets
@@ -27,10 +27,10 @@ class TrainingExamples:
         self._examples = examples
 
     def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
-        """Return the dataset, and the global one that the model's request names.
+        """Return the dataset, and the global dataset if the model's request names one.
 
         Raises:
-            TrainingFailed: the global dataset is not there any more.
+            TrainingFailed: the global dataset was deleted.
         """
         global_id = model.request.param("withGlobalDatasetId")
         if global_id is None:
@@ -43,11 +43,11 @@ class TrainingExamples:
         return [dataset, global_dataset]
 
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
-        """Read the texts that the model's request names.
+        """Read the texts that a model is trained on.
 
         Args:
-            model: the run.
-            datasets: as `datasets` returned them, with the counts to be used.
+            model: the model with its request.
+            datasets: the result of `datasets`; its counts define which examples are used.
         """
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
         for used in datasets:
@@ -62,11 +62,11 @@ class TrainingExamples:
         return collected
 
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
-        """Read the pictures that the model's request names.
+        """Read the images that a model is trained on.
 
         Args:
-            model: the run.
-            datasets: as `datasets` returned them, with the counts to be used.
+            model: the model with its request.
+            datasets: the result of `datasets`; its counts define which examples are used.
         """
         labels: list[str] = []
         groups = PictureGroups(model.type)
@@ -81,7 +81,7 @@ class TrainingExamples:
     def _labelled(
         self, model: Model, dataset: Dataset, labels: list[str]
     ) -> Iterator[tuple[str, int, Example]]:
-        """Yield source, label and example of the committed examples, adding new labels."""
+        """Yield source, label index and example, and add names of new labels to `labels`."""
         places = {}
         for label in self._labels.view(dataset).labels:
             if label.name not in labels:

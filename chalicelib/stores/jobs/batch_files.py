@@ -1,7 +1,7 @@
-"""The objects of batches: input, parts, the results of parts, and the whole result.
+"""The objects of a batch in the bucket: input, parts, results of parts, and the final result.
 
-A part is named by its number, and so is its result: whoever does a part again writes the same
-bytes to the same place.
+The keys of a part and of its result contain the part's number. So a repeated part writes the same
+bytes to the same key.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ _RAW, _TEMPLATE, _PARTS, _RESULTS = "raw", "template", "parts/", "results/"
 
 
 class BatchFiles:
-    """Reads and writes them."""
+    """Reads and writes the objects of batches."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def put_input(self, batch: Batch, content: bytes) -> None:
-        """Keep the file that was sent in the call."""
+        """Store the file that was sent in the call."""
         self._artifacts.put(batch_prefix(batch.batch_id) + _RAW, content)
 
     def read_input(self, batch: Batch, target: BinaryIO) -> bool:
-        """Write that file into an open one; False when it is gone."""
+        """Copy the stored input into an open file; False when it was deleted."""
         return self._artifacts.get_file(batch_prefix(batch.batch_id) + _RAW, target)
 
     def put_template(self, batch: Batch, content: bytes) -> None:
-        """Keep the form template that was sent in the call."""
+        """Store the form template that was sent in the call."""
         self._artifacts.put(batch_prefix(batch.batch_id) + _TEMPLATE, content)
 
     def template(self, batch: Batch) -> bytes:
-        """Read that template.
+        """Read the stored form template.
 
         Raises:
-            StorageUnavailable: it is gone: the batch is over.
+            StorageUnavailable: it was deleted, because the batch has ended.
         """
         content = self._artifacts.get(batch_prefix(batch.batch_id) + _TEMPLATE)
         if content is None:
@@ -50,34 +50,34 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the lines of a part, and before them the files that they have.
+        """Write the lines of a part; before them their files, as one object.
 
         Args:
-            batch: whose.
-            number: of the part, from 0.
-            lines: taken one after the other, so that no more than one file is held in memory.
+            batch: the part's batch.
+            number: number of the part, from 0.
+            lines: consumed one at a time, so that memory holds one file at most.
 
         Returns:
-            How many lines there are; a part without lines is not written.
+            The number of lines; a part without lines is not written.
         """
         with tempfile.TemporaryFile() as file:
-            kept = [_put_aside(line, file).to_json() for line in lines]
+            kept = [_move_content(line, file).to_json() for line in lines]
             if file.tell():
                 file.seek(0)
                 self._artifacts.put_file(_contents_key(batch, number), file)
         if kept:
             content = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-            # Half of a surrogate pair stays what it is: the line is refused, not the part.
+            # Half of a surrogate pair is written as it is, so that only its line is refused later.
             self._artifacts.put(_part_key(batch, number), content.encode("utf-8", "surrogatepass"))
         return len(kept)
 
     def contents(
         self, batch: Batch, number: int, lines: Iterable[BatchLine]
     ) -> Iterator[tuple[BatchLine, bytes]]:
-        """Read the files of some lines of a part, one after the other.
+        """Yield lines of a part with their files, one at a time.
 
         Raises:
-            StorageUnavailable: they are gone: the batch is over.
+            StorageUnavailable: they were deleted, because the batch has ended.
         """
         with tempfile.TemporaryFile() as file:
             self._artifacts.get_file(_contents_key(batch, number), file)
@@ -90,7 +90,7 @@ class BatchFiles:
                 yield line, content
 
     def part(self, batch: Batch, number: int) -> list[BatchLine] | None:
-        """Read the lines of a part; None when it is gone."""
+        """Read the lines of a part; None when it was deleted."""
         content = self._artifacts.get(_part_key(batch, number))
         if content is None:
             return None
@@ -101,56 +101,57 @@ class BatchFiles:
         self._artifacts.put(_answers_key(batch, number), content)
 
     def delete_answers(self, batch: Batch, number: int) -> None:
-        """Delete the result of a part that came too late."""
+        """Delete the result of a part that finished after the batch had ended."""
         self._artifacts.delete(_answers_key(batch, number))
 
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
-        """Put the results of all parts that are answered together, in their order.
+        """Join the results of all finished parts in order, and write them as one object.
 
         Args:
-            batch: whose.
-            name: of the result.
-            head: what stands before the first line.
-            check: called now and then; raises to stop.
+            batch: the batch.
+            name: name of the result.
+            head: bytes before the first line.
+            check: called before each part of the upload; raises to stop.
 
         Returns:
-            The bytes of the result; no more than a piece of it is held in memory.
+            The result's size in bytes.
         """
-        pieces = _Pieces(self._answers(batch, head))
-        file = io.BufferedReader(pieces, 1 << 20)
+        # Streamed, because the result may be larger than the memory.
+        stream = _ChunkStream(self._answers(batch, head))
+        file = io.BufferedReader(stream, 1 << 20)
         self._artifacts.put_whole(batch_prefix(batch.batch_id) + name, file, check)
-        return pieces.taken
+        return stream.read_bytes
 
     def put_lines(self, batch: Batch, name: str, content: bytes, check: Callable[[], None]) -> int:
-        """Put a result that was made of the parts as a whole; returns its bytes."""
+        """Write a result that was computed from all parts; returns its size in bytes."""
         key = batch_prefix(batch.batch_id) + name
         self._artifacts.put_whole(key, io.BytesIO(content), check)
         return len(content)
 
     def delete_result(self, batch: Batch, name: str) -> None:
-        """Delete a result that nobody will see."""
+        """Delete a result that is not published."""
         self._artifacts.delete(batch_prefix(batch.batch_id) + name)
 
     def url(self, batch: Batch) -> str:
-        """Make a URL that gives out the result for 30 minutes."""
+        """Return a URL that serves the result for 30 minutes."""
         key = batch_prefix(batch.batch_id) + batch.result
         return self._artifacts.url(key, batch.file_name)
 
     def delete_work(self, batch: Batch, result: str) -> None:
-        """Delete everything but the result of this name; results of former attempts go, too."""
+        """Delete all objects except this result, also the results of previous attempts."""
         prefix = batch_prefix(batch.batch_id)
         keys = self._artifacts.keys(prefix)
         self._artifacts.delete_keys(key for key in keys if key != prefix + result)
 
     def delete(self, batch_id: str) -> None:
-        """Delete everything of a batch."""
+        """Delete all objects of a batch."""
         self._artifacts.delete_prefix(batch_prefix(batch_id))
 
     def answers(self, batch: Batch, number: int) -> bytes:
         """Read the result of a part.
 
         Raises:
-            StorageUnavailable: it is gone: another worker has cleared away meanwhile.
+            StorageUnavailable: another worker has deleted it meanwhile.
         """
         content = self._artifacts.get(_answers_key(batch, number))
         if content is None:
@@ -158,19 +159,18 @@ class BatchFiles:
         return content
 
     def _answers(self, batch: Batch, head: bytes) -> Iterator[bytes]:
-        """Yield the head and the results of the parts."""
         yield head
         for number in sorted(batch.numbers_done):
             yield self.answers(batch, number)
 
 
 def result_name(batch: Batch, mark: object) -> str:
-    """Return the name of a result, which no other owner writes."""
+    """Return the name of a result, which is different for each owner."""
     return f"result-{mark}.{batch.format}"
 
 
-def _put_aside(line: BatchLine, file: BinaryIO) -> BatchLine:
-    """Write the file of a line to the others, and note where it stands."""
+def _move_content(line: BatchLine, file: BinaryIO) -> BatchLine:
+    """Append a line's content to a file; return the line with offset and length instead."""
     if line.content is None:
         return line
     place = f"{file.tell()}+{len(line.content)}"
@@ -190,29 +190,28 @@ def _answers_key(batch: Batch, number: int) -> str:
     return f"{batch_prefix(batch.batch_id)}{_RESULTS}{number:05d}"
 
 
-class _Pieces(io.RawIOBase):
-    """Byte strings one after the other, as a file to read."""
+class _ChunkStream(io.RawIOBase):
+    """A readable file that consists of byte strings, one after the other."""
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
+    def __init__(self, chunks: Iterable[bytes]) -> None:
         super().__init__()
-        self._pieces = iter(pieces)
+        self._chunks = iter(chunks)
         self._rest = memoryview(b"")
-        self.taken = 0
-        """Bytes that were read so far."""
+        self.read_bytes = 0
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return that the stream can be read."""
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill as much of a buffer as there is; 0 at the end."""
+        """Fill a buffer, and return the number of bytes; 0 at the end."""
         while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
+            chunk = next(self._chunks, None)
+            if chunk is None:
                 return 0
-            self._rest = memoryview(piece)
+            self._rest = memoryview(chunk)
         count = min(len(target), len(self._rest))
         target[:count] = self._rest[:count]
         self._rest = self._rest[count:]
-        self.taken += count
+        self.read_bytes += count
         return count

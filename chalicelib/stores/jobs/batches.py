@@ -1,7 +1,7 @@
-"""Batches: their rows, moved forward by single conditional writes.
+"""Rows of batches, advanced by single conditional writes.
 
-The row is the one commit point. A part counts once it stands in `parts_done`, which is written
-after its result; nothing is added there once the status has become final.
+The row is the only commit point. A part counts as finished once it is in `parts_done`, which is
+written after its result. After the status is final, no part is added.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from chalicelib.stores.aws.tables import BatchRow
 from chalicelib.stores.jobs.exports import ENDED, OPEN
 from chalicelib.stores.jobs.row_leases import RowLease
 
-# What the rows of batches bear, in the table of exports.
+# Marks the rows of batches, which share the table of exports.
 KIND = "batch"
-# The sweep deletes rows with their files; the table's own expiry is for what it never reached.
+# The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
 _ROW_KEPT_SECONDS = 24 * 3600
 
 
 @translate_errors
 class BatchStore:
-    """Reads batches and moves them forward."""
+    """Reads and writes the rows of batches."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -56,7 +56,7 @@ class BatchStore:
             family=batch.family,
             name=batch.name,
             model_id=batch.model_id,
-            # Documents have none, and not every DynamoDB takes an empty text.
+            # Batches of documents have no model, and some emulators refuse an empty string.
             model_version=batch.model_version or None,
             request={
                 "kind": batch.kind,
@@ -75,11 +75,11 @@ class BatchStore:
             expires_at=until // 1000 + _ROW_KEPT_SECONDS,
             open=OPEN,
         )
-        # The id is random, so a refusal means that a repeated call met its own first write.
+        # The id is random, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=BatchRow.batch_id.does_not_exist()))
 
     def find(self, account_id: str, batch_id: str) -> Batch | None:
-        """Find a batch, also one whose time is over."""
+        """Find a batch, even if it has expired."""
         try:
             row = BatchRow.get(account_id, batch_id, consistent_read=True)
         except BatchRow.DoesNotExist:
@@ -87,7 +87,7 @@ class BatchStore:
         return _load(row) if row.kind == KIND else None
 
     def of_account(self, account_id: str) -> list[Batch]:
-        """List the batches of an account whose time is not over, the newest first."""
+        """List the batches of an account that have not expired, newest first."""
         now = to_milliseconds(self._clock())
         rows = BatchRow.query(
             account_id, consistent_read=True, filter_condition=BatchRow.kind == KIND
@@ -96,54 +96,54 @@ class BatchStore:
         return sorted(found, key=lambda batch: (batch.created_at, batch.batch_id), reverse=True)
 
     def acquire(self, batch: Batch) -> Batch | None:
-        """Own the step before or after the parts; None when it is over or owned by another."""
+        """Acquire the step before or after the parts; None if it has ended or has another owner."""
         row = _row(batch)
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
     def renew(self, batch: Batch) -> None:
-        """Keep such a step for another lease.
+        """Extend the lease of a step.
 
         Raises:
-            LeaseLost: another owns it, or the batch is over.
+            LeaseLost: another worker owns it, or the batch has ended.
         """
-        self._own(batch, self._lease.longer(_row(batch)))
+        self._own(batch, self._lease.renewal(_row(batch)))
 
     def release(self, batch: Batch) -> None:
-        """Let another take such a step up."""
+        """Release a step, so that another worker can resume it."""
         self._own(batch, [BatchRow.lease_until.set(0)])
 
     def count(self, batch: Batch, total: int, month: str) -> None:
-        """Note how many lines there are, and in which month their predictions are counted.
+        """Record the number of lines, and the month in which their predictions are counted.
 
         Raises:
-            LeaseLost: another owns the step, or the batch is over.
+            LeaseLost: another worker owns the step, or the batch has ended.
         """
-        # What is not counted has no month.
+        # OCR calls are not metered, so their batches have no month.
         counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
         self._own(batch, [BatchRow.total.set(total), counted])
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Note that the parts are written and predictions reserved.
+        """Record that the parts are written and the predictions reserved.
 
         Raises:
-            LeaseLost: another owns the step, or the batch is over.
+            LeaseLost: another worker owns the step, or the batch has ended.
         """
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
         self._own(batch, [*actions, *self._rested()])
 
     def start(self, batch: Batch) -> Batch | None:
-        """Let the parts of a prepared batch begin; None when they have, or it is over."""
+        """Set a prepared batch RUNNING; None when it is already, or has ended."""
         actions = [BatchRow.status.set(RUNNING), *self._progress()]
         is_ready = (BatchRow.status == QUEUED) & (BatchRow.is_prepared == True)  # noqa: E712 - a condition
         return self._moved(batch, actions, is_ready)
 
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
-        """Count a part as answered; None when it was counted before, or the batch is over.
+        """Record a finished part; None when it was recorded before, or the batch has ended.
 
         Args:
-            batch: which it is part of.
-            number: of the part, from 0.
-            failed: lines of it that have no answer.
+            batch: the part's batch.
+            number: number of the part, from 0.
+            failed: number of its lines without a prediction.
         """
         entry, token = part_entry(number, failed), secrets.token_hex(8)
         actions = [
@@ -152,20 +152,20 @@ class BatchStore:
             BatchRow.stalls.set(0),
             *self._progress(),
         ]
-        # A repeated call meets its own first write.
+        # A retried call meets its own first write, and must not take it for another worker's.
         is_new = ~BatchRow.parts_done.contains(entry) | (BatchRow.done_by == token)
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count that the parts had to be announced again; None when the batch is over."""
+        """Count another time that parts were announced again; None when the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._moved(batch, actions, BatchRow.status == RUNNING)
 
     def succeed(self, batch: Batch, result: str, size_bytes: int) -> Batch:
-        """End it as SUCCEEDED: from now on its result can be fetched.
+        """End the batch as SUCCEEDED; its result can be downloaded from then on.
 
         Raises:
-            LeaseLost: another owns the step, or the batch is over.
+            LeaseLost: another worker owns the step, or the batch has ended.
         """
         actions = [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
         self._own(batch, [*actions, *self._over(SUCCEEDED)], SUCCEEDED)
@@ -175,25 +175,25 @@ class BatchStore:
         return ended
 
     def fail(self, batch: Batch, message: str) -> Batch | None:
-        """End it as FAILED, whoever works on it; None when it was over before."""
+        """End the batch as FAILED, whether or not a worker owns it; None when it had ended."""
         actions = [BatchRow.message.set(message), *self._over(FAILED)]
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def cancel(self, batch: Batch) -> Batch | None:
-        """End it as CANCELLED; None when it was over before."""
-        # The lease stays: who prepares it may be about to reserve its predictions.
+        """End the batch as CANCELLED; None when it had ended."""
+        # The lease stays, because its owner may be about to reserve predictions.
         actions = self._over(CANCELLED, keeps_lease=True)
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
-        """Note that nothing is left to do; a result that was written meanwhile is shown."""
+        """Record that no work is left; a result that was written meanwhile becomes available."""
         actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
         if result:
             actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
         try_update(_row(batch), actions, BatchRow.open == OPEN)
 
     def delete(self, batch: Batch) -> None:
-        """Delete the row; a missing one is fine."""
+        """Delete the row; does nothing if it does not exist."""
         _row(batch).delete()
 
     def _progress(self) -> list[Action]:
@@ -201,11 +201,12 @@ class BatchStore:
         return [BatchRow.updated_at.set(now), BatchRow.nudged_at.set(now)]
 
     def _rested(self) -> list[Action]:
-        """Nobody owns it, and the parts are to be done: the sweep gives them its longer time."""
+        # Without attempts, the sweep waits its longer time before it announces the parts again.
         return [BatchRow.lease_until.set(0), BatchRow.attempts.set(0), *self._progress()]
 
     def _over(self, status: str, *, keeps_lease: bool = False) -> list[Action]:
-        """Say how it ended; where nobody clears away, the sweep finds it as one that died."""
+        # One attempt without a lease looks like a dead worker: if the cleanup does not happen, the
+        # sweep announces the batch again.
         ended: list[Action] = [
             BatchRow.status.set(status),
             BatchRow.attempts.set(1),
@@ -214,17 +215,17 @@ class BatchStore:
         return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
 
     def _own(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
-        """Write what the owner of a step says; an end may be written again, but not another.
+        """Write as the owner of a step; the same final status may be written again.
 
         Raises:
-            LeaseLost: another owns it, or the batch is over.
+            LeaseLost: another worker owns it, or the batch has ended otherwise.
         """
         mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
         if self._moved(batch, actions, mine) is None:
             raise LeaseLost
 
     def _moved(self, batch: Batch, actions: Iterable[Action], condition: Condition) -> Batch | None:
-        """Write under a condition; return what the row holds then, None when it was refused."""
+        """Write under a condition; return the changed batch, or None when it was refused."""
         row = _row(batch)
         return _load(row) if try_update(row, list(actions), condition) else None
 
@@ -234,7 +235,6 @@ def _row(batch: Batch) -> BatchRow:
 
 
 def _load(row: BatchRow) -> Batch:
-    """Make the domain batch of a row."""
     request = row.request
     return Batch(
         batch_id=row.batch_id,
@@ -246,7 +246,7 @@ def _load(row: BatchRow) -> Batch:
         kind=request["kind"],
         format=request["format"],
         count=request["count"],
-        # Rows of former versions are of texts.
+        # Rows of older versions have no type and are of texts.
         model_type=request.get("type") or KIND_TYPES[request["kind"]][0],
         reading=request.get("reading") or {},
         is_partial=request["partial"],

@@ -1,8 +1,8 @@
-"""What an account stores and has going on, counted by conditional writes of its row.
+"""Enforces the limits of stored bytes, running uploads and unused forms of each account.
 
-So calls at the same time cannot pass a limit together. The bytes are those of committed data and of
-uploads that are going on; they are counted anew from the datasets once a day, and before anything
-is refused, since a process that dies between two writes leaves a little too much.
+Conditional writes of the account's row count them, so simultaneous calls cannot exceed a limit
+together. The bytes include running uploads. They are recounted once a day, and before anything is
+refused, because a process that dies between two writes leaves the count slightly too high.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import AccountRow, UploadFormRow
 from chalicelib.stores.datasets.datasets import DatasetStore
 
-# Forms for large files that an account may hold unused.
+# Unused upload forms that an account may have.
 MAX_FORMS = 20
-# How often a change is tried again after another change came first.
+# Attempts to change the row: each fails only because another change came first.
 _TRIES = 20
-# A sum that is kept by additions alone would carry any error on for ever.
+# A sum that is only added to would keep every error for ever, so it is recounted daily.
 _RECOUNT_MILLISECONDS = 24 * 3600 * 1000
-# An upload may be noted so long before its dataset is written.
+# A reserved upload counts for this long before its dataset's row must exist.
 _YOUNG_MILLISECONDS = 60_000
 
 
 @translate_errors
 class CapacityStore:
-    """Reserves and frees what is limited for each account."""
+    """Reserves and releases the bytes, uploads and forms of accounts."""
 
     def __init__(
         self,
@@ -57,16 +57,16 @@ class CapacityStore:
     def reserve_upload(
         self, account_id: str, family: str, dataset_id: int, receipt_id: str, size_bytes: int
     ) -> None:
-        """Count an upload that is about to be accepted.
+        """Reserve a place and bytes for an upload that is about to be accepted.
 
         Raises:
-            TooManyOpen: the account has too many going on, or has no room for it.
+            TooManyOpen: too many uploads are running, or the account stores too much.
         """
         entry = str(OpenUpload(family, dataset_id, receipt_id, self._now(), size_bytes))
         row, uploads = AccountRow(account_id), AccountRow.uploads
         count = size(uploads)  # type: ignore[no-untyped-call]
         has_place = uploads.does_not_exist() | (count < self._max_open_uploads)
-        # A repeated call meets its own first write, and must not count twice.
+        # A retried call meets its own first write, and must not count twice.
         condition = self._has_capacity(size_bytes) & has_place & ~uploads.contains(entry)
         actions = [uploads.add({entry}), *_changed(size_bytes)]
         if try_update(row, actions, condition) or entry in self._recount(account_id):
@@ -75,17 +75,17 @@ class CapacityStore:
             self._refuse(account_id, size_bytes)
 
     def resize_upload(self, dataset: Dataset, size_bytes: int) -> None:
-        """Count an upload for what is kept of it, now that this is known.
+        """Replace an upload's reserved bytes by the bytes of its data, once they are known.
 
         Raises:
-            TooManyOpen: the account has no room for it.
+            TooManyOpen: the account would store too much.
         """
         is_recounted = False
         for _ in range(_TRIES):
             row = _read(dataset.account_id)
             before = _find(row, dataset.receipt_id)
             if row is None or before is None:
-                # Accepted by a version that did not count: found by the next count.
+                # An older version accepted the upload without counting; the next recount does.
                 return
             more, stored = size_bytes - before.size_bytes, int(row.stored_bytes or 0)
             if more > 0 and stored + more > self._max_stored_bytes:
@@ -101,7 +101,7 @@ class CapacityStore:
         raise StorageUnavailable
 
     def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
-        """Stop counting an upload that is over; what stays of one that failed is counted anew."""
+        """Remove an upload that has ended; its bytes stay counted if its data was stored."""
         try:
             entry = _find(_read(dataset.account_id), dataset.receipt_id)
             if entry is None:
@@ -113,14 +113,14 @@ class CapacityStore:
             noted = AccountRow.uploads.contains(str(entry))
             try_update(AccountRow(dataset.account_id), actions, noted)
         except PynamoDBException as error:
-            # A left-over: the next count finds it.
+            # The next recount removes the entry.
             log.error("capacity_not_released", error, dataset=dataset.dataset_id)
 
     def reserve_bytes(self, account_id: str, size_bytes: int) -> None:
-        """Count bytes that are about to be added.
+        """Reserve bytes that are about to be added.
 
         Raises:
-            TooManyOpen: the account has no room for them.
+            TooManyOpen: the account would store too much.
         """
         row, actions = AccountRow(account_id), _changed(size_bytes)
         if try_update(row, actions, self._has_capacity(size_bytes)):
@@ -130,24 +130,24 @@ class CapacityStore:
             self._refuse(account_id, size_bytes)
 
     def release_bytes(self, account_id: str, size_bytes: int) -> None:
-        """Stop counting bytes that are gone, or were never added."""
+        """Release bytes that were deleted or never added."""
         counted = AccountRow.stored_bytes >= size_bytes
         try:
             try_update(AccountRow(account_id), _changed(-size_bytes), counted)
         except PynamoDBException as error:
-            # Too much until the next count; what freed them has its own outcome.
+            # Not raised: the caller's work succeeded, and the next recount corrects the sum.
             log.error("capacity_not_released", error)
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
-        """Count a form for a large file, until it is used or dead.
+        """Count an upload form until it is used or has expired.
 
         Args:
-            account_id: who asks for it.
-            upload_id: of the form.
-            expires_at: when it dies, in milliseconds since 1970.
+            account_id: the account.
+            upload_id: id of the form.
+            expires_at: when the form expires, in milliseconds since 1970.
 
         Raises:
-            TooManyOpen: the account has as many unused ones as are allowed.
+            TooManyOpen: the account has the maximum number of unused forms.
         """
         entry, forms = f"{upload_id}.{expires_at}", AccountRow.forms
         count = size(forms)  # type: ignore[no-untyped-call]
@@ -164,7 +164,6 @@ class CapacityStore:
             )
 
     def _drop_forms(self, account_id: str) -> None:
-        """Forget the forms that were used or are dead."""
         row = _read(account_id)
         gone = {
             text for text in (row.forms if row else None) or () if self._is_over(account_id, text)
@@ -174,7 +173,7 @@ class CapacityStore:
             try_update(AccountRow(account_id), [action], AccountRow.forms.exists())
 
     def _is_over(self, account_id: str, form: str) -> bool:
-        """Tell whether a form is dead, or its file was used."""
+        """Return whether a form has expired or its file was used."""
         upload_id, _, expires_at = form.partition(".")
         if int(expires_at) <= self._now():
             return True
@@ -184,7 +183,7 @@ class CapacityStore:
             return False
 
     def _recount(self, account_id: str) -> frozenset[str]:
-        """Count anew what the account stores; return the uploads that are going on."""
+        """Recount the account's bytes from its datasets; return the entries of running uploads."""
         for _ in range(_TRIES):
             row = _read(account_id)
             version, noted = (row.room_version, row.uploads) if row else (None, None)
@@ -209,7 +208,7 @@ class CapacityStore:
         return frozenset()
 
     def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
-        """Yield the noted uploads that are going on, or are about to begin."""
+        """Yield the noted uploads that are running or about to start."""
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
         for text in noted:
             upload = OpenUpload.parse(text)
@@ -219,18 +218,18 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Require that so many bytes more are allowed, by a count that is not too old."""
-        room: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
+        """Require that the bytes fit, according to a recent recount."""
+        fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
-        both: Condition = room & recent
+        both: Condition = fits & recent
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Say which limit is reached.
+        """Raise the error of the limit that is reached.
 
         Raises:
-            TooManyOpen: always, unless there is room again.
-            StorageUnavailable: there is.
+            TooManyOpen: a limit is reached.
+            StorageUnavailable: no limit is reached any more.
         """
         row = _read(account_id)
         running = len((row.uploads if row else None) or ())
@@ -244,12 +243,11 @@ class CapacityStore:
         )
 
     def _now(self) -> int:
-        """Return the present moment in milliseconds since 1970."""
         return to_milliseconds(self._clock())
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Change the bytes, and the version that a count must find again."""
+    """Change the bytes, and the version that a simultaneous recount must find unchanged."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 
@@ -262,6 +260,5 @@ def _read(account_id: str) -> AccountRow | None:
 
 
 def _find(row: AccountRow | None, receipt_id: str) -> OpenUpload | None:
-    """Find the entry of an upload."""
     entries = map(OpenUpload.parse, (row.uploads if row else None) or ())
     return next((entry for entry in entries if entry.receipt_id == receipt_id), None)

@@ -1,4 +1,4 @@
-"""Deletion records; they outlive what they deleted."""
+"""Deletion records, which are stored longer than the objects that they describe."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import DeletionRow
 
-# Index key of a record whose job is not done; the sweep finds it by this.
+# Index key of an unfinished record, by which the sweep finds it.
 OPEN = "OPEN"
-_BEGUN = 0.01  # A progress above 0 tells a deletion that runs from one that waits.
+# Progress of a deletion that has just started, so that it differs from a waiting one.
+_BEGUN = 0.01
 
 
 @translate_errors
 class DeletionStore:
-    """Reads deletion records and moves them forward, never back."""
+    """Reads and writes deletion records; only `reopen` sets a record back."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -31,7 +32,7 @@ class DeletionStore:
         self._longest = longest_lease(self._milliseconds)
 
     def create(self, deletion: Deletion) -> Deletion:
-        """Write a QUEUED record, or return the one that is there already."""
+        """Write a QUEUED record, or return the existing one."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(
             deletion.account_id,
@@ -49,7 +50,7 @@ class DeletionStore:
         return self.find(deletion.account_id, deletion.deletion_id) or deletion
 
     def reopen(self, deletion: Deletion) -> None:
-        """Write a record as QUEUED, also where one has ended or is running: there is more to do."""
+        """Set a record to QUEUED, even if it runs or has ended, because there is more to delete."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         row.update(
@@ -64,12 +65,13 @@ class DeletionStore:
                 DeletionRow.updated_at.set(now),
                 DeletionRow.nudged_at.set(now),
                 DeletionRow.open.set(OPEN),
+                # The worker that runs now does not know of the new work, so it may not end the job.
                 DeletionRow.fence.add(1),
             ]
         )
 
     def find(self, account_id: str, deletion_id: str) -> Deletion | None:
-        """Find a deletion of an account."""
+        """Find a deletion of an account; None when there is none."""
         try:
             row = DeletionRow.get(account_id, deletion_id, consistent_read=True)
         except DeletionRow.DoesNotExist:
@@ -77,10 +79,8 @@ class DeletionStore:
         return _load(row)
 
     def acquire(self, account_id: str, deletion_id: str) -> Deletion | None:
-        """Own the job and set it RUNNING; None when it is done or owned by another.
-
-        Deleting twice is harmless, so the lease only saves work and needs no fence.
-        """
+        """Acquire the job and set it RUNNING; None if it is finished or has another owner."""
+        # Deleting twice is harmless, so the lease only saves work and needs no fence.
         now = to_milliseconds(self._clock())
         owner = secrets.token_hex(8)
         free = lease_is_over(DeletionRow.lease_until, now, self._longest)
@@ -97,10 +97,10 @@ class DeletionStore:
         return _load(row) if try_update(row, actions, unfinished) else None
 
     def report(self, deletion: Deletion, progress: float) -> None:
-        """Show how far a running deletion has come, and keep it for another lease."""
+        """Set the progress of a running deletion, and extend its lease."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
-        # A worker that was overtaken must not turn the shown progress back.
+        # A worker that lost its lease must not set the progress back.
         forward = (DeletionRow.status == RUNNING) & (DeletionRow.progress <= progress)
         actions: list[Action] = [
             DeletionRow.progress.set(progress),
@@ -109,21 +109,21 @@ class DeletionStore:
         try_update(row, actions, forward)
 
     def release(self, deletion: Deletion) -> None:
-        """Give the job back to the queue."""
+        """End the lease, so that another worker can resume the job."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         try_update(row, [DeletionRow.lease_until.set(0)], DeletionRow.status == RUNNING)
 
     def note_urls(self, deletion: Deletion, until: int) -> None:
-        """Remember when the last temporary URL dies, before the dataset's row goes."""
+        """Record when the last temporary URL expires, before the dataset's row is deleted."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
         try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> bool:
-        """End the job; the record waits while a temporary URL may still live.
+        """End the job; the record waits until the last temporary URL has expired.
 
         Returns:
-            True unless it was reopened meanwhile.
+            False when it was reopened meanwhile.
         """
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
@@ -136,11 +136,11 @@ class DeletionStore:
             DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
         ]
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
-        # Reopened meanwhile, there is more to do than this worker knows.
+        # A reopened record has a higher fence.
         return try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
-        """End the records whose last temporary URL has died; return how many."""
+        """End the records whose last temporary URL has expired; return their number."""
         now = to_milliseconds(self._clock())
         dead = DeletionRow.urls_until <= now
         actions: list[Action] = [
@@ -153,7 +153,7 @@ class DeletionStore:
         return sum(try_update(row, actions, still_waiting) for row in waiting)
 
     def nudge(self, older_than: int) -> list[Deletion]:
-        """Claim deletions that nobody owns and that were not nudged since a moment.
+        """Claim unassigned deletions whose job was last sent before a time.
 
         Args:
             older_than: milliseconds since 1970.
@@ -168,14 +168,13 @@ class DeletionStore:
         claimed = []
         for row in list(DeletionRow.open_index.query(OPEN, filter_condition=stale)):
             actions: list[Action] = [DeletionRow.nudged_at.set(now)]
-            # The index may show what has ended a moment ago; the row decides.
+            # The index is eventually consistent, so the condition on the row decides.
             if try_update(row, actions, unfinished):
                 claimed.append(_load(row))
         return claimed
 
 
 def _load(row: DeletionRow) -> Deletion:
-    """Make the domain deletion of a row."""
     return Deletion(
         deletion_id=row.deletion_id,
         account_id=row.account_id,

@@ -1,7 +1,7 @@
-"""Deliveries of events to webhooks: one row each, in the table of the exports.
+"""Deliveries of events to webhooks: one row each, in the table of exports.
 
-Their partition is that of the webhook, which no list of exports reads; the sort key begins with
-the time. They are in no backup and go by the table's TTL.
+Each webhook has a partition, which no list of exports reads; the sort key begins with the time.
+Backups skip the table, and its TTL deletes the rows.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import DeliveryRow
 
-# Partition of the index: what is not delivered yet, by when it is tried.
+# Index partition of unfinished deliveries, sorted by the time of the next attempt.
 OPEN = "DELIVERY"
-# A due delivery whose message was lost is announced again after so long.
+# After this time the message of a due delivery is regarded as lost and sent again.
 ANNOUNCED_AGAIN = timedelta(minutes=5)
-# Due deliveries that one sweep announces.
+# Due deliveries for which one sweep sends messages.
 ANNOUNCED_AT_ONCE = 500
+# Three times the longest attempt, so that a slow attempt is not repeated while it runs.
 _LEASE = timedelta(seconds=3 * DELIVERY_SECONDS)
 
 
 @translate_errors
 class DeliveryStore:
-    """Reads deliveries and moves them forward by single conditional writes."""
+    """Reads deliveries, and advances them by single conditional writes."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def create(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Note that a webhook is to be told of an event: now, or when it has rested."""
+        """Record a delivery of an event, due now or when the webhook's pause ends."""
         now = self._clock()
         due = max(hook.resting_until or now, now)
         delivery = Delivery(
@@ -72,7 +73,7 @@ class DeliveryStore:
             status=PENDING,
             created_at=to_milliseconds(now),
             updated_at=to_milliseconds(now),
-            # One whose message is lost is found by the sweep.
+            # If the message is lost, the sweep finds the row at this time.
             due_at=to_milliseconds(due if due > now else now + ANNOUNCED_AGAIN),
             expires_at=to_milliseconds(now + DELIVERY_KEPT) // 1000,
             open=OPEN,
@@ -81,7 +82,7 @@ class DeliveryStore:
         return delivery
 
     def newest(self, hook: Webhook) -> list[Delivery]:
-        """List the last deliveries of a webhook, the newest first."""
+        """List the last deliveries of a webhook, newest first."""
         rows = DeliveryRow.query(
             _owner(hook.account_id, hook.hook_id),
             scan_index_forward=False,
@@ -91,7 +92,7 @@ class DeliveryStore:
         return [_load(row) for row in rows]
 
     def acquire(self, account_id: str, hook_id: str, key: str) -> Delivery | None:
-        """Own a delivery for one attempt; None when it has ended or is owned by another."""
+        """Acquire a delivery for one attempt; None if it has ended or has another owner."""
         now, owner = self._clock(), secrets.token_hex(8)
         row = DeliveryRow(_owner(account_id, hook_id), key)
         is_over = lease_is_over(DeliveryRow.lease_until, to_milliseconds(now))
@@ -103,12 +104,12 @@ class DeliveryStore:
         return _load(row) if try_update(row, actions, _is_pending() & free) else None
 
     def wait(self, delivery: Delivery, due: datetime) -> None:
-        """Give a delivery back that is tried again at a moment, with what its attempt brought."""
+        """Record a failed attempt and the time of the next one, and end the lease."""
         actions = [DeliveryRow.due_at.set(to_milliseconds(due)), *self._outcome(delivery)]
         try_update(_row(delivery), actions, _is_pending())
 
     def end(self, delivery: Delivery, status: str) -> None:
-        """End a delivery, with what its last attempt brought."""
+        """End a delivery with the outcome of its last attempt."""
         actions = [
             DeliveryRow.status.set(status),
             DeliveryRow.open.remove(),
@@ -117,7 +118,7 @@ class DeliveryStore:
         try_update(_row(delivery), actions, _is_pending())
 
     def claim_due(self) -> list[Delivery]:
-        """Claim what is to be tried now, to announce it."""
+        """Claim the deliveries that are due, so that the caller sends their messages."""
         now = self._clock()
         due = DeliveryRow.due_at <= to_milliseconds(now)
         rows = DeliveryRow.open_index.query(OPEN, due, limit=ANNOUNCED_AT_ONCE)
@@ -128,7 +129,7 @@ class DeliveryStore:
         response = delivery.response
         return [
             DeliveryRow.attempts.set(delivery.attempts),
-            # Not every DynamoDB takes an empty text.
+            # Some emulators refuse an empty string.
             DeliveryRow.cause.set(delivery.cause) if delivery.cause else DeliveryRow.cause.remove(),
             DeliveryRow.response.remove()
             if response is None

@@ -1,7 +1,7 @@
-"""Tells the webhooks of an account what has happened: notes a delivery for each, and sends its job.
+"""Sends an account's events to its webhooks: records a delivery for each, and sends its job.
 
-Called after the write that made it happen. A failure is logged and never fails the work: what the
-event is about can be read at any time.
+Services call it after the write that the event reports. A failure is logged and never fails the
+work, because receivers can also read the reported state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chalicelib.stores.jobs.queues import DELETE, Queues
 
 
 class Events:
-    """Sends events on their way."""
+    """Creates and announces the deliveries of events."""
 
     def __init__(
         self, hooks: WebhookStore, deliveries: DeliveryStore, queues: Queues, clock: Clock
@@ -29,7 +29,7 @@ class Events:
         self._clock = clock
 
     def emit(self, account_id: str, event: str, **data: object) -> None:
-        """Tell whoever wants to know; `data` holds ids and states, never content."""
+        """Send an event to the webhooks that subscribe to it; `data` has ids and states only."""
         happened = WebhookEvent(account_id, event, self._clock(), data)
         message_id = f"msg_{derived_string_id(account_id, event, sorted(data.items()))}"
         try:
@@ -40,7 +40,7 @@ class Events:
             log.error("event_not_sent", error, account=account_id, type=event)
 
     def send(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Note a delivery and announce it; one to a webhook that rests waits for the sweep."""
+        """Record a delivery and send its job; the sweep sends it if the webhook is paused."""
         delivery = self._deliveries.create(hook, event, message_id)
         if delivery.due_at <= delivery.created_at:
             self.announce(delivery)

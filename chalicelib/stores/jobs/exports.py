@@ -1,7 +1,7 @@
-"""Exports: their rows, their files in the bucket, and who writes each.
+"""Exports: their rows, their leases and their files in the bucket.
 
-A file lies under the dataset's id, so that it goes with the dataset, and under the fence of the
-worker that wrote it, so that a stalled one overwrites nothing.
+The key of a file begins with the dataset's id, so that it is deleted with the dataset. It ends with
+the fence of the worker that wrote it, so that a stalled worker overwrites nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
 from chalicelib.stores.jobs.row_leases import RowLease
 
-# Partitions of the index: what the sweep announces again, and what it deletes.
+# Index partitions: rows that the sweep may announce again, and rows that it deletes.
 OPEN, ENDED = "OPEN", "ENDED"
-# The sweep deletes rows with their files; the table's own expiry is for what it never reached.
+# The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
 _ROW_KEPT_SECONDS = 24 * 3600
 
 
 @translate_errors
 class ExportStore:
-    """Reads exports and moves them forward by single conditional writes."""
+    """Reads exports, and advances them by single conditional writes."""
 
     def __init__(
         self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
@@ -59,7 +59,7 @@ class ExportStore:
             expires_at=until // 1000 + _ROW_KEPT_SECONDS,
             open=OPEN,
         )
-        # The id is random, so a refusal means that a repeated call met its own first write.
+        # The id is random, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
 
     def find(self, account_id: str, export_id: str) -> Export | None:
@@ -72,7 +72,7 @@ class ExportStore:
         return _load(row) if is_there else None
 
     def kept(self, account_id: str) -> list[Export]:
-        """List the exports of an account that are under way or can be fetched."""
+        """List the exports of an account that are in progress or can be downloaded."""
         now = to_milliseconds(self._clock())
         rows = ExportRow.query(
             account_id, consistent_read=True, filter_condition=ExportRow.kind.does_not_exist()
@@ -80,7 +80,7 @@ class ExportStore:
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
 
     def acquire(self, account_id: str, export_id: str) -> Export | None:
-        """Own the job and set it RUNNING; None when it is over, gone or owned by another."""
+        """Acquire the job and set it RUNNING; None if it has ended or has another owner."""
         row = ExportRow(account_id, export_id)
         try:
             row.refresh(consistent_read=True)
@@ -94,27 +94,27 @@ class ExportStore:
         return _load(row) if is_mine else None
 
     def renew(self, export: Export) -> None:
-        """Keep the job for another lease.
+        """Extend the lease.
 
         Raises:
-            LeaseLost: another worker owns it, or it is gone.
+            LeaseLost: another worker owns the job, or it was deleted.
         """
         row = ExportRow(export.account_id, export.export_id)
-        self._change(export, self._lease.longer(row))
+        self._change(export, self._lease.renewal(row))
 
     def release(self, export: Export, cause: str) -> None:
-        """Give the job back to the queue, remembering what broke this attempt."""
+        """End the lease, and record the error of this attempt."""
         self._change(export, [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)])
 
     def put_file(self, export: Export, file: BinaryIO) -> None:
-        """Write the file of an attempt; nobody sees it before `finish`."""
+        """Write the file of an attempt; it is available after `finish`."""
         self._artifacts.put_whole(_key(export), file, lambda: self.renew(export))
 
     def finish(self, export: Export, examples: int, size_bytes: int) -> None:
         """End the job as SUCCEEDED.
 
         Raises:
-            LeaseLost: another worker owns it, or it is gone.
+            LeaseLost: another worker owns the job, or it was deleted.
         """
         self._change(
             export,
@@ -130,25 +130,25 @@ class ExportStore:
         """End the job as FAILED.
 
         Raises:
-            LeaseLost: another worker owns it, or it is gone.
+            LeaseLost: another worker owns the job, or it was deleted.
         """
         self._change(export, [ExportRow.message.set(message), *self._ended(FAILED)], FAILED)
 
     def url(self, export: Export) -> str:
-        """Make a URL that gives out the file for 30 minutes."""
+        """Return a URL that serves the file for 30 minutes."""
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Claim exports and batches whose message seems to be lost, to announce them again.
+        """Claim exports and batches whose message seems lost, and delete expired exports.
 
         Args:
-            dead_before: of those whose worker is gone, what was announced before this moment, in
-                milliseconds since 1970.
-            announced_before: the same of those that nobody has begun, and of batches whose parts
-                make no progress.
+            dead_before: claim those whose worker died and that were announced before this time,
+                in milliseconds since 1970.
+            announced_before: the same for those that no worker has started, and for batches whose
+                parts make no progress.
 
         Returns:
-            Queue and job of each; exports whose time is over are deleted.
+            The queue and job of each claimed row.
         """
         now = to_milliseconds(self._clock())
         nudged = ExportRow.nudged_at
@@ -159,14 +159,14 @@ class ExportStore:
         unfinished = lost & (ExportRow.open == OPEN)
         actions: list[Action] = [ExportRow.nudged_at.set(now)]
         rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))
-        # A batch that is deleted unfinished would keep its predictions: it is ended first.
+        # An expired batch is not deleted here: its reserved predictions must be released first.
         late = [row for row in rows if row.due_at < now and row.kind is None]
         self._delete_all(late)
         waiting = [row for row in rows if row not in late]
         return [_job(row) for row in waiting if try_update(row, actions, unfinished)]
 
     def delete_expired(self) -> int:
-        """Delete the ended exports and batches whose time is over, with their files."""
+        """Delete the ended exports and batches that have expired, with their files."""
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 
@@ -177,7 +177,7 @@ class ExportStore:
         return len(rows)
 
     def delete(self, export: Export) -> None:
-        """Delete an export and every file of its attempts; a missing one is fine."""
+        """Delete an export with the files of all attempts; does nothing if it does not exist."""
         self._artifacts.delete_prefix(_files(export))
         ExportRow(export.account_id, export.export_id).delete()
 
@@ -190,10 +190,10 @@ class ExportStore:
         ]
 
     def _change(self, export: Export, actions: list[Action], ended: str = RUNNING) -> None:
-        """Write what the owner of the job says; an end may be written again, but not another.
+        """Write as the owner of the job; the same final status may be written again.
 
         Raises:
-            LeaseLost: another worker owns it, or it is gone.
+            LeaseLost: another worker owns the job, or it was deleted.
         """
         mine = (ExportRow.fence == export.fence) & ExportRow.status.is_in(RUNNING, ended)
         row = ExportRow(export.account_id, export.export_id)
@@ -210,19 +210,17 @@ def _key(export: Export) -> str:
 
 
 def _prefix(row: ExportRow) -> str:
-    """Return what the keys of all files of a row begin with."""
+    """Return the common prefix of the keys of a row's files."""
     return _files(_load(row)) if row.kind is None else batch_prefix(row.export_id)
 
 
 def _job(row: ExportRow) -> tuple[str, Job]:
-    """Return the queue and the job of a row."""
     if row.kind is None:
         return EXPORT, export_job(_load(row))
     return EMBED, batch_job(row.account_id, row.export_id)
 
 
 def _load(row: ExportRow) -> Export:
-    """Make the domain export of a row."""
     return Export(
         export_id=row.export_id,
         account_id=row.account_id,

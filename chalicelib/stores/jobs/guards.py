@@ -1,7 +1,7 @@
-"""Guard entries of trainings: at the dataset against its deletion, at the account as a limit.
+"""Guard entries of trainings: in the dataset's row against deletion, in the account's as a limit.
 
-An entry is written before its model's row and removed after the run has ended. Whoever dies in
-between leaves one behind, so an entry counts only while its model is open or it is young.
+An entry is written before its model's row and removed after the run has ended. A process that dies
+in between leaves an entry behind, so an entry counts only while its model is open or it is young.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class GuardStore:
         self._clock = clock
 
     def new(self, model_id: str) -> str:
-        """Make an entry for a run that is about to be asked for."""
+        """Return an entry for a run that is about to be queued."""
         return new_guard(model_id, self._now())
 
     def add_to_account(self, account_id: str, entry: str, limit: int) -> bool:
-        """Count a training against the account; False at the limit."""
+        """Count a training against the account's limit; False when the limit is reached."""
         if self._accounts.add_training(account_id, entry, limit):
             return True
         entries = self._accounts.training(account_id)
@@ -49,10 +49,10 @@ class GuardStore:
         return self._accounts.add_training(account_id, entry, limit)
 
     def guarding(self, dataset: Dataset) -> tuple[str, str] | None:
-        """Find a training that guards the dataset now, removing left-over entries.
+        """Find a training that guards the dataset, and remove stale entries.
 
         Returns:
-            Model id and status, or None when nothing guards it any more.
+            Its model id and status; None when no training guards the dataset.
         """
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         entries = current.training if current else frozenset()
@@ -61,16 +61,13 @@ class GuardStore:
         for entry in sorted(entries - stale):
             model_id = guard_model_id(entry)
             model = self._models.find(dataset.account_id, model_id)
-            # A young entry without an open model is a request that is about to queue it.
+            # A young entry without an open model belongs to a call that is about to queue it.
             is_open = model is not None and model.status in OPEN
             return model_id, model.status if model is not None and is_open else QUEUED
         return None
 
     def oldest(self, dataset: Dataset) -> int | None:
-        """Return when the oldest training was asked for that guards a dataset now, or None.
-
-        In milliseconds since 1970.
-        """
+        """Return the oldest guard's start in milliseconds since 1970; None without a guard."""
         if self.guarding(dataset) is None:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
@@ -78,16 +75,14 @@ class GuardStore:
         return min(map(guard_moment, entries), default=None)
 
     def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
-        """Remove entries at account and dataset; missing ones are fine."""
+        """Remove entries from account and dataset; missing ones are ignored."""
         entries = list(entries)
         self._datasets.remove_training(dataset, entries)
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Find the entries of a run that goes on, to be removed once it has ended.
-
-        Found before the end, because the entry of a retraining may be there right after it.
-        """
+        """Find the entries of a running run, which the caller removes after its end."""
+        # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)
         entries |= dataset.training if dataset else frozenset()
@@ -101,7 +96,6 @@ class GuardStore:
         self._accounts.remove_training(model.account_id, entries)
 
     def _left_over(self, account_id: str, entries: Iterable[str]) -> frozenset[str]:
-        """Find entries that outlived their training."""
         entries = list(entries)
         models = {guard_model_id(entry) for entry in entries}
         found = (self._models.find(account_id, model_id) for model_id in models)
@@ -116,5 +110,4 @@ class GuardStore:
         return frozenset(e for e in entries if is_left_over(e, open_models, now, moments))
 
     def _now(self) -> int:
-        """Return the present moment in milliseconds since 1970."""
         return to_milliseconds(self._clock())

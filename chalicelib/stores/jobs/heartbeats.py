@@ -11,11 +11,10 @@ from chalicelib.errors import LeaseLost, StorageUnavailable
 
 
 class Heartbeat:
-    """Renews every third of the lease; `check` tells its owner to stop once it is lost.
+    """Renews a lease every third of its duration; `check` raises once it is lost.
 
-    A worker that was stalled past its lease asks for it again at the next `check`: while nobody
-    else has taken the job, its work goes on where it stands, also where the answer takes longer
-    than a lease. What another has taken refuses the renewal, as it does every other write.
+    A worker that was stalled past its lease tries to renew it at the next `check`. That succeeds
+    unless another worker has acquired the job, which then refuses this and every other write.
     """
 
     def __init__(self, renew: Callable[[], None], lease_seconds: float) -> None:
@@ -35,29 +34,29 @@ class Heartbeat:
         self._thread.join()
 
     def check(self) -> None:
-        """Return while the lease is held.
+        """Check that the lease is held.
 
         Raises:
-            LeaseLost: another has it, or it has ended and cannot be renewed.
+            LeaseLost: another worker has it, or it has expired and cannot be renewed.
         """
         is_over = time.monotonic() >= self._valid_until
         if self._lost or (is_over and not self._try_to_renew()):
             raise LeaseLost
 
     def _run(self) -> None:
-        """Renew until stopped or lost."""
         while not self._lost and not self._stop.wait(self._lease_seconds / 3):
             self._try_to_renew()
 
     def _try_to_renew(self) -> bool:
-        """Renew once, and tell whether that was done; what does not answer is asked again later."""
+        """Renew once; return whether that succeeded."""
         try:
-            # Before the call: the lease counts from when it was written, not from the answer.
+            # Taken before the call, because the lease counts from its write, not its response.
             started = time.monotonic()
             self._renew()
         except LeaseLost:
             self._lost = True
         except StorageUnavailable:
+            # The lease may still be valid, so the next beat tries again.
             log.warning("heartbeat_failed")
         else:
             self._valid_until = started + self._lease_seconds

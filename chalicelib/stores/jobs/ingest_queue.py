@@ -1,4 +1,4 @@
-"""The waiting line of uploads: accounts in turn, those who pay before the others."""
+"""The queue of uploads: accounts take turns, and paying accounts go first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chalicelib.stores.jobs.turns import INGEST, INGEST_LANES, TurnStore, lane_o
 
 
 class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
-    """Announces uploads, and finds the one whose turn it is."""
+    """Announces uploads, and finds the next one to process."""
 
     def __init__(
         self,
@@ -34,12 +34,12 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Place a new upload behind what its account has waiting."""
+        """Return the turn of a new upload, after its account's waiting uploads."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 
     def announce(self, job: IngestJob, delay_seconds: int = 0) -> None:
-        """Send a message that an upload waits."""
+        """Send a message that an upload is waiting."""
         self._queues.send(queues.INGEST, job, delay_seconds)
 
     def _find(self, job: IngestJob) -> QueuedUpload | None:

@@ -1,4 +1,4 @@
-"""Sends jobs to the queues; a message holds ids only."""
+"""Sends jobs to the queues; a message contains ids only."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TRAIN_PAID = "train-paid"
 TRAIN_FREE = "train-free"
 DELETE = "delete"
 EXPORT = "export"
-# The bucket itself sends here when a file has arrived.
+# The bucket sends a message to this queue when a file has arrived.
 INCOMING = "incoming"
-# When a message comes again whose account has as many jobs running as it may, in seconds.
+# Seconds until a message is delivered again whose account has reached its limit of running jobs.
 CAPPED_SECONDS = 3
 
 
 def queue_name(settings: Settings, short: str) -> str:
-    """Full name of a queue."""
+    """Return the full name of a queue."""
     return f"{settings.name}-{short}"
 
 
@@ -38,16 +38,15 @@ class Queues:
 
         Args:
             short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE or EXPORT.
-            job: what the message names.
-            delay_seconds: how long it stays hidden, 0 to 900.
+            job: content of the message.
+            delay_seconds: seconds before workers can receive it, 0 to 900.
         """
         self._clients.sqs.send_message(
             QueueUrl=self._url(short), MessageBody=encode_job(job), DelaySeconds=delay_seconds
         )
 
     def _url(self, short: str) -> str:
-        """Look the queue's address up once."""
-        # The address never changes, and looking it up costs a call.
+        # A queue's URL never changes, and looking it up costs a call.
         if short not in self._urls:
             name = queue_name(self._settings, short)
             self._urls[short] = self._clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]

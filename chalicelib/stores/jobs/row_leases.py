@@ -1,4 +1,4 @@
-"""Who owns an export, or a step of a batch: both are rows of one table with the same lease."""
+"""Leases of exports and of steps of batches, which are rows of one table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chalicelib.stores.aws.tables import BatchRow, ExportRow
 
 
 class RowLease:
-    """Lends a row to one worker at a time; each owner raises its fence."""
+    """Gives a row to one worker at a time; each owner increases its fence."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock
@@ -27,21 +27,21 @@ class RowLease:
     def take(
         self, row: ExportRow | BatchRow, fence: int, attempts: int, more: Iterable[Action] = ()
     ) -> bool:
-        """Own a row that is not over; False when it is, or another owns it.
+        """Acquire a row; False when it has ended or has another owner.
 
         Args:
-            row: filled with what it holds then.
-            fence: that of the last owner, as it was read.
-            attempts: how often it was owned, as it was read.
-            more: what is written with it.
+            row: its key; afterwards it has the attributes as written.
+            fence: the fence of the last owner, as read before.
+            attempts: the number of attempts, as read before.
+            more: further changes of the same write.
         """
         kind, owner = type(row), secrets.token_hex(8)
         is_over = lease_is_over(kind.lease_until, to_milliseconds(self._clock()), self._longest)
         free = is_over & (kind.fence == fence)
         actions: list[Action] = [
-            *self.longer(row),
+            *self.renewal(row),
             kind.lease_owner.set(owner),
-            # Set, not added: a repeated call writes the same again.
+            # `set` instead of `add`, so that a retried call writes the same values.
             kind.attempts.set(attempts + 1),
             kind.fence.set(fence + 1),
             *more,
@@ -49,7 +49,7 @@ class RowLease:
         mine = free | (kind.lease_owner == owner)
         return try_update(row, actions, kind.status.is_in(QUEUED, RUNNING) & mine)
 
-    def longer(self, row: ExportRow | BatchRow) -> list[Action]:
-        """Return what keeps a row for another lease."""
+    def renewal(self, row: ExportRow | BatchRow) -> list[Action]:
+        """Return the changes that extend the lease of a row."""
         until = to_milliseconds(self._clock()) + self._milliseconds
         return [type(row).lease_until.set(until)]

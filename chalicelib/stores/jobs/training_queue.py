@@ -1,4 +1,4 @@
-"""The waiting line of trainings: accounts in turn, those who pay in a line of their own."""
+"""The queue of trainings: accounts take turns, and paying accounts have a separate lane."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.run_parts import part_key
 
-# How long a training runs before it may have to step aside, in seconds.
+# Seconds that a training runs before it may have to yield to another.
 TURN_SECONDS = 15.0
-# How long a training waits while none of its parts is done, in seconds; then it goes on itself.
+# Seconds that a training waits without progress of its parts; then it does them itself.
 PARTS_SECONDS = 300.0
-# How long another must have waited for that: until then an idle worker would have taken it.
+# A training yields only to one that has waited this long: before, an idle worker may start it.
 PATIENCE_MILLISECONDS = 5_000
 
 
 class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
-    """Announces trainings, and finds the one whose turn it is."""
+    """Announces trainings, and finds the next one to run."""
 
     def __init__(
         self,
@@ -43,25 +43,25 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Place a new training behind what its account has waiting."""
+        """Return the turn of a new training, after its account's waiting trainings."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:
-        """Send a message that a training waits."""
+        """Send a message that a training is waiting."""
         self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
 
     def put_back(self, model: Model, served_seconds: float) -> None:
-        """Let a training that is not finished wait for another turn."""
+        """Queue an unfinished training again, with a new turn."""
         turn = self.turn(model.account_id, is_paid=model.is_paid)
         self._leases.put_back(model, turn, served_seconds)
         self.announce(train_job(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
-        """Lend the lease of a training to its parts, and announce the first of them.
+        """Pause a training while workers do its parts; False when it has another owner.
 
-        In this order: a part that is done at once finds the training waiting. It counts as one that
-        runs, keeps its turn, and goes first when it is woken. False: it has another owner.
+        It still counts as running, and resumes first, because it keeps its turn.
         """
+        # Paused before its parts are announced, so that the worker of the last part can wake it.
         if not self._leases.put_back(model, model.turn, served_seconds, PARTS_SECONDS):
             return False
         try:
@@ -76,22 +76,23 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._queues.send(EMBED, train_part_job(model, part))
 
     def keep_waiting(self, model: Model, progress: float) -> None:
-        """Let a training wait on for its parts, and show how far they are."""
+        """Extend the pause of a training, and show the progress of its parts."""
         self._leases.pause_lease(model, PARTS_SECONDS, progress)
 
     def wake(self, model: Model) -> None:
-        """Let a training go on whose parts are done."""
+        """Resume a training whose parts are finished."""
         if self._leases.pause_lease(model, 0.0):
             self.announce(train_job(model))
 
     def must_yield(self, model: Model, served_seconds: float) -> bool:
-        """Tell whether a training waits that is paid for, or that had much less of a worker's time.
+        """Return whether a paid training waits, or one that has run for a much shorter time.
 
-        One that is paid for goes before a free one however long it is. Among equals, twice as long
-        between two changes each time: what they cost stays a small share.
+        A paid training goes before a free one, however long it is.
         """
         if served_seconds < TURN_SECONDS:
             return False
+        # Twice the other's time, so that trainings of equal length alternate ever more rarely and
+        # the cost of changing between them stays small.
         now = self._now()
         waiting = [other for lane in self._lanes_up_to(model.is_paid) for other in lane]
         return any(
@@ -110,10 +111,10 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return self._lanes_up_to(job.is_paid)
 
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
-        """List the trainings that have begun and the front of the others, those paid for first."""
-        begun = self._models.running()
+        """List the running and the next waiting trainings, by lane, paid ones first."""
+        running = self._models.running()
         return [
-            [*(model for model in begun if model.is_paid == lane), *self._models.queued(lane)]
+            [*(model for model in running if model.is_paid == lane), *self._models.queued(lane)]
             for lane in ((True,) if is_paid else (True, False))
         ]
 

@@ -1,8 +1,8 @@
-"""Finds the job whose turn it is, whichever message a worker has received.
+"""Finds the next job to start, whichever message a worker has received.
 
-A message says only that work waits. The worker that receives it takes the first job of its lanes
-that may begin, and the message's own job where no index shows it yet. What kinds of jobs there are,
-and how one is owned, is said beside this file. See chalicelib/domain/jobs/turns.py.
+A message only means that work is waiting. Its worker acquires the first job of its lanes that may
+start, or the message's own job if no index shows it yet. Subclasses define the kinds of jobs and
+how to acquire one; chalicelib/domain/jobs/turns.py defines the order.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Queued = TypeVar("Queued", bound=Job)
 
 
 class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
-    """One kind of jobs that accounts take turns at."""
+    """The queue of one kind of job, in which accounts take turns."""
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
-        """Keep what is needed.
+        """Set what all kinds of jobs need.
 
         Args:
-            turns: places jobs in their lanes.
-            queues: brings messages to workers.
-            clock: tells the time.
-            limit: jobs of one account that may run at the same time.
+            turns: assigns turns to jobs.
+            queues: sends messages to workers.
+            clock: returns the current time.
+            limit: number of jobs of one account that may run at the same time.
         """
         self._turns = turns
         self._queues = queues
@@ -43,33 +43,33 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def announce(self, job: Queued, delay_seconds: int = 0) -> None:
-        """Send a message that a job waits."""
+        """Send a message that a job is waiting."""
 
     @abstractmethod
     def _find(self, job: Queued) -> Waiting | None:
-        """Find the job of a message; None when it is over."""
+        """Find the job of a message; None when it has ended."""
 
     @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
-        """List the jobs that a message may stand for, those that run included, lane by lane."""
+        """List the jobs that a message's worker may start, and the running ones, by lane."""
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Own a job unless another worker was quicker, and move its lane on."""
+        """Acquire a job and advance its lane; None when another worker was faster."""
 
     def acquire(self, job: Queued) -> Owned | None:
-        """Own the job whose turn it is; None when there is none to begin.
+        """Acquire the next job; None when none may start.
 
         Args:
-            job: what a message said.
+            job: the job of the received message.
         """
         now, own = self._now(), self._waiting(job)
         if own is not None and not own.turn:
-            # Accepted by a version that knew no turns: it is older than all others.
+            # A job from a version without turns is older than all others.
             return self._own(own)
         lanes = self._lanes(job)
         running = running_jobs((waiting for lane in lanes for waiting in lane), now)
-        # A job that another worker is quicker to own is passed over, not waited for.
+        # A job that another worker acquires first is skipped, not waited for.
         for lane in lanes:
             for waiting in in_turn(lane, running, self._limit, now):
                 if owned := self._own(waiting):
@@ -77,23 +77,23 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         if own is None:
             return None
         if running[own.account_id] >= self._limit:
-            # Sent anew rather than failed: it is no attempt, and must never be given up.
+            # A new message instead of an error, so that it never counts as a failed attempt.
             self.announce(job, CAPPED_SECONDS)
             return None
-        # An index may be a moment late, and show nothing of a job that was just accepted.
+        # An index is eventually consistent, and may not show a job that was just accepted.
         return self._own(own)
 
     def own(self, job: Queued) -> Owned | None:
-        """Own the job of a message, whosever turn it is; None when it is over, or owned."""
+        """Acquire the job of a message regardless of turns; None if it has ended or an owner."""
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
     def is_over(self, job: Queued) -> bool:
-        """Tell whether the job of a message has ended, or what it was for is gone."""
+        """Return whether the job of a message has ended or its object was deleted."""
         return self._find(job) is None
 
     def remind(self, job: Queued) -> None:
-        """Announce the job of a message that was not what ran for it, if it still waits."""
+        """Announce a message's job again, if another job ran in its place and it still waits."""
         try:
             if self._waiting(job) is not None:
                 self.announce(job)
@@ -107,5 +107,4 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return found if is_waiting else None
 
     def _now(self) -> int:
-        """Return the present moment in milliseconds since 1970."""
         return to_milliseconds(self._clock())

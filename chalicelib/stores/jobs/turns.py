@@ -1,7 +1,8 @@
-"""Gives out turns: a lane's counter stands at the job that began last, an account's at its newest.
+"""Assigns turns to jobs (start-time fair queueing, see chalicelib/domain/jobs/turns.py).
 
-A new job is placed behind what its account has waiting and level with what is beginning now, so an
-account that sends a hundred jobs at once stands with the first of them before the others only.
+A lane's counter has the turn of the job that started last, an account's counter the turn of its
+newest job. A new job follows its account's waiting jobs, but never precedes the lane's counter. So
+of an account that sends a hundred jobs at once, only the first precedes other accounts' jobs.
 """
 
 from __future__ import annotations
@@ -16,30 +17,30 @@ INGEST, TRAIN = "ingest", "train"
 
 
 def lane_of(kind: str, *, is_paid: bool) -> str:
-    """Name the lane of a kind of job, INGEST or TRAIN, for an account that pays or does not."""
+    """Return the lane of a job of kind INGEST or TRAIN."""
     return f"{kind}-{'paid' if is_paid else 'free'}"
 
 
-# Where uploads wait; the first lane goes before the second.
+# Lanes of uploads; jobs of the first lane go before those of the second.
 INGEST_LANES = lane_of(INGEST, is_paid=True), lane_of(INGEST, is_paid=False)
-# Where trainings wait; the first lane goes before the second, and has workers of its own too.
+# Lanes of trainings; the first goes before the second and has separate workers, too.
 TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 
 @translate_errors
 class TurnStore:
-    """Counts turns, by lane and by account in a lane."""
+    """Counts turns per lane, and per account in a lane."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def take(self, lane: str, account_id: str) -> Turn:
-        """Place a new job of an account; a repeated call leaves a gap."""
+        """Assign a turn to a new job of an account; a retried call leaves a gap."""
         level = self._level(lane)
         row = _row(lane, account_id)
         while True:
-            # One of both conditions holds, unless another job of the account comes in between.
+            # One of the two conditions holds, unless another job of the account comes in between.
             if try_update(row, [CounterRow.value.add(1)], CounterRow.value >= level):
                 return Turn(lane, int(row.value))
             behind = CounterRow.value.does_not_exist() | (CounterRow.value < level)
@@ -47,26 +48,24 @@ class TurnStore:
                 return Turn(lane, level)
 
     def begin(self, turn: Turn) -> None:
-        """Note that a job begins; a lane never goes back."""
+        """Record that a job starts; a lane's counter never decreases."""
         earlier = CounterRow.value.does_not_exist() | (CounterRow.value < turn.number)
         try_update(_row(turn.lane), [CounterRow.value.set(turn.number)], earlier)
 
     def delete(self, account_id: str) -> None:
-        """Forget an account that is gone."""
+        """Delete the counters of a deleted account."""
         for lane in INGEST_LANES + TRAIN_LANES:
             _row(lane, account_id).delete()
 
     def _level(self, lane: str) -> int:
-        """Return the turn of the job that began last; a new lane begins at the present moment.
-
-        So the jobs of stacks that had no turns, which stand at the times when they were queued,
-        come first.
-        """
+        """Return the turn of the job that started last."""
         row = _row(lane)
         missing = CounterRow.value.does_not_exist()
         try:
             row.refresh(consistent_read=True)
         except CounterRow.DoesNotExist:
+            # A new lane starts at the current time. Jobs of older versions have their queueing
+            # time in place of a turn, so they go first.
             now = to_milliseconds(self._clock())
             if try_update(row, [CounterRow.value.set(now)], missing):
                 return now
