@@ -436,7 +436,7 @@ class _Gathering:
 
         artifacts = self._stores.artifacts
         try:
-            if self._rows.has_room:
+            if self._rows.has_space:
                 content = artifacts.get(key)
                 if content is not None:
                     self._take(dataset_id, key, read_shard(content), content)

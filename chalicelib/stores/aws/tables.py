@@ -181,7 +181,7 @@ class LabelRow(TableRow):
 
 
 class ExampleChunkRow(TableRow):
-    """Up to 100 examples of one label and source; the body lies in S3 when it is too long.
+    """Up to 100 examples of one label and source; a long body is in S3.
 
     Numbers below 0 are layouts of corrected sequences: minus the fence of the correction.
     Partition `7#places` holds labels by example id, `7#mended` the data that each correction

@@ -1,6 +1,6 @@
-"""Takes examples out of sequences and puts others in, in new chunks.
+"""Writes new chunks for sequences whose examples are removed, changed or added.
 
-Nothing is visible before the dataset's row names the new layouts.
+The new chunks become visible when the dataset's row names their layouts.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from chalicelib.stores.examples.examples import (
 from chalicelib.stores.examples.layouts import ChunkLayout
 
 _WRITES_AT_ONCE = 10
-# A layout notes so many digests that the index does not know; beyond, the index is made anew.
+# A layout lists at most this many digests that the index lacks; with more, the index is rebuilt.
 _MOST_UNINDEXED = 5 * STEP
 
 
 @dataclass
 class SequenceEdit:
-    """What changes in the examples of one label and source."""
+    """The changes to the examples of one label and source."""
 
     sequence: ExampleSequence
-    """As it is committed."""
+    """The committed sequence."""
     count: int
-    """How many examples are committed."""
+    """Number of committed examples."""
     removed: set[int] = field(default_factory=set)
-    """Ids of examples that leave it."""
+    """Ids of examples to remove."""
     added: list[Example] = field(default_factory=list)
-    """Examples that come, in any order; one may have an id that is removed."""
+    """Examples to add, in any order; one may have the id of a removed example."""
     dead: list[tuple[str, int]] = field(default_factory=list)
-    """Chunks and layouts that are not needed once the edit is committed."""
+    """Chunks and layouts that are unused after the commit."""
 
     @property
     def left(self) -> int:
-        """How many examples there will be."""
+        """Number of examples after the edit."""
         return self.count - len(self.removed) + len(self.added)
 
 
-class _Puts:
-    """Writes chunks side by side; all are written when its block ends without an error."""
+class _ParallelWriter:
+    """Writes chunks in parallel; all are written when its block ends without an error."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class _Puts:
         self._put_chunk = put_chunk
         self._waiting: list[Future[None]] = []
 
-    def __enter__(self) -> _Puts:
+    def __enter__(self) -> _ParallelWriter:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
@@ -76,7 +76,7 @@ class _Puts:
         count = -(-len(ordered) // CHUNK_EXAMPLES)
         written: list[tuple[int, int]] = []
         for place in range(count):
-            # Of equal size rather than full ones and a rest: all have room for what comes later.
+            # Chunks of equal size instead of full ones, so that later edits rarely split one.
             part = ordered[place * len(ordered) // count : (place + 1) * len(ordered) // count]
             put = self._writers.submit(self._put_chunk, sequence, number + place, part)
             self._waiting.append(put)
@@ -84,14 +84,13 @@ class _Puts:
         return written
 
     def wait(self) -> None:
-        """Wait for what is being written."""
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             one.result()
 
 
 class ChunkEditor:
-    """Writes what edits change."""
+    """Writes the chunks and layouts of edits."""
 
     def __init__(self, examples: ExampleStore, digests: DigestIndex) -> None:
         self._examples = examples
@@ -102,7 +101,7 @@ class ChunkEditor:
         """Write the chunks and layouts of edits under the fence of the dataset's owner.
 
         Raises:
-            LeaseLost: another owner writes this dataset now.
+            LeaseLost: another owner has written to the dataset.
         """
         touched = self._touched(edits)
 
@@ -110,16 +109,16 @@ class ChunkEditor:
             check()
             self._examples.put_chunk(sequence, number, part, fence)
 
-        # Two pools: an edit waits for its chunks.
+        # Two pools, because edits wait for chunks and would otherwise block each other.
         with (
             ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="correction") as editors,
             ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="chunks") as writers,
         ):
 
             def write(edit: SequenceEdit) -> None:
-                with _Puts(writers, put_chunk) as puts:
+                with _ParallelWriter(writers, put_chunk) as puts:
                     layout = self._layout(edit, touched[edit.sequence], puts)
-                # Last: a layout is whole or not there, and names no chunk that is not written.
+                # Last, so that a layout never names a chunk that is not written.
                 check()
                 self._examples.put_layout(edit.sequence, layout, fence)
 
@@ -127,7 +126,7 @@ class ChunkEditor:
                 pass
 
     def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
-        """Tell for each sequence in which chunks, by number, its changed ids stand."""
+        """Return the changed ids of each sequence by the number of their chunk."""
         sought = [
             SoughtExample(edit.sequence, edit.count, number)
             for edit in edits
@@ -138,12 +137,14 @@ class ChunkEditor:
             found[one.sequence][part.number].add(one.example_id)
         return found
 
-    def _layout(self, edit: SequenceEdit, touched: dict[int, set[int]], puts: _Puts) -> ChunkLayout:
+    def _layout(
+        self, edit: SequenceEdit, touched: dict[int, set[int]], puts: _ParallelWriter
+    ) -> ChunkLayout:
         """Write the chunks of one edit; return their layout."""
         sequence = edit.sequence
         before = self._examples.layout(sequence)
         start, number = before.tail(edit.count)
-        # The tail's number is in use only if something stands in it.
+        # The last chunk's number is in use only if the chunk has examples.
         free = number + (edit.count > start)
         added = {example.example_id: example for example in edit.added}
         chunks: list[tuple[int, int]] = []
@@ -155,10 +156,10 @@ class ChunkEditor:
                 if place not in read:
                     chunks.append(place[1:])
                     continue
-                # Under a new number: whoever reads by the old layout still finds the old chunk.
+                # A new number, so that readers of the old layout still find the old chunk.
                 edit.dead.append((sequence.key, place[1]))
                 kept = [e for e in read[place] if e.example_id not in edit.removed]
-                # Where its id belongs, since examples are searched by halves of growing ids.
+                # Inserted by id, because readers search a sequence by binary search over ids.
                 kept += [added[i] for i in touched[place[1]] if i in added]
                 chunks += puts.put(sequence, free, kept)
                 free += -(-len(kept) // CHUNK_EXAMPLES)
@@ -171,7 +172,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Tell what the index of digests will not know; it is made anew where that is much."""
+        """Return whether the index stays usable, and the examples that it will lack."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)
@@ -187,7 +188,7 @@ class ChunkEditor:
 
 
 def _placed(layout: ChunkLayout, count: int) -> list[tuple[int, int, int]]:
-    """List position, number and size of every chunk of a sequence."""
+    """Return position, number and size of each chunk of a sequence."""
     placed, position = [], 0
     for part in layout.blocks(0, count):
         placed.append((position, part.number, part.size))

@@ -1,12 +1,12 @@
-"""Finds an equal example among many without reading them: digests beside the dataset, in order.
+"""Finds an example by its digest without reading all examples.
 
-The index is one object for each label and source that has many: a head, then digest and id of each
-example, sorted by digest. Digests are spread evenly, so an entry stands where its digest says, give
-or take a few hundred entries, and one short range of the object holds it. An id stays true when an
-example is moved within its label; whoever follows an entry looks whether the example is there.
+The index of a label and source with many examples is one object: a header, then digest and id of
+each example, sorted by digest. Digests are distributed evenly, so an entry is within a few hundred
+entries of its expected position, and one short range of the object contains it. Ids stay valid when
+an example moves within its label. Readers verify that the example exists.
 
-The head tells for which layout of the label's chunks the index knows the first examples, and how
-many. A correction lists in its layout what the index does not know.
+The header says for which layout of the chunks, and up to which position, the index is complete. A
+correction lists in its layout the examples that the index lacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
-# So many examples are read one by one; an index is made, or grows, when there are more.
+# Up to this many examples are read directly; with more, the index is created or extended.
 STEP = 100
 _HEAD_BYTES = 24
 _DIGEST_BYTES = 8
@@ -32,18 +32,18 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """What an index knows of a sequence."""
+    """The part of a sequence that an index covers."""
 
     entries: int
-    """Entries of the object, 0 where there is none."""
+    """Entries of the object; 0 without an object."""
     end: int
-    """It knows all examples before this position, with `unindexed`."""
+    """Index and `unindexed` have all examples before this position."""
     unindexed: tuple[Entry, ...] = ()
-    """Examples before `end` that the object may not have."""
+    """Examples before `end` that the object may lack."""
 
 
 class DigestIndex:
-    """Looks examples up by digest; grows where it is asked, and after uploads."""
+    """Finds examples by digest; lookups and uploads extend it."""
 
     def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
         self._examples = examples
@@ -51,23 +51,24 @@ class DigestIndex:
         self._search = ExampleSearch(examples)
 
     def find(self, sequence: ExampleSequence, count: int, digest: bytes) -> Example | None:
-        """Find the example of a digest among the committed ones of a sequence.
+        """Find a committed example of a sequence by its digest.
 
         Args:
             sequence: label and source.
-            count: how many are committed.
-            digest: as `Example.digest`.
+            count: number of committed examples.
+            digest: the value of `Example.digest`.
         """
         return self.find_all(sequence, count, [digest]).get(digest)
 
     def find_all(
         self, sequence: ExampleSequence, count: int, digests: Sequence[bytes]
     ) -> dict[bytes, Example]:
-        """Find the examples of digests among the committed ones of a sequence; many read all."""
+        """Find committed examples of a sequence by their digests."""
+        # For many digests, reading all examples is cheaper than one lookup each.
         if count <= STEP or len(digests) > STEP:
             examples = self._examples.read(sequence, 0, count)
             wanted = frozenset(digests)
-            # Backwards, so that the first of equal ones is what stays.
+            # Reversed, so that the first of equal examples wins.
             return {e.digest: e for e in reversed(examples) if e.digest in wanted}
         known = self.known(sequence)
         behind = self._examples.read(sequence, known.end, count - known.end)
@@ -78,12 +79,12 @@ class DigestIndex:
         for digest in digests:
             ids += self._ids(sequence, known.entries, digest)
         sought = [SoughtExample(sequence, count, number) for number in dict.fromkeys(ids)]
-        # The entry holds a part of the digest only; and an example may have been corrected.
+        # An entry has only a part of the digest, and the example may have been corrected since.
         found = (example for _, example in self._search.find(sought).values())
         return {example.digest: example for example in found if example.digest in digests}
 
     def known(self, sequence: ExampleSequence) -> Known:
-        """Tell what the index knows of a sequence."""
+        """Return which part of a sequence the index covers."""
         head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
         entries, indexed_layout, end = (
             int.from_bytes(head[at : at + 8], "big") for at in range(0, _HEAD_BYTES, 8)
@@ -97,19 +98,20 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add examples that are committed where the index ends; elsewhere a later call does.
+        """Add committed examples to the index, if they follow its last one.
 
         Args:
             sequence: label and source.
-            start: position of the first.
-            entries: of all from there on.
+            start: position of the first example.
+            entries: entries of all examples from there on.
         """
+        # Otherwise a later lookup extends the index.
         known = self.known(sequence)
         if known.end == start and not known.unindexed:
             self._add(sequence, start + len(entries), entries)
 
     def remove(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
-        """Take entries out of the index of a label."""
+        """Remove entries from the index of a label."""
         entries = {_packed(entry) for entry in gone}
         before = self._artifacts.get(_key(sequence))
         if before is None:
@@ -120,18 +122,18 @@ class DigestIndex:
             self._artifacts.put(_key(sequence), head + b"".join(kept))
 
     def _add(self, sequence: ExampleSequence, end: int, entries: Sequence[Entry]) -> None:
-        """Write the index anew with more entries; it then knows all before a position."""
+        """Rewrite the index with more entries, so that it covers all before `end`."""
         before = self._artifacts.get(_key(sequence)) or b""
         grown = sorted({*_entries(before), *map(_packed, entries)})
         head = b"".join(number.to_bytes(8, "big") for number in (len(grown), sequence.layout, end))
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids of examples of a digest, as far as the index tells."""
+        """Return the ids that the index has for a digest."""
         sought = digest[:_DIGEST_BYTES]
-        # Digests are spread evenly: the value of one tells about where it stands, in one read.
+        # Digests are distributed evenly, so the value of one predicts its position.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES
-        # Three standard deviations of where the entry may stand; seldom more are needed.
+        # Three standard deviations of the position, so that one read is nearly always enough.
         reach = 8 + math.ceil(1.5 * math.sqrt(count))
         while count:
             first, last = max(0, middle - reach), min(count, middle + reach)

@@ -1,7 +1,7 @@
-"""Tells whether a dataset has an example of some name, without reading all of them each time.
+"""Checks whether a name is in use in a dataset, without reading all examples each time.
 
-The digests of names are collected once, kept in memory and, when they are many, beside the dataset;
-afterwards only what was added is read, until the dataset is corrected.
+The digests of names are collected once and cached in memory; a large index is also written to the
+bucket. Afterwards only new examples are read, until the dataset is corrected.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from chalicelib.stores.examples.examples import (
     sequence_of,
 )
 
-# Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions.
+# Bytes of a name's digest. With a million names, a check is wrong once in 10^13 times.
 DIGEST_BYTES = 8
-# Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have.
+# Datasets whose names stay in memory; the largest possible dataset needs 8 MB.
 KEPT_DATASETS = 8
-# Member of the stored header; existing files have this name.
+# Member of the stored header; existing objects use this name.
 _LAST_CORRECTION = "mended"
-# Names that only memory knows before they are written to the bucket.
+# New names in memory after which the index is written to the bucket again.
 SAVE_NAMES = 5_000
 
 
 @dataclass(frozen=True)
 class _Index:
-    """Names of the first examples of each sequence."""
+    """The names of the first examples of each sequence."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How many examples of each sequence are in it, by `source#label`."""
+    """Number of indexed examples by `source#label`."""
     digests: bytes = b""
-    """Digests of their names, one after the other, in no order."""
+    """Concatenated digests of their names, unsorted."""
     saved: int = 0
-    """How many of them the bucket has."""
+    """Number of digests that the object in the bucket has."""
     last_correction: int = 0
-    """Fence of the last correction that they include."""
+    """Fence of the last correction that the index includes."""
 
     @property
     def size(self) -> int:
@@ -54,14 +54,14 @@ class _Index:
     def has(self, name: str) -> bool:
         digest = _digest(name)
         place = self.digests.find(digest)
-        # A hit that is not aligned spans two digests: it is none.
+        # A match that is not aligned spans two digests and does not count.
         while place % DIGEST_BYTES > 0 and place != -1:
             place = self.digests.find(digest, place + 1)
         return place != -1
 
 
 class ExampleNames:
-    """Names in use by dataset."""
+    """Finds out which names are in use in a dataset."""
 
     def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
         self._examples = examples
@@ -74,19 +74,20 @@ class ExampleNames:
         self._current(dataset)
 
     def has(self, dataset: Dataset, name: str) -> bool:
-        """Tell whether a committed example of the dataset has this name; its owner asks."""
+        """Return whether a committed example has this name; the caller owns the dataset."""
         index = self._current(dataset)
         if index.size - index.saved >= SAVE_NAMES:
-            # Only an owner writes: the dataset's deletion waits for owners, then finds the object.
+            # Only an owner writes the object, so that a deletion, which waits for owners, finds it.
             self._artifacts.put(_key(dataset.dataset_id), _dump(index))
             index = replace(index, saved=index.size)
             self._keep(dataset.dataset_id, index)
         return index.has(name)
 
     def _current(self, dataset: Dataset) -> _Index:
-        """Bring the index up to the committed counts."""
+        """Return the index, extended to the committed counts."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
         if index.last_correction != dataset.last_correction:
+            # A correction may have removed or renamed any example, so the index starts over.
             index = _Index(last_correction=dataset.last_correction)
         for stretches in batches(_missing(dataset, index)):
             counts, digests = dict(index.counts), [index.digests]
@@ -98,7 +99,6 @@ class ExampleNames:
         return index
 
     def _load(self, dataset_id: int) -> _Index:
-        """Read what was written beside the dataset; empty when nothing was."""
         content = self._artifacts.get(_key(dataset_id))
         if content is None:
             return _Index()
@@ -116,7 +116,7 @@ class ExampleNames:
 
 
 def _missing(dataset: Dataset, index: _Index) -> Iterator[ExampleRange]:
-    """List the committed examples that are not in an index, chunk by chunk."""
+    """Yield the committed examples that an index lacks, by chunk."""
     for counts in dataset.counts:
         for source in SOURCES:
             sequence = sequence_of(dataset.dataset_id, source, counts)

@@ -14,17 +14,17 @@ class LabelRange:
     """The committed examples of one label and source."""
 
     sequence: ExampleSequence
-    """Where they are."""
+    """The sequence of the examples."""
     label: Label
     """Their label."""
     count: int
-    """How many."""
+    """Number of examples."""
 
 
 def label_ranges(
     view: DatasetView, sources: Sequence[str], labels: Sequence[Label]
 ) -> list[LabelRange]:
-    """List the sequences of labels and sources in list order."""
+    """Return the sequences of sources and labels in the order of the list."""
     counts = {c.label_id: c for c in view.dataset.counts}
     return [
         LabelRange(
@@ -40,12 +40,12 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Cut some positions out of ranges laid end to end.
+    """Yield the parts of ranges that cover positions of the whole list.
 
     Args:
-        ranges: in list order.
+        ranges: all ranges of the list, in order.
         start: the first position, from 0.
-        count: how many positions.
+        count: number of positions.
     """
     position, end = 0, start + count
     for one in ranges:

@@ -1,8 +1,7 @@
-"""Which labels an example may stand in, by its id, so that nobody looks through all of them.
+"""Finds the possible labels of an example by its id, without searching all labels.
 
-A row for each 500 ids holds pairs of id and label. They are hints: whoever follows one looks
-whether the example is there, so a pair is written before its example is committed, and stays when
-that comes to nothing.
+A row per 500 ids has pairs of id and label. They are hints, which readers verify. So a pair is
+written before its example is committed, and stays if the commit fails.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.examples import batches, places_key
 
-# Ids of one row: 10 kB where all of them belong to one dataset.
+# Ids per row, which is 10 kB if all of them belong to one dataset.
 BLOCK_IDS = 500
 
 
 @translate_errors
 class ExamplePlaces:
-    """Notes and finds the labels of examples."""
+    """Stores and finds the possible labels of examples."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def note(self, dataset_id: int, examples: Iterable[Example]) -> None:
-        """Note the labels of examples."""
+        """Store the labels of examples."""
         pairs = defaultdict(set)
         for example in examples:
             pair = f"{example.example_id}:{example.label_id}"
@@ -40,7 +39,7 @@ class ExamplePlaces:
             ExampleChunkRow(places_key(dataset_id), block).update(actions)
 
     def find(self, dataset_id: int, ids: Sequence[int]) -> Mapping[int, set[int]]:
-        """Return the labels that may hold each of these examples."""
+        """Return the labels that may have each of these examples."""
         found: dict[int, set[int]] = {number: set() for number in ids}
         blocks = sorted({number // BLOCK_IDS for number in ids})
         for part in batches((places_key(dataset_id), block) for block in blocks):
@@ -51,7 +50,7 @@ class ExamplePlaces:
         return found
 
     def remove(self, dataset_id: int, ids: Iterable[int]) -> None:
-        """Take out all that is noted of examples that are gone."""
+        """Delete the entries of deleted examples."""
         gone = frozenset(ids)
         blocks = sorted({number // BLOCK_IDS for number in gone})
         for part in batches((places_key(dataset_id), block) for block in blocks):

@@ -1,4 +1,4 @@
-"""Finds examples by their ids where only label and source are known: ids ascend within these."""
+"""Finds examples of a label and source by id; ids are in ascending order within a sequence."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from chalicelib.stores.examples.layouts import ChunkPart
 
 @dataclass(frozen=True)
 class SoughtExample:
-    """An example that may stand in a sequence, or belong there."""
+    """An id to look up in a sequence."""
 
     sequence: ExampleSequence
-    """Where it may be."""
+    """The sequence."""
     count: int
-    """How many examples are committed there."""
+    """Number of its committed examples."""
     example_id: int
-    """Its id."""
+    """The id."""
 
 
 class ExampleSearch:
-    """Looks for many examples side by side: each round of reads halves what is left of all."""
+    """Finds many examples at once by binary search; one batch of reads is one step of all."""
 
     def __init__(self, examples: ExampleStore) -> None:
         self._examples = examples
 
     def find(self, sought: Sequence[SoughtExample]) -> dict[int, tuple[ExampleSequence, Example]]:
-        """Find examples, by id, with the sequences that hold them; others are not there."""
+        """Find examples by id, with their sequences; unknown ids are absent."""
         places = self.places(sought)
         wanted: dict[ExampleRange, list[int]] = {}
         for one, (start, block) in places.items():
@@ -43,11 +43,11 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Tell in which block each example stands, or would have to be put.
+        """Find the block in which each example is, or belongs by its id.
 
         Returns:
-            Position of the block's first example, and the block: the last one that begins with no
-            later id, or the first one. Nothing for sequences without examples.
+            The block and the position of its first example. It is the last block that does not
+            start with a higher id, or else the first block. Empty sequences have no result.
         """
         blocks = self._blocks(sought)
         left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}
@@ -71,7 +71,7 @@ class ExampleSearch:
     def _blocks(
         self, sought: Sequence[SoughtExample]
     ) -> dict[ExampleSequence, list[tuple[int, ChunkPart]]]:
-        """List the blocks of every sequence with the positions at which they begin."""
+        """Return the blocks of each sequence with their start positions."""
         found: dict[ExampleSequence, list[tuple[int, ChunkPart]]] = {}
         for one in sought:
             if one.sequence not in found and one.count > 0:

@@ -1,8 +1,8 @@
 """Examples in chunks of 100 by dataset, source and label.
 
-A chunk is one compressed value, so that a page of 100 costs one read. Committed counts lie in
-the dataset's row: a chunk may hold examples beyond them, which no reader sees and the next
-writer overwrites. Which chunk a position lies in: chalicelib/stores/examples/layouts.py
+A chunk is one compressed value, so that a page of 100 examples costs one read. The dataset's row
+has the committed counts. A chunk may have further examples, which readers ignore and the next
+writer overwrites. chalicelib/stores/examples/layouts.py maps positions to chunks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, ChunkPart, load_layout
 
-# Longest body that lies in the row; a longer one lies in the bucket.
+# A longer body is stored in the bucket, because a row may have 400 kB.
 MAX_BODY_BYTES = 300_000
-_BATCH_KEYS = 100  # BatchGetItem takes no more.
+# BatchGetItem accepts no more keys.
+_BATCH_KEYS = 100
 Item = TypeVar("Item")
-# So many are written side by side: each is a conditional write, which no batch can hold.
+# With this many chunks they are written in parallel, because a batch write has no conditions.
 _MANY_CHUNKS = 50
 _WRITES_AT_ONCE = 10
 _KEPT_LAYOUTS = 2_000
@@ -47,7 +48,7 @@ class ExampleSequence:
     label_id: int
     """Label of the examples."""
     layout: int = 0
-    """Fence of the correction that laid them out; 0 if position // 100 is the chunk."""
+    """Fence of the correction that wrote the layout; 0 if the chunk is position // 100."""
 
     @property
     def key(self) -> str:
@@ -57,24 +58,24 @@ class ExampleSequence:
 
 @dataclass(frozen=True)
 class ExampleRange:
-    """Neighbouring examples of one sequence; whoever asks knows that they are committed."""
+    """Consecutive committed examples of one sequence."""
 
     sequence: ExampleSequence
-    """Where they are."""
+    """The sequence."""
     start: int
-    """Position of the first, from 0."""
+    """Position of the first example, from 0."""
     count: int
-    """How many."""
+    """Number of examples."""
 
 
 def sequence_of(dataset_id: int, source: str, counts: LabelCounts) -> ExampleSequence:
-    """Name the examples of one source that a label's counts count."""
+    """Return the sequence of a source and of the label of `counts`."""
     return ExampleSequence(dataset_id, source, counts.label_id, counts.layout(source))
 
 
 @translate_errors
 class ExampleStore:
-    """Reads and writes chunks."""
+    """Reads and writes chunks of examples."""
 
     def __init__(self, clients: Clients, artifacts: ArtifactStore) -> None:
         clients.bind_tables()
@@ -84,19 +85,18 @@ class ExampleStore:
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
     ) -> bytes:
-        """Write one chunk whole, unless a later owner of the dataset has written it.
+        """Write one chunk, unless a later owner of the dataset has written it.
 
         Returns:
-            The digests of its examples, one after the other.
+            The concatenated digests of its examples.
 
         Raises:
-            LeaseLost: a later owner wrote this chunk.
+            LeaseLost: a later owner has written this chunk.
         """
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
         if len(body) > MAX_BODY_BYTES:
-            # With the fence in its name, a stalled owner cannot replace its successor's body
-            # either.
+            # The fence in the key keeps a stalled owner from replacing its successor's body.
             row.artifact = (
                 f"{dataset_prefix(sequence.dataset_id)}chunks/"
                 f"{sequence.source}-{sequence.label_id}-{number}-{fence}"
@@ -106,21 +106,21 @@ class ExampleStore:
             row.body = body
         row.first = examples[0].example_id if examples else None
         row.digests = digests = b"".join(example.digest for example in examples)
-        # A stalled owner must not overwrite what its successor has written.
+        # A stalled owner must not overwrite its successor's chunk.
         free = ExampleChunkRow.fence.does_not_exist() | (ExampleChunkRow.fence <= fence)
         if not try_write(lambda: row.save(condition=free)):
             raise LeaseLost
         return digests
 
     def read(self, sequence: ExampleSequence, start: int, count: int) -> list[Example]:
-        """Read examples by position within a sequence; the caller knows how many there are."""
+        """Read committed examples of a sequence by position."""
         return self.read_many([ExampleRange(sequence, start, count)])[0]
 
     def read_many(self, stretches: Sequence[ExampleRange]) -> list[list[Example]]:
-        """Read several stretches at once, each as a list of its own, in their order."""
+        """Read several ranges at once; return a list of examples for each, in order."""
         layouts = self._read_layouts(stretch.sequence for stretch in stretches)
         blocks = [
-            # A layout that is gone was deleted with its dataset a moment ago.
+            # A missing layout was deleted with its dataset a moment ago.
             list(layouts.get(s.sequence, PLAIN).blocks(s.start, s.start + max(0, s.count)))
             for s in stretches
         ]
@@ -138,7 +138,7 @@ class ExampleStore:
     def read_all(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
     ) -> Iterator[Example]:
-        """Read every committed example of a source, label by label, in order."""
+        """Yield the committed examples of a source, label by label, in order."""
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
             for sequence, block in found:
@@ -146,12 +146,12 @@ class ExampleStore:
                 yield from examples[block.skip : block.skip + block.size]
 
     def digests(self, dataset_id: int, source: str, counts: Iterable[LabelCounts]) -> set[bytes]:
-        """Collect the digests of the committed texts of these labels and one source."""
+        """Return the digests of the committed texts of labels and one source."""
         digests: set[bytes] = set()
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
             for sequence, block in found:
-                # Behind the committed count lies what came to nothing.
+                # Digests beyond the committed count are of additions that failed.
                 packed = bytes(chunks[sequence.key, block.number].digests or b"")
                 packed = packed[: (block.skip + block.size) * DIGEST_BYTES]
                 digests.update(
@@ -160,7 +160,7 @@ class ExampleStore:
         return digests
 
     def layout(self, sequence: ExampleSequence) -> ChunkLayout:
-        """Return where the examples of a sequence lie.
+        """Return the chunk layout of a sequence.
 
         Raises:
             LeaseLost: the dataset was changed since, or is being deleted.
@@ -171,14 +171,14 @@ class ExampleStore:
         return found
 
     def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
-        """Write a layout, which counts once the dataset's row names its fence."""
+        """Write a layout, which is valid once the dataset's row names its fence."""
         row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
-        # Needs no condition: only the owner of this fence writes under this number.
+        # No condition, because only the owner of this fence writes under this number.
         row.body = layout.dump()
         row.save()
 
     def first_ids(self, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Return the id of the first example of each of these chunks."""
+        """Return the id of the first example of each chunk."""
         found: dict[tuple[str, int], int] = {}
         for part in batches(keys):
             wanted = ["sequence", "number", "first"]
@@ -188,7 +188,7 @@ class ExampleStore:
                 for row in rows
                 if row.first is not None
             }
-        # Chunks of an earlier version do not tell.
+        # Chunks of older versions lack the attribute, so their examples are read.
         old = [key for key in keys if key not in found]
         for part in batches(old):
             for key, row in self._chunks(part).items():
@@ -196,13 +196,13 @@ class ExampleStore:
         return found
 
     def read_chunks(self, keys: Sequence[tuple[str, int]]) -> Iterator[Example]:
-        """Read all that chunks hold, whatever is committed of it; layouts hold none."""
+        """Yield all examples of chunks, committed or not; layouts have none."""
         for part in batches([key for key in keys if key[1] >= 0]):
             for (key, _), row in self._chunks(part).items():
                 yield from self._examples(row, int(key.rpartition("#")[2]))
 
     def delete_chunks(self, keys: Sequence[tuple[str, int]]) -> None:
-        """Delete chunks and layouts that nobody reads any more."""
+        """Delete chunks and layouts that have no readers any more."""
         for part in batches(keys):
             rows = list(ExampleChunkRow.batch_get(part, consistent_read=True))
             self._artifacts.delete_keys(str(row.artifact) for row in rows if row.artifact)
@@ -211,17 +211,16 @@ class ExampleStore:
                     batch.delete(row)
 
     def delete(self, sequences: Iterable[ExampleSequence]) -> None:
-        """Delete every chunk row of sequences, committed or not."""
+        """Delete all chunks of sequences, committed or not."""
         _delete_rows(sequence.key for sequence in sequences)
 
     def delete_notes(self, dataset_id: int) -> None:
-        """Delete what is noted of a dataset's examples beside their chunks."""
+        """Delete the places, replaced data and correction receipts of a dataset."""
         _delete_rows(key(dataset_id) for key in (places_key, traces_key, corrections_key))
 
     def _all_blocks(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
     ) -> Iterator[tuple[ExampleSequence, ChunkPart]]:
-        """List the blocks of whole sequences."""
         wanted = [(sequence_of(dataset_id, source, c), c.count(source)) for c in counts]
         layouts = self._read_layouts(sequence for sequence, _ in wanted)
         for sequence, count in wanted:
@@ -234,7 +233,6 @@ class ExampleStore:
         block: ChunkPart,
         chunks: Mapping[tuple[str, int], ExampleChunkRow],
     ) -> list[Example]:
-        """Take a block out of the chunks that were read."""
         row = chunks.get((sequence.key, block.number))
         examples = self._examples(row, sequence.label_id) if row else []
         return examples[block.skip : block.skip + block.size]
@@ -242,7 +240,7 @@ class ExampleStore:
     def _read_layouts(
         self, sequences: Iterable[ExampleSequence]
     ) -> dict[ExampleSequence, ChunkLayout]:
-        """Return the layouts of sequences; those that are read stay in memory."""
+        """Return the layouts of sequences, and cache the ones that were read."""
         wanted = set(sequences)
         found = {one: self._layouts.get(one) if one.layout else PLAIN for one in wanted}
         missing = {(one.key, -one.layout): one for one, layout in found.items() if layout is None}
@@ -251,8 +249,8 @@ class ExampleStore:
                 found[missing[row.sequence, int(row.number)]] = load_layout(row.body)
         known = {one: layout for one, layout in found.items() if layout is not None}
         if missing:
-            # Never changed once they are written. A new mapping, for other threads read the old
-            # one.
+            # A written layout never changes, so it can be cached. The mapping is replaced, not
+            # changed, because other threads read it.
             kept = self._layouts if len(self._layouts) < _KEPT_LAYOUTS else {}
             self._layouts = kept | {one: known[one] for one in missing.values() if one in known}
         return known
@@ -265,12 +263,12 @@ class ExampleStore:
         body = row.body
         if body is None:
             body = self._artifacts.get(str(row.artifact))
-        # A body that is gone was deleted with its dataset a moment ago.
+        # A missing body was deleted with its dataset a moment ago.
         return _load(body or zlib.compress(b"[]"), label_id)
 
 
 def places_key(dataset_id: int) -> str:
-    """Partition key of the rows that tell the labels of examples by id."""
+    """Return the partition key of the rows that list the labels of examples by id."""
     return f"{dataset_id}#places"
 
 
@@ -286,7 +284,8 @@ def corrections_key(dataset_id: int) -> str:
 
 
 def _delete_rows(keys: Iterable[str]) -> None:
-    """Delete the rows of partitions in as few calls as there may be; their bodies are not read."""
+    """Delete all rows of partitions."""
+    # Only the keys are read, because bodies would make the reads slow.
     named = ["sequence", "number"]
     with ExampleChunkRow.batch_write() as batch:
         for key in keys:
@@ -296,7 +295,7 @@ def _delete_rows(keys: Iterable[str]) -> None:
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Group chunks, or keys of chunks, by what one read may ask for."""
+    """Group items into lists of the size that one batch read accepts."""
     batch = []
     for item in items:
         batch.append(item)
@@ -308,13 +307,13 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def _dump(examples: Sequence[Example]) -> bytes:
-    """Pack examples; level 1 is fast and texts shrink well all the same."""
+    # Level 1 is fast, and texts compress well with it, too.
     rows = [_row(example) for example in examples]
     return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
 
 
 def _row(example: Example) -> list[object]:
-    """List what a chunk holds of an example; only a box needs more than four members."""
+    """Return the stored members of an example: four, and four more if it has a box."""
     row: list[object] = [
         example.example_id,
         to_milliseconds(example.created_at),
@@ -326,7 +325,6 @@ def _row(example: Example) -> list[object]:
 
 
 def _load(body: bytes, label_id: int) -> list[Example]:
-    """Unpack examples."""
     return [
         Example(
             example_id,
@@ -341,12 +339,12 @@ def _load(body: bytes, label_id: int) -> list[Example]:
 
 
 class ChunkWriter:
-    """Writes behind the committed counts; nothing is visible until those are committed.
+    """Writes examples after the committed ones; they are visible once the counts are committed.
 
     Args:
-        examples: where chunks are written.
+        examples: store of the chunks.
         dataset_id: dataset of the examples.
-        fence: of the owner's lease.
+        fence: fence of the owner's lease.
         counts: committed counts by label id, in label order.
         check: called before each write; raises when the writer must stop.
         source: `upload` or `feedback`.
@@ -369,18 +367,18 @@ class ChunkWriter:
         self._committed = {i: c.count(source) for i, c in counts.items()}
         self._check = check
         self._source = source
+        # Called with lists of examples that are about to be written.
         self.note: Callable[[Sequence[Example]], object] = len
-        """Takes examples that are about to be written, many at a time."""
         self._unnoted: list[Example] = []
         self._open: dict[int, list[Example]] = {}
+        # Digest and id of the added examples, by label id, for the index of digests.
         self.added: dict[int, list[tuple[bytes, int]]] = {}
-        """Digest and id of what was added, by label id."""
 
     def add(self, example: Example) -> None:
-        """Append one example to those of its label.
+        """Append an example to its label.
 
         Raises:
-            LeaseLost: another owner writes this dataset now.
+            LeaseLost: another owner has written to the dataset.
         """
         label_id = example.label_id
         self._unnoted.append(example)
@@ -392,10 +390,10 @@ class ChunkWriter:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
-        """Write the chunks that are not full and return the counts to commit.
+        """Write the remaining chunks, and return the counts to commit.
 
         Raises:
-            LeaseLost: another owner writes this dataset now.
+            LeaseLost: another owner has written to the dataset.
         """
         self._note_rest()
         open_labels = list(self._open)
@@ -404,7 +402,7 @@ class ChunkWriter:
                 self._put(label_id)
         else:
             with ThreadPoolExecutor(_WRITES_AT_ONCE) as writers:
-                # The first that fails is raised, and those that have not begun are left out.
+                # The first error is raised, and writes that have not started are cancelled.
                 for _ in writers.map(self._put, open_labels):
                     pass
         return tuple(self._counts.values())
@@ -420,8 +418,7 @@ class ChunkWriter:
             count = self._counts[label_id].count(self._source)
             sequence = self._sequence(label_id)
             start, _ = self._examples.layout(sequence).tail(count)
-            # A chunk that is not full is filled up first, or small uploads would leave many small
-            # ones.
+            # The last chunk is filled first, so that small uploads do not leave many small chunks.
             self._open[label_id] = self._examples.read(sequence, start, count - start)
         return self._open[label_id]
 
@@ -429,10 +426,10 @@ class ChunkWriter:
         chunk = self._open.pop(label_id)
         self._check()
         sequence, last = self._sequence(label_id), self._counts[label_id].count(self._source) - 1
-        # Of the last example: behind a chunk that is just full the next one begins.
+        # The chunk of the last example, because after a full chunk `tail` returns the next one.
         start, number = self._examples.layout(sequence).tail(last)
         self._examples.put_chunk(sequence, number, chunk, self._fence)
-        # What was committed before is no news to the index of digests.
+        # The index of digests has the examples that were committed before.
         added = chunk[max(0, self._committed[label_id] - start) :]
         self.added.setdefault(label_id, []).extend((e.digest, e.example_id) for e in added)
 

@@ -1,7 +1,7 @@
-"""Rows of features at hand: in one temporary file while there is room, else read when needed.
+"""Feature rows of a training, cached in a temporary file as far as its space lasts.
 
-A training reads its rows in another order each epoch. A row is a fixed number of bytes; the bucket
-keeps every one, and a row that found no room in the file is read from there on its own.
+A training reads all rows once per epoch, in random order. Each row has the same number of bytes.
+The bucket has all rows; those that do not fit into the file are read from it one by one.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from chalicelib import log
 from chalicelib.errors import TrainingFailed
 from chalicelib.stores.aws.objects import ArtifactStore
 
-# Number of a picture and of one of its views, see `row_key`.
+# Combines the number of an image and of one of its views, see `row_key`.
 RowKey = int
-# Key of an object, and where in it the row lies, in bytes.
+# Key of an object, and offset of the row in it, in bytes.
 Place = tuple[str, int]
-# Rows from the bucket that are kept in memory, in bytes.
+# Memory for the rows that were read from the bucket last, in bytes.
 RECENT_BYTES = 64 * 1024**2
 
 
 def row_key(number: int, view: int) -> RowKey:
-    """Name the row of a picture's view."""
+    """Return the key of the row of an image's view."""
     return number << 16 | view
 
 
 class FeatureRows:
-    """Remembers where rows lie and reads them; safe to read from several threads."""
+    """Stores the places of rows, and reads rows; safe to read from several threads."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
-        """Begin without rows.
+        """Create an empty set of rows.
 
         Args:
             artifacts: the bucket.
-            row_bytes: bytes of each row.
-            local_bytes: most bytes of the temporary file.
+            row_bytes: size of a row in bytes.
+            local_bytes: maximum size of the temporary file in bytes.
         """
         self._artifacts = artifacts
         self._row_bytes = row_bytes
@@ -57,21 +57,21 @@ class FeatureRows:
         return key in self._slots or key in self._places
 
     @property
-    def has_room(self) -> bool:
-        """Tell whether the file takes another row."""
+    def has_space(self) -> bool:
+        """Whether the file has space for another row."""
         return self._free > 0
 
     def close(self) -> None:
-        """Give the file's space back; no row can be read afterwards."""
+        """Delete the temporary file; no row can be read afterwards."""
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Take a row that is in the bucket; it is kept in the file while there is room.
+        """Add a row of the bucket, and cache it in the file if there is space.
 
         Args:
-            key: which row.
-            place: where it lies in the bucket.
-            row: its bytes where they are at hand.
+            key: key of the row.
+            place: its place in the bucket.
+            row: its bytes, if they are loaded.
         """
         if key in self:
             return
@@ -81,10 +81,10 @@ class FeatureRows:
             self._slots[key] = len(self._slots)
 
     def get(self, key: RowKey) -> bytes:
-        """Read a row that was added.
+        """Read a row.
 
         Raises:
-            TrainingFailed: it is not in the bucket any more.
+            TrainingFailed: the row was deleted from the bucket.
         """
         slot = self._slots.get(key)
         if slot is not None:
@@ -109,7 +109,7 @@ class FeatureRows:
         return row
 
     def _write(self, slot: int, row: memoryview) -> bool:
-        """Write a row into the file; False when there is no room for it."""
+        """Write a row into the file; False when there is no space."""
         if not self._free:
             return False
         try:
@@ -117,7 +117,7 @@ class FeatureRows:
         except OSError as error:
             log.warning("no_room_for_features", rows=slot, cause=str(error))
             written = 0
-        # A disk may be smaller than the settings say; what is written stays readable.
+        # The disk may be smaller than the settings say; rows that were written stay readable.
         is_whole = written == self._row_bytes
         self._free = self._free - 1 if is_whole else 0
         return is_whole

@@ -21,14 +21,14 @@ from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 
 @dataclass(frozen=True, slots=True)
 class ChunkPart:
-    """Neighbouring examples that lie in one chunk."""
+    """Consecutive examples of one chunk."""
 
     number: int
     """Number of the chunk."""
     skip: int
-    """How many examples of the chunk stand before them."""
+    """Number of examples of the chunk before them."""
     size: int
-    """How many they are."""
+    """Number of examples."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class ChunkLayout:
     chunks: tuple[tuple[int, int], ...] = ()
     """Number and size of each chunk, in order."""
     next: int = 0
-    """Number of the chunk that begins behind them."""
+    """Number of the chunk after them."""
     is_indexed: bool = False
-    """Whether the index of digests and `unindexed` know all examples of the chunks."""
+    """Whether the index of digests and `unindexed` have all examples of the chunks."""
     unindexed: tuple[tuple[bytes, int], ...] = ()
-    """Digest and id of examples that the index of digests may not know."""
+    """Digest and id of examples that the index of digests may lack."""
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -50,27 +50,27 @@ class ChunkLayout:
 
     @property
     def covered(self) -> int:
-        """How many examples the chunks hold."""
+        """Number of examples in the chunks."""
         return self._ends[-1] if self.chunks else 0
 
     def tail(self, count: int) -> tuple[int, int]:
-        """Tell where the chunk begins that the next example belongs to.
+        """Return the chunk of the next example.
 
         Args:
-            count: examples that are committed.
+            count: number of committed examples.
 
         Returns:
-            Position of its first example, and its number.
+            The position of the chunk's first example, and the chunk's number.
         """
         full = (count - self.covered) // CHUNK_EXAMPLES
         return self.covered + full * CHUNK_EXAMPLES, self.next + full
 
     def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
-        """Cut positions at the borders of chunks.
+        """Split a range of positions at the borders of chunks.
 
         Args:
             start: the first position.
-            stop: behind the last position, which is committed.
+            stop: the position after the last one; all are committed.
         """
         place = bisect_right(self._ends, start)
         while start < stop and place < len(self.chunks):
@@ -87,7 +87,7 @@ class ChunkLayout:
             start += taken
 
     def dump(self) -> bytes:
-        """Pack it as a row holds it."""
+        """Return the packed form that a row stores."""
         members = {
             "chunks": self.chunks,
             "next": self.next,
@@ -102,7 +102,7 @@ PLAIN = ChunkLayout()
 
 
 def load_layout(packed: bytes) -> ChunkLayout:
-    """Unpack what `ChunkLayout.dump` packed."""
+    """Return the layout that `ChunkLayout.dump` packed."""
     members = json.loads(zlib.decompress(packed))
     return ChunkLayout(
         tuple((number, size) for number, size in members["chunks"]),

@@ -1,4 +1,4 @@
-"""Texts or pictures that wait for their vectors, in parts; a part disappears once it is done."""
+"""Parts of uploads whose texts or images wait for their vectors; a finished part is deleted."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from collections.abc import Callable
 from chalicelib.domain.datasets.dataset import VISION, Dataset
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
-# Texts of one part, about a second or two of work.
+# Texts per part, which take a second or two.
 PART_TEXTS = 1_000
-# Pictures of one part, a few seconds of work.
+# Images per part, which take a few seconds.
 PART_PICTURES = 64
 
 
 class PartStore:
-    """Reads and writes parts."""
+    """Reads, writes and deletes parts."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def writer(self, dataset: Dataset, upload: str) -> PartWriter:
-        """Begin the parts of one upload."""
+        """Return a writer for the parts of an upload."""
         is_vision = dataset.family == VISION
         size = PART_PICTURES if is_vision else PART_TEXTS
         return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
 
     def waiting(self, dataset_id: int, upload: str = "") -> list[str]:
-        """List the parts that wait, of one upload or of all, by key."""
+        """List the keys of the waiting parts of one upload or of all."""
         return self._artifacts.keys(_prefix(dataset_id) + (f"{upload}/" if upload else ""))
 
     def items(self, part: str) -> list[str] | None:
-        """Read the texts or picture digests (hex) of a part; None when it is done."""
+        """Read the texts or image digests (hex) of a part; None when it is finished."""
         items: list[str] | None = self._artifacts.get_json(part)
         return items
 
     def replace(self, part: str, items: list[str]) -> None:
-        """Write a part anew; an empty one is done."""
+        """Replace the items of a part; without items it is finished."""
         if items:
             self._artifacts.put_json(part, items)
         else:
             self.done(part)
 
     def discard(self, dataset_id: int, upload: str) -> None:
-        """Remove the parts of an upload that failed."""
+        """Delete the parts of an upload that failed."""
         self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")
 
     def done(self, part: str) -> None:
-        """Remove a part."""
+        """Delete a finished part."""
         self._artifacts.delete(part)
 
 
 class PartWriter:
-    """Collects texts or picture digests and writes each full part."""
+    """Collects texts or image digests, and writes each full part."""
 
     def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:
         self._artifacts = artifacts
@@ -61,13 +61,13 @@ class PartWriter:
         self._number = 0
 
     def add(self, item: str) -> None:
-        """Add one text, or the digest of a picture."""
+        """Add a text or an image's digest."""
         self._items.append(item)
         if len(self._items) == self._size:
             self.close()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the items that are left."""
         if self._items:
             self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._items)
             self._number += 1
@@ -79,13 +79,14 @@ def work_off(
     do: Callable[[str], object],
     check: Callable[[int, int], None],
 ) -> None:
-    """Do parts that a queue does, too, the last ones first: the queue began with the others.
+    """Process waiting parts in parallel to the queue's workers.
 
     Args:
-        waiting: lists the parts that wait; those to come are left to the queue.
-        do: does a part.
-        check: called between parts with the parts done and all parts; raises to stop.
+        waiting: lists the waiting parts. Parts that appear later are left to the queue.
+        do: processes a part.
+        check: called between parts with the number of finished parts and of all; raises to stop.
     """
+    # From the end, because the queue starts at the front; so both need no coordination.
     first = waiting()
     left = first
     while left:

@@ -1,4 +1,4 @@
-"""Pictures of datasets in the bucket, by the digest of their bytes, and temporary URLs to them."""
+"""Image files of datasets in the bucket, by the digest of their bytes, and their URLs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.examples.thumbnails import thumbnail_key
 
 Item = TypeVar("Item")
-# Pictures that are read at the same time.
+# Images that are read at the same time.
 READ_AHEAD = 8
 
 
 @translate_errors
 class PictureStore:
-    """Reads and writes picture files; equal files of a dataset are stored once."""
+    """Reads and writes image files; equal files of a dataset are stored once."""
 
     def __init__(self, settings: Settings, clients: Clients, artifacts: ArtifactStore) -> None:
         self._bucket = settings.bucket
@@ -29,13 +29,13 @@ class PictureStore:
         self._artifacts = artifacts
 
     def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
-        """Write a picture file; writing it again is harmless.
+        """Write an image file. Idempotent.
 
         Args:
-            dataset_id: dataset that the picture belongs to and dies with.
-            digest: of the file, 32 hex digits.
-            content: the file as it came.
-            content_type: image/png or image/jpeg, as sniffed.
+            dataset_id: dataset of the image, with which it is deleted.
+            digest: digest of the file, 32 hex digits.
+            content: the file as received.
+            content_type: image/png or image/jpeg, as detected.
         """
         self._clients.s3.put_object(
             Bucket=self._bucket,
@@ -45,20 +45,20 @@ class PictureStore:
         )
 
     def get(self, dataset_id: int, digest: str) -> bytes | None:
-        """Read a picture file; None when there is none."""
+        """Read an image file; None when it does not exist."""
         return self._artifacts.get(_key(dataset_id, digest))
 
     def read_ahead(
         self, dataset_id: int, wanted: Iterable[tuple[Item, str]]
     ) -> Iterator[tuple[Item, bytes | None]]:
-        """Read picture files in an order, several at the same time.
+        """Yield image files in order, reading several at the same time.
 
         Args:
-            dataset_id: dataset of the pictures.
-            wanted: something to know each by, and its digest (32 hex digits).
+            dataset_id: dataset of the images.
+            wanted: for each image a value of the caller, and its digest (32 hex digits).
 
         Yields:
-            What each is known by, and the file; None where there is none.
+            The caller's value and the file; None for a file that does not exist.
         """
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()
@@ -76,27 +76,27 @@ class PictureStore:
                     reading.cancel()
 
     def stored(self, dataset_id: int) -> frozenset[str]:
-        """List the digests of the picture files that a dataset has."""
+        """Return the digests of a dataset's image files."""
         prefix = _prefix(dataset_id)
         return frozenset(key[len(prefix) :] for key in self._artifacts.keys(prefix))
 
     def size(self, dataset_id: int, digest: str) -> int:
-        """Return how long a picture file is, in bytes; 0 where there is none."""
+        """Return the size of an image file in bytes; 0 when it does not exist."""
         return len(self.get(dataset_id, digest) or b"")
 
     def exists(self, dataset_id: int, digest: str) -> bool:
-        """Tell whether a picture file is there."""
+        """Return whether an image file exists."""
         return self._artifacts.notes(_key(dataset_id, digest)) is not None
 
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete picture files with their thumbnails; missing ones are fine."""
+        """Delete image files and their thumbnails; missing ones are ignored."""
         gone = sorted(digests)
         self._artifacts.delete_keys(_key(dataset_id, digest) for digest in gone)
-        # Afterwards: who makes a thumbnail looks for the picture once more.
+        # Thumbnails last: their writer checks afterwards that the image still exists.
         self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in gone)
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
-        """Make a URL that shows the picture for 30 minutes, as an attachment of this name."""
+        """Return a URL that serves the image for 30 minutes, as an attachment of this name."""
         return self._artifacts.url(_key(dataset_id, digest), name)
 
 
@@ -108,21 +108,20 @@ def _key(dataset_id: int, digest: str) -> str:
     return f"{_prefix(dataset_id)}{digest}"
 
 
-# Pictures that are written at the same time.
+# Images that are written at the same time.
 THREADS = 8
-# Bytes of pictures that may wait to be written.
+# Bytes and number of images that may wait to be written, so that memory is bounded.
 MAX_WAITING_BYTES = 24 * 1024 * 1024
-# Pictures that may wait to be written.
 MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Takes pictures one after another; all are written when its block ends without an error.
+    """Writes images in parallel; all are written when its block ends without an error.
 
     Args:
-        pictures: where they are written.
-        dataset_id: dataset of the pictures.
-        stored: digests (32 hex digits) of those that are there already and are skipped.
+        pictures: store of the images.
+        dataset_id: dataset of the images.
+        stored: digests (32 hex digits) of images that exist already and are skipped.
     """
 
     def __init__(self, pictures: PictureStore, dataset_id: int, stored: AbstractSet[str]) -> None:
@@ -137,7 +136,7 @@ class PictureWriter:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Wait for what is being written; after an error nothing more is begun."""
+        # After an error, no further write is started.
         try:
             while error is None and self._waiting:
                 self._finish_first()
@@ -145,7 +144,7 @@ class PictureWriter:
             self._threads.shutdown(wait=True, cancel_futures=True)
 
     def put(self, digest: str, content: bytes, content_type: str) -> None:
-        """Write a picture soon; waits while too much is waiting already."""
+        """Queue an image to be written; blocks while too many are waiting."""
         if digest in self._stored:
             return
         while self._waiting and (

@@ -1,4 +1,4 @@
-"""Thumbnails in the bucket, beside the pictures that they show, by the digest of those."""
+"""Thumbnails in the bucket, by the digest of the image that they show."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _REMEMBERED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PictureSize:
-    """The size of the picture that a thumbnail shows."""
+    """The size of an image."""
 
     width: int
-    """In pixels, as displayed."""
+    """Displayed width in pixels."""
     height: int
-    """In pixels, as displayed."""
+    """Displayed height in pixels."""
 
 
 @translate_errors
 class ThumbnailStore:
-    """Reads and writes thumbnails; each knows the size of its picture."""
+    """Reads and writes thumbnails; the metadata of each has the size of its image."""
 
     def __init__(self, settings: Settings, clients: Clients, artifacts: ArtifactStore) -> None:
         self._bucket = settings.bucket
@@ -36,13 +36,13 @@ class ThumbnailStore:
         self._artifacts = artifacts
 
     def put(self, dataset_id: int, digest: str, content: bytes, size: PictureSize) -> None:
-        """Write a thumbnail; writing it again is harmless.
+        """Write a thumbnail. Idempotent.
 
         Args:
-            dataset_id: dataset of the picture.
-            digest: of the picture's file, 32 hex digits.
-            content: a JPEG.
-            size: of the picture.
+            dataset_id: dataset of the image.
+            digest: digest of the image file, 32 hex digits.
+            content: a JPEG file.
+            size: size of the image.
         """
         self._clients.s3.put_object(
             Bucket=self._bucket,
@@ -53,49 +53,48 @@ class ThumbnailStore:
         )
 
     def find(self, dataset_id: int, digest: str) -> PictureSize | None:
-        """Tell the size of the picture whose thumbnail is there; None when there is none."""
+        """Return the image's size from its thumbnail; None without a thumbnail."""
         noted = self._artifacts.notes(thumbnail_key(dataset_id, digest)) or {}
         if _SIZE not in noted:
-            return None  # backups bring back objects without what was noted with them
+            # Objects restored from a backup have no metadata; the thumbnail is made again.
+            return None
         width, _, height = noted[_SIZE].partition("x")
         return PictureSize(int(width), int(height))
 
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete thumbnails; missing ones are fine."""
+        """Delete thumbnails; missing ones are ignored."""
         self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in digests)
 
     def delete_all(self, dataset_id: int) -> None:
-        """Delete every thumbnail of a dataset."""
+        """Delete all thumbnails of a dataset."""
         self._artifacts.delete_prefix(thumbnail_key(dataset_id, ""))
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
-        """Make a URL that shows the thumbnail for 30 minutes, as an attachment of this name."""
+        """Return a URL that serves the thumbnail for 30 minutes, as an attachment of this name."""
         return self._artifacts.url(thumbnail_key(dataset_id, digest), name)
 
 
 def thumbnail_key(dataset_id: int, digest: str) -> str:
-    """Place of the thumbnail of a picture."""
+    """Return the key of an image's thumbnail."""
     return f"{dataset_prefix(dataset_id)}thumbnails/{digest}"
 
 
 class KnownThumbnails:
-    """Remembers of which examples a process has seen the thumbnail.
-
-    By example and not by picture: an id never comes back, while a picture that was removed, and
-    its thumbnail with it, may be added again.
-    """
+    """Caches the image sizes of examples whose thumbnails this process has seen."""
 
     def __init__(self) -> None:
+        # By example id, which is never reused. An image may be deleted with its thumbnail and
+        # added again.
         self._sizes: OrderedDict[int, PictureSize] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, example_id: int) -> PictureSize | None:
-        """Return the size of an example's picture; None when nobody looked yet."""
+        """Return the size of an example's image; None when it is not cached."""
         with self._lock:
             return self._sizes.get(example_id)
 
     def note(self, example_id: int, size: PictureSize) -> None:
-        """Remember one; the oldest is forgotten when there are too many."""
+        """Cache a size, and evict the oldest if there are too many."""
         with self._lock:
             self._sizes[example_id] = size
             while len(self._sizes) > _REMEMBERED:

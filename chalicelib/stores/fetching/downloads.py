@@ -1,7 +1,7 @@
-"""Fetches files from URLs that callers give, without being led anywhere private.
+"""Downloads files from callers' URLs without connecting to private addresses (SSRF).
 
-Called for `path` (datasets) and `sampleLocation` (predictions). Each address a host resolves to is
-tested and then dialled itself; so is each redirect's.
+Used for `path` (datasets), `sampleLocation` (predictions) and webhooks. Every address that a host
+resolves to is checked, and the connection then uses the checked address. This includes redirects.
 """
 
 from __future__ import annotations
@@ -26,43 +26,44 @@ from chalicelib.stores.fetching.urls import (
     read_location,
 )
 
-# Each hop is looked up and checked like a first address, and costs a connection.
+# Each redirect is resolved and checked like the first URL, and costs a connection.
 _MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_HEAD_BYTES = 4096  # Enough to tell what a file is before the rest of it is asked for.
-# Between two chunks the deadline and the caller's cancellation are looked at.
+# Enough to detect the format of a file before the rest of it is downloaded.
+_HEAD_BYTES = 4096
+# Small, because deadline and cancellation are checked between two chunks.
 _CHUNK_BYTES = 256 * 1024
 _NOT_PUBLIC = "Its address is not on the public internet."
 
-# Like socket.getaddrinfo.
+# Has the signature of socket.getaddrinfo.
 Resolver = Callable[..., Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What the beginning of an answer says about a file."""
+    """What headers and first bytes of a response say about a file."""
 
     file_name: str
     """From Content-Disposition, else the URL's path after redirects; may be empty."""
     size_bytes: int | None
-    """As the server states it, within the limit; None when it states nothing."""
+    """Size that the server states, within the limit; None when it states none."""
     head: bytes
     """First bytes of the file, up to 4,096; empty for an empty file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was downloaded."""
+    """Name and size of a downloaded file."""
 
     file_name: str
-    """As in Probe."""
+    """From the same sources as in Probe."""
     size_bytes: int
-    """Bytes that were written."""
+    """Number of bytes written."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An answer of 200 whose body is still to be read."""
+    """A response with status 200 whose body has not been read."""
 
     location: Location
     response: http.client.HTTPResponse
@@ -70,7 +71,7 @@ class _Answer:
 
 
 class Downloader:
-    """Reads public URLs within limits of size and time."""
+    """Reads public URLs within limits of size and time, and posts to them."""
 
     def __init__(
         self,
@@ -80,17 +81,17 @@ class Downloader:
         tls: ssl.SSLContext | None = None,
         check_seconds: float = 10.0,
     ) -> None:
-        """Keep the rules.
+        """Set the rules of all downloads.
 
         Args:
-            allowed: items of an AllowList that are opened although they are not public.
+            allowed: items of an AllowList, which are allowed although they are not public.
             connect_timeout_seconds: longest wait for a connection to one host.
-            resolver: like socket.getaddrinfo; called once for each host on the way.
-            tls: certificate check; the system's by default.
-            check_seconds: longest time of a check, redirects included.
+            resolver: resolves host names, as socket.getaddrinfo; called once per URL.
+            tls: settings of the certificate check; the system's by default.
+            check_seconds: longest time of a check, including redirects.
 
         Raises:
-            ValueError: an item of the allow-list is none.
+            ValueError: an item of the allow-list is invalid.
         """
         self._allowed = AllowList(allowed)
         self._connect_timeout_seconds = connect_timeout_seconds
@@ -99,19 +100,19 @@ class Downloader:
         self._check_seconds = check_seconds
 
     def check(self, url: str, max_bytes: int, what: str = "the dataset") -> Probe:
-        """Test address, status, stated size and first bytes, within ten seconds.
+        """Check address, status, stated size and first bytes of a file, within ten seconds.
 
         Args:
-            url: http or https, without credentials.
-            max_bytes: limit of the file.
-            what: names the file in messages.
+            url: http or https URL without credentials.
+            max_bytes: maximum size of the file.
+            what: name of the file in messages.
 
         Returns:
-            What is known of the file.
+            Name, size and first bytes of the file.
 
         Raises:
-            DownloadFailed: it cannot be read; says why.
-            TooLarge: it states a size over the limit.
+            DownloadFailed: the file cannot be read; the message says why.
+            TooLarge: the server states a size above the limit.
         """
         with self._open(url, Deadline(self._check_seconds), what) as answer:
             size_bytes = _read_size(answer, max_bytes)
@@ -130,19 +131,19 @@ class Downloader:
         """Download a file.
 
         Args:
-            url: http or https, without credentials.
-            target: is written to from where it stands; may hold a part after an error.
-            max_bytes: limit of the file, also when the server states another size or none.
-            total_seconds: longest time for everything, however slowly bytes arrive.
-            what: names the file in messages.
-            check: called every second or oftener; raises to stop.
+            url: http or https URL without credentials.
+            target: is written from its current position; may have a part after an error.
+            max_bytes: maximum size of the file, also when the server states another size or none.
+            total_seconds: longest time for the whole download.
+            what: name of the file in messages.
+            check: called at least once per second; raises to stop.
 
         Returns:
-            Name and size.
+            Name and size of the file.
 
         Raises:
-            DownloadFailed: it cannot be read, or comes too slowly; says why.
-            TooLarge: it is over the limit; at most that much was written.
+            DownloadFailed: the file cannot be read, or is too slow; the message says why.
+            TooLarge: the file is above the limit, up to which it was written.
         """
         with self._open(url, Deadline(total_seconds), what, check) as answer:
             size_bytes = _read_size(answer, max_bytes)
@@ -155,10 +156,10 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     def check_address(self, url: str, seconds: float) -> None:
-        """Test that an address may be posted to: https and public, or opened by the allow-list.
+        """Check that a URL may be posted to: https and public, or allowed by the allow-list.
 
         Raises:
-            DownloadFailed: it may not; says why.
+            DownloadFailed: it may not; the message says why.
         """
         location, deadline = read_location(url), Deadline(seconds)
         addresses = self._resolve(location, deadline)
@@ -167,18 +168,18 @@ class Downloader:
             raise DownloadFailed("Use an https URL.")
 
     def post(self, url: str, content: Content, seconds: float) -> int:
-        """Post a body to an address that is tested as for a download; redirects are not followed.
+        """Post a body to a URL that `check_address` allows; redirects are not followed.
 
         Args:
-            url: as `check_address` takes it.
-            content: what is sent.
-            seconds: longest time for everything.
+            url: the URL.
+            content: body and headers.
+            seconds: longest time for the whole call.
 
         Returns:
-            The answer's status; its body is not read.
+            The status of the response, whose body is not read.
 
         Raises:
-            DownloadFailed: there was no answer; says why.
+            DownloadFailed: the URL is not allowed, or there was no response.
         """
         self.check_address(url, seconds)
         location, deadline = read_location(url), Deadline(seconds)
@@ -192,7 +193,7 @@ class Downloader:
     def _open(
         self, url: str, deadline: Deadline, what: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[_Answer]:
-        """Follow redirects to an answer of 200, and close the connection afterwards."""
+        """Follow redirects to a response with status 200; close the connection afterwards."""
         try:
             location = read_location(url)
             for redirect_count in range(_MAX_REDIRECTS + 1):
@@ -215,14 +216,14 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> Exchange:
-        """Connect to the first tested address that answers, and send the request."""
+        """Connect to the first checked address that accepts, and send the request."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
         connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))
         failure = OSError("no address")
         for position, address in enumerate(addresses):
             try:
-                # Each address has its share, so that a dead one leaves time for the next.
+                # The time is divided, so that a dead address leaves some for the next one.
                 limit = connecting.remaining() / (len(addresses) - position)
                 sock = open_socket(address, location, tls, limit)
             except ssl.SSLError:
@@ -241,7 +242,6 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None,
     ) -> Exchange:
-        """Send the request; never leave the socket open behind an error."""
         try:
             return Exchange(sock, location, deadline, check, content)
         except BaseException:
@@ -249,15 +249,15 @@ class Downloader:
             raise
 
     def _find_tls(self, location: Location) -> ssl.SSLContext | None:
-        """Return the certificate check for https; read once, and only when it is needed."""
         if location.scheme == "http":
             return None
+        # Loading the certificates is slow, so they are loaded once, when first needed.
         if self._tls is None:
             self._tls = ssl.create_default_context()
         return self._tls
 
     def _resolve(self, location: Location, deadline: Deadline) -> list[str]:
-        """Look a host up once, and refuse it unless all its addresses may be reached."""
+        """Resolve a host, and refuse it unless all its addresses are allowed."""
         resolved = _look_up(self._resolver, location, deadline.remaining(self._check_seconds))
         addresses: list[str] = []
         for family, _, _, _, sockaddr in resolved:
@@ -265,7 +265,7 @@ class Downloader:
                 continue
             text = str(sockaddr[0])
             address = ipaddress.ip_address(text)
-            # One private address among public ones is enough to be led inside.
+            # One private address among public ones is enough for an attack.
             if not self._allowed.permits(location.host, address, location.port):
                 raise DownloadFailed(_NOT_PUBLIC)
             if text not in addresses:
@@ -277,7 +277,7 @@ class Downloader:
 
 @contextmanager
 def _network_errors(deadline: Deadline) -> Iterator[None]:
-    """Translate what goes wrong on the network; errors of the target file are not in here."""
+    # Wraps network calls only, so that an OSError of the target file is not translated.
     try:
         yield
     except TimeoutError as error:
@@ -294,7 +294,7 @@ def _network_errors(deadline: Deadline) -> Iterator[None]:
 
 
 def _look_up(resolver: Resolver, location: Location, limit: float) -> Sequence[Any]:
-    """Resolve in a thread of its own: the system's resolver knows no time limit."""
+    # In a separate thread, because the system's resolver has no timeout.
     answers: list[Sequence[Any]] = []
 
     def _run() -> None:
@@ -320,7 +320,7 @@ def _follow(
 
 
 def _check_answer(response: http.client.HTTPResponse) -> None:
-    """Refuse what is no plain answer of 200."""
+    """Require status 200 and an uncompressed body with a valid length."""
     if response.status != 200:
         raise DownloadFailed(f"The server answered with status {response.status}.")
     encoding = response.getheader("Content-Encoding", "identity").strip().lower()
@@ -333,7 +333,7 @@ def _check_answer(response: http.client.HTTPResponse) -> None:
 
 
 def _read_size(answer: _Answer, max_bytes: int) -> int | None:
-    # Taken at once: some versions of http.client count `length` down while the body is read.
+    # Read first, because some versions of http.client decrease `length` while reading the body.
     size_bytes = answer.response.length
     if size_bytes is not None and size_bytes > max_bytes:
         raise _too_large(max_bytes, size_bytes)
@@ -343,13 +343,13 @@ def _read_size(answer: _Answer, max_bytes: int) -> int | None:
 def _read_body(
     answer: _Answer, limit: int, size_bytes: int | None, *, is_whole: bool
 ) -> Iterator[bytes]:
-    """Read chunks until the body ends or `limit` bytes came.
+    """Yield chunks until the body ends or `limit` bytes were read.
 
     Args:
-        answer: at the start of its body.
-        limit: stop after so many bytes; the last chunk may go beyond.
+        answer: a response whose body has not been read.
+        limit: stop after this many bytes; the last chunk may exceed it.
         size_bytes: stated length, if any.
-        is_whole: the body must have the stated length.
+        is_whole: whether the body must have the stated length.
     """
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:

@@ -1,12 +1,12 @@
-"""Brings folders of model files from the bucket to a function's disk, at their first use.
+"""Downloads folders of model files from the bucket to a function's disk on first use.
 
-A large file comes in ranges side by side, and so do folders that are asked for at the same time:
-one connection to the bucket is slower than a function's network. A file that stands in two folders
-comes once, and lies on the disk once.
+Large files are downloaded in parallel ranges, and several folders in parallel, because one
+connection to the bucket is slower than a function's network. A file that is in two folders is
+downloaded and stored once.
 
-The catalogue lists each folder's files with size and digest; it and the files are named by their
-digests, so that functions of two deployments never see each other's. infra/deploying/artifacts.py
-writes both.
+The catalogue lists each folder's files with size and digest. Catalogue and files are named by their
+digests, so that functions of two deployments never mix files. infra/deploying/artifacts.py writes
+them.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 
-# Everything of model files in the bucket.
+# Prefix of model files and catalogues in the bucket.
 PREBUILT_PREFIX = "prebuilt/"
-# Of a file, that one connection brings at a time.
+# Bytes of a file that one request reads.
 RANGE_BYTES = 8 << 20
-# Ranges that are on their way at the same time, of all files.
+# Ranges of all files that are downloaded at the same time.
 CONNECTIONS = 8
 _TRIES = 3
 
@@ -47,13 +47,13 @@ class ModelFile:
     """One file of a folder."""
 
     size: int
-    """Bytes."""
+    """Size in bytes."""
     sha256: str
-    """64 hex digits; also its name in the bucket."""
+    """64 hex digits; also the file's name in the bucket."""
 
     @property
     def key(self) -> str:
-        """Place in the bucket."""
+        """Key in the bucket."""
         return f"{PREBUILT_PREFIX}files/{self.sha256}"
 
 
@@ -85,17 +85,17 @@ class ModelDownloads:
         self._catalogue: Catalogue | None = None
         self._brought: set[str] = set()
         self._fetching: defaultdict[str, Lock] = defaultdict(Lock)
-        # Where files lie that came, by digest: aside, and where their folder is used.
+        # Paths of downloaded files by digest: in the temporary folder, and in the final one.
         self._fetched: dict[str, tuple[Path, Path]] = {}
         self._connections = ThreadPoolExecutor(CONNECTIONS, "models")
 
     def offers(self, folder: str) -> bool:
-        """Tell whether the catalogue has a folder."""
+        """Return whether the catalogue has a folder."""
         with self._lock:
             return folder in self._read_catalogue()
 
     def ensure(self, folder: str) -> None:
-        """Download a folder whole, unless it is there or the catalogue does not have it."""
+        """Download a folder, unless it is complete or the catalogue does not have it."""
         if folder in self._brought:
             return
         with self._lock:
@@ -108,7 +108,6 @@ class ModelDownloads:
             self._brought.add(folder)
 
     def _read_catalogue(self) -> Catalogue:
-        """Read the catalogue once."""
         if self._catalogue is None:
             content = self._read(self._catalogue_key)
             if hashlib.sha256(content).hexdigest() != Path(self._catalogue_key).stem:
@@ -121,7 +120,8 @@ class ModelDownloads:
         return self._catalogue
 
     def _download(self, folder: str, files: Mapping[str, ModelFile]) -> None:
-        """Download the files aside and put the finished folder into its place."""
+        """Download the files of a folder, and check them."""
+        # Into a temporary folder that is renamed at the end, so that no reader sees half of it.
         began = time.monotonic()
         target = self._directory / folder
         try:
@@ -141,11 +141,11 @@ class ModelDownloads:
         journal.model_brought(folder, size, time.monotonic() - began)
 
     def _bring(self, file: ModelFile, path: Path, final: Path) -> None:
-        """Put a file at a path: the one that came for another folder, or download it."""
+        """Link a file that was downloaded for another folder, or download it."""
         with self._lock:
             fetching = self._fetching[file.sha256]
         with fetching:
-            # A folder that is put in place leaves the first of these for the second at one stroke.
+            # One of the two paths exists, because the finished folder is moved by one rename.
             for place in self._fetched.get(file.sha256, ()):
                 with suppress(OSError):
                     os.link(place, path)
@@ -154,7 +154,7 @@ class ModelDownloads:
             self._fetched[file.sha256] = path, final
 
     def _fetch(self, file: ModelFile, path: Path) -> None:
-        """Download one file; its digest is made while further ranges are on their way."""
+        """Download one file, and check its size and digest."""
         digest, size = hashlib.sha256(), 0
         with path.open("xb") as target:
             for content in self._ranges(file):
@@ -166,12 +166,12 @@ class ModelDownloads:
             raise StorageUnavailable
 
     def _ranges(self, file: ModelFile) -> Iterator[bytes]:
-        """Yield the content of a file in order; so many ranges lie in memory at the most."""
+        """Yield the content of a file in order; memory has at most CONNECTIONS ranges."""
         coming: deque[Future[bytes]] = deque()
         try:
             for start in range(0, max(file.size, 1), RANGE_BYTES):
                 end = min(start + RANGE_BYTES, file.size)
-                # A small file is asked for as it is, so that one that is too long shows.
+                # A small file is requested without a range, so that a wrong length is noticed.
                 asked = "" if file.size <= RANGE_BYTES else f"bytes={start}-{end - 1}"
                 coming.append(self._connections.submit(self._read, file.key, asked))
                 if len(coming) == CONNECTIONS:
@@ -183,7 +183,7 @@ class ModelDownloads:
                 left.cancel()
 
     def _read(self, key: str, asked: str = "") -> bytes:
-        """Read an object or a range of it, again when the connection breaks."""
+        """Read an object or a range of it, with retries if the connection breaks."""
         wanted = {"Range": asked} if asked else {}
         for _ in range(_TRIES - 1):
             try:
@@ -193,13 +193,13 @@ class ModelDownloads:
         return self._read_once(key, wanted)
 
     def _read_once(self, key: str, wanted: Mapping[str, str]) -> bytes:
-        """Read an object or a range of it."""
         found = self._clients.s3.get_object(Bucket=self._bucket, Key=key, **wanted)
         return bytes(found["Body"].read())
 
 
 def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
-    """Tell whether every file is there with its size; a folder appears only when it is checked."""
+    """Return whether all files exist with the right size."""
+    # Digests are not checked again, because a folder appears only after its check.
     try:
         return all((folder / name).stat().st_size == file.size for name, file in files.items())
     except OSError:
@@ -207,7 +207,7 @@ def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
 
 
 def _put_in_place(whole: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
-    """Move a finished folder to where it is used; another process may have been quicker."""
+    """Move a finished folder to its place, unless another process was faster."""
     if target.exists() and not _is_whole(target, files):
         shutil.rmtree(target, ignore_errors=True)
     try:

@@ -1,7 +1,7 @@
-"""One HTTP request to an address that was chosen before, ended by a deadline.
+"""Sends one HTTP request to a given IP address, with a deadline.
 
-The socket is dialled by address, so that no second look-up can lead elsewhere; Host header, SNI and
-certificate check use the name of the URL.
+The socket connects to the address itself, so that no second name resolution can lead elsewhere.
+Host header, SNI and certificate check use the host name of the URL.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from typing import Any, cast
 from chalicelib.errors import DownloadFailed
 from chalicelib.stores.fetching.urls import Location
 
-# What a server must send at least, over any PACE_SECONDS that are spent waiting for it.
+# Least rate of a server, measured over any PACE_SECONDS of waiting for it.
 LEAST_BYTES_PER_SECOND = 10_000
-# Whole seconds over which the least rate is measured.
+# Whole seconds over which the rate is measured, so that a short stall does not end a download.
 PACE_SECONDS = 30
-# How often a read that waits looks whether it may go on.
+# Seconds between two checks of a waiting read whether to stop.
 CHECK_SECONDS = 1.0
-# http.client bounds a line and the number of lines, whose product is megabytes.
+# http.client limits the lines and their length, but together they may be megabytes.
 _MAX_HEADER_BYTES = 64 * 1024
 
 
 class Deadline:
-    """A moment after which nothing may go on."""
+    """The time at which an operation must end."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._ends_at = time.monotonic() + seconds
 
     def remaining(self, at_most: float = float("inf")) -> float:
-        """Return the seconds that are left, above zero.
+        """Return the remaining seconds, which are more than 0.
 
         Raises:
-            TimeoutError: none are left.
+            TimeoutError: the deadline has passed.
         """
         left = self._ends_at - time.monotonic()
         if left <= 0:
@@ -49,23 +49,22 @@ class Deadline:
 
 
 class Pace:
-    """Ends a download whose server sends less than the least rate.
+    """Ends a download whose server sends less than the least rate."""
 
-    Only time that was spent waiting for the server counts: a machine that is busy itself must not
-    make a server look slow.
-    """
-
+    # Only time spent waiting for the server counts, so that a busy machine does not make a server
+    # look slow.
     def __init__(self, bytes_per_second: int = LEAST_BYTES_PER_SECOND) -> None:
         self._bytes_per_second = bytes_per_second
         self._waited = 0.0
-        self._seconds = deque([0], PACE_SECONDS)  # bytes in each of the last seconds of waiting
+        # Bytes received in each of the last seconds of waiting.
+        self._seconds = deque([0], PACE_SECONDS)
         self._second = 0
 
     def note(self, waited_seconds: float, count: int) -> None:
-        """Add what a wait brought.
+        """Add the result of a wait.
 
         Raises:
-            DownloadFailed: it was too little over PACE_SECONDS.
+            DownloadFailed: too few bytes were received in the last PACE_SECONDS.
         """
         self._waited += waited_seconds
         while self._second + 1 <= self._waited:
@@ -75,7 +74,6 @@ class Pace:
         self._seconds[-1] += count
 
     def _check(self) -> None:
-        """Look at the last PACE_SECONDS, once they are over."""
         least, came = self._bytes_per_second * PACE_SECONDS, sum(self._seconds)
         if self._second + 1 >= PACE_SECONDS and came < least:
             raise DownloadFailed(
@@ -85,11 +83,10 @@ class Pace:
 
 
 class _TimedReader(io.RawIOBase):
-    """Reads from a socket; every single read has only what the deadline leaves.
+    """Reads from a socket until a deadline; `check` can stop it while it waits.
 
-    A socket's own timeout starts anew with each read, so that a server which sends a byte a
-    second would hold a worker for days. Waiting is cut into slices, between which `check` may
-    stop it.
+    A socket's own timeout restarts with each read, so a server that sends one byte per second
+    could occupy a worker for days.
     """
 
     def __init__(self, sock: socket.socket, deadline: Deadline, check: Callable[[], None]) -> None:
@@ -100,14 +97,13 @@ class _TimedReader(io.RawIOBase):
         self._header_bytes_left: int | None = _MAX_HEADER_BYTES
 
     def end_headers(self) -> None:
-        """Stop counting: what follows is the body, which has its own limit."""
+        """Stop the limit of the headers; the body has a separate limit."""
         self._header_bytes_left = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read once within the remaining time."""
         count = self._receive(buffer)
         if self._header_bytes_left is not None and count:
             self._header_bytes_left -= count
@@ -116,7 +112,7 @@ class _TimedReader(io.RawIOBase):
         return count
 
     def _receive(self, buffer: Any) -> int:
-        """Wait for the next bytes; 0 when there are no more."""
+        """Wait for the next bytes; return their number, 0 at the end."""
         while True:
             self._check()
             self._socket.settimeout(self._deadline.remaining(CHECK_SECONDS))
@@ -131,32 +127,32 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedSocket:
-    """The little of a socket that http.client.HTTPResponse uses."""
+    """The part of a socket's interface that http.client.HTTPResponse uses."""
 
     def __init__(self, reader: _TimedReader) -> None:
         self._reader = reader
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """Return the timed reader, buffered; `mode` is always rb."""
+        """Return the buffered reader; `mode` is always rb."""
         return io.BufferedReader(self._reader)
 
 
 def open_socket(
     address: str, location: Location, tls: ssl.SSLContext | None, limit: float
 ) -> socket.socket:
-    """Connect to an address.
+    """Connect to an IP address.
 
     Args:
         address: numeric IP address.
-        location: names the port, and the host that the certificate must have.
-        tls: settings of the certificate check; None sends plain text.
-        limit: longest time for each of connecting and the handshake, in seconds.
+        location: has the port, and the host name that the certificate must match.
+        tls: settings of the certificate check; None for a connection without TLS.
+        limit: longest time in seconds for connecting, and again for the handshake.
 
     Returns:
         A connected socket.
 
     Raises:
-        OSError: nobody answers, or the certificate is wrong.
+        OSError: there is no connection, or the certificate is not valid.
     """
     plain = socket.create_connection((address, location.port), timeout=limit)
     if tls is None:
@@ -170,22 +166,21 @@ def open_socket(
 
 @dataclass(frozen=True)
 class Content:
-    """A body that is sent, with its headers."""
+    """The body of a request, and its headers."""
 
     body: bytes
-    """The body."""
     headers: Mapping[str, str]
-    """Headers, in ASCII."""
+    """Names and values in ASCII."""
 
     def sent(self) -> bytes:
-        """Return what follows the usual headers."""
+        """Return these headers and the body as they are sent after the usual headers."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body
 
 
 class Exchange:
-    """A request that was sent and the answer to it; a context manager that closes the socket."""
+    """A sent request and its response; as a context manager it closes the socket."""
 
     def __init__(
         self,
@@ -198,16 +193,16 @@ class Exchange:
         """Send the request and read status and headers.
 
         Args:
-            sock: connected; closed with this exchange.
-            location: what is asked for.
-            deadline: ends everything.
-            check: called while bytes are waited for; raises to stop.
-            content: what is sent by POST; None to GET.
+            sock: a connected socket, which is closed with this exchange.
+            location: the requested URL.
+            deadline: when the whole exchange must end.
+            check: called while waiting for bytes; raises to stop.
+            content: body to POST; None for a GET request.
 
         Raises:
             DownloadFailed: the server sends too slowly.
-            OSError: the connection broke, or the time is over.
-            http.client.HTTPException: the answer is no HTTP.
+            OSError: the connection broke, or the deadline has passed.
+            http.client.HTTPException: the response is not valid HTTP.
         """
         self._socket = sock
         method = "GET" if content is None else "POST"
@@ -236,7 +231,7 @@ class Exchange:
         self.close()
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self.response.close()
         self._reader.close()
         self._socket.close()

@@ -1,4 +1,4 @@
-"""Brings the bytes of a sample, whichever way the caller gives it."""
+"""Reads the bytes of a sample: sent in the call, uploaded before, or behind a URL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from chalicelib.stores.accounts.in_flight import InFlight
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
-# Longest time that a sample's URL may take to download, in seconds.
+# Longest download of a sample in seconds; the gateway ends the whole call after 29.
 DOWNLOAD_SECONDS = 15.0
 
 
 class SampleFiles:
-    """Reads samples that were sent, uploaded before, or lie at an address."""
+    """Reads samples from calls, uploads and URLs."""
 
     def __init__(
         self, downloads: Downloader, uploads: UploadedFileStore, in_flight: InFlight
@@ -29,19 +29,19 @@ class SampleFiles:
     def content(
         self, sample: Sample, max_bytes: int, what: str, seconds: float = DOWNLOAD_SECONDS
     ) -> bytes:
-        """Return the bytes of a sample; those that were sent are not counted here.
+        """Return the bytes of a sample; the size of bytes in the call is not checked here.
 
         Args:
-            sample: content, or a location and the account that gives it.
-            max_bytes: limit of what is read from a location.
-            what: names the sample in messages.
-            seconds: longest time that a download may take, in seconds.
+            sample: bytes, or a location and the caller's account.
+            max_bytes: maximum size of a file at a location.
+            what: name of the sample in messages.
+            seconds: longest time of a download.
 
         Raises:
-            DownloadFailed: the location cannot be read; says why.
-            TooLarge: it is over the limit.
-            RateExceeded: the account has as many downloads going on as it may.
-            MachineBusy: this process has as many going on as it may.
+            DownloadFailed: the location cannot be read; the message says why.
+            TooLarge: the file is above the limit.
+            RateExceeded: the account has the maximum number of downloads running.
+            MachineBusy: this process has the maximum number of downloads running.
         """
         if sample.content is not None:
             return sample.content
@@ -56,7 +56,6 @@ class SampleFiles:
             raise DownloadFailed(failed.reason, what) from failed
 
     def _uploaded(self, account_id: str, path: str, max_bytes: int) -> bytes:
-        """Use a file that was put into the bucket before."""
         uploaded, size_bytes = self._uploads.find(account_id, path)
         if size_bytes > max_bytes:
             raise TooLarge(

@@ -1,7 +1,6 @@
-"""Files that callers put straight into the bucket, and who may use each of them once.
+"""Files that callers upload directly to the bucket; each may be used once.
 
-A file is used by ETag, so that one which is overwritten between its check and its use is never
-taken for the one that was checked.
+A file is read by its ETag, so that a file that is overwritten between check and use is refused.
 """
 
 from __future__ import annotations
@@ -21,16 +20,17 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import UploadFormRow
 
-# The one type that a form takes; what a file is, its bytes tell.
+# The only content type that a form accepts; the format is detected from the bytes.
 CONTENT_TYPE = "application/octet-stream"
 ALREADY_USED = "The upload was used already; send the file again by a new one."
+# How much longer the table keeps a row than its form is valid.
 _KEPT_SECONDS = 24 * 3600
 _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412")
 
 
 @translate_errors
 class UploadedFileStore:
-    """Issues forms, and lends each file to one use."""
+    """Issues upload forms, and gives each file to one user."""
 
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
         self._bucket = settings.bucket
@@ -39,7 +39,7 @@ class UploadedFileStore:
         self._clock = clock
 
     def create(self, uploaded: UploadedFile) -> tuple[str, dict[str, str]]:
-        """Remember a form and sign it; return its URL and fields."""
+        """Store and sign a form; return its URL and fields."""
         UploadFormRow(
             uploaded.account_id,
             uploaded.upload_id,
@@ -61,7 +61,7 @@ class UploadedFileStore:
         return str(signed["url"]), dict(signed["fields"])
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
-        """Note that a file has arrived; the first one counts. False when it is not wanted."""
+        """Record the first file of a form; False for later files and unknown forms."""
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
             UploadFormRow.etag.set(etag),
@@ -70,11 +70,11 @@ class UploadedFileStore:
         return try_update(UploadFormRow(account_id, upload_id), actions, condition)
 
     def find(self, account_id: str, path: str) -> tuple[UploadedFile, int]:
-        """Find the file that a path names; return it with its size in bytes.
+        """Find the file of a path; return it with its size in bytes.
 
         Raises:
-            DownloadFailed: the account has none by this path, it was used or has expired, or
-                nothing has been sent yet.
+            DownloadFailed: the account has no such upload, it was used or has expired, or no file
+                has arrived.
         """
         uploaded = self._row(account_id, upload_id_of(path) or "")
         if uploaded is None:
@@ -95,16 +95,16 @@ class UploadedFileStore:
         length: int | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Stream the file, or its first bytes, into an open one.
+        """Copy an uploaded file, or its first bytes, into an open file.
 
         Args:
-            uploaded: the file.
-            target: is written to from where it stands.
-            length: so many bytes; None for all.
+            uploaded: the uploaded file.
+            target: is written from its current position.
+            length: number of bytes; None for all.
             check: called for each megabyte; raises to stop.
 
         Raises:
-            DownloadFailed: it was overwritten or deleted meanwhile.
+            DownloadFailed: the file was overwritten or deleted meanwhile.
         """
         more = {} if length is None else {"Range": f"bytes=0-{length - 1}"}
         try:
@@ -122,14 +122,14 @@ class UploadedFileStore:
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Take the file for one use; of several users at once one gets it.
+        """Claim a file for one use; of simultaneous calls one succeeds.
 
         Args:
             uploaded: the file.
-            user: id of the use, so that a repeated call of the same one succeeds.
+            user: id of the use, so that a repeated call for the same use succeeds.
 
         Raises:
-            DownloadFailed: it was used already.
+            DownloadFailed: the file was used already.
         """
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
@@ -142,7 +142,7 @@ class UploadedFileStore:
             raise DownloadFailed(ALREADY_USED)
 
     def release(self, uploaded: UploadedFile, user: str) -> None:
-        """Let the file be used again, because this use of it came to nothing."""
+        """Release a file whose use failed, so that it can be used again."""
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
@@ -151,11 +151,10 @@ class UploadedFileStore:
         try_update(row, actions, UploadFormRow.used_by == user)
 
     def delete(self, uploaded: UploadedFile) -> None:
-        """Delete the file, which is not needed any more; the bucket's rules would do so later."""
+        """Delete a file that is not needed any more, before a rule of the bucket does."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=uploaded.key)
 
     def _row(self, account_id: str, upload_id: str) -> UploadedFile | None:
-        """Read a row."""
         try:
             row = UploadFormRow.get(account_id, upload_id or "-", consistent_read=True)
         except UploadFormRow.DoesNotExist:
@@ -170,7 +169,8 @@ class UploadedFileStore:
         )
 
     def _with_file(self, uploaded: UploadedFile) -> tuple[UploadedFile, int]:
-        """Look at the file itself: the notification of its arrival may be late."""
+        """Return the upload with its ETag, and the size of the file."""
+        # The notification of its arrival may be late, so the object itself is checked.
         try:
             head = self._clients.s3.head_object(Bucket=self._bucket, Key=uploaded.key)
         except ClientError as error:

@@ -1,4 +1,4 @@
-"""URLs that callers give, taken apart before anything is resolved; where they may lead to."""
+"""Parses callers' URLs, and decides which addresses they may lead to; nothing is resolved here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chalicelib.errors import DownloadFailed
 
 _MAX_URL_CHARACTERS = 4096
 _MAX_NAME_CHARACTERS = 180
-# Parsers disagree about these, and a disagreement is how a check is passed by.
+# Parsers treat these characters differently, which is a way to get around checks.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]")
 _HOST = re.compile(r"[a-z0-9._:-]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -26,13 +26,13 @@ class Location:
     scheme: str
     """`http` or `https`."""
     host: str
-    """Lower case ASCII, no dot at the end; an IPv6 address without brackets."""
+    """Host in lower case ASCII without a final dot; an IPv6 address without brackets."""
     port: int
-    """Explicit or that of the scheme."""
+    """Port of the URL or of the scheme."""
     target: str
-    """Path and query, percent-encoded, as sent in the request line."""
+    """Percent-encoded path and query of the request line."""
     url: str
-    """The URL as it was given, to resolve redirects against."""
+    """The original URL, which is the base of relative redirects."""
 
     @property
     def host_header(self) -> str:
@@ -47,18 +47,15 @@ class Location:
         return clean_file_name(unquote(self.target.partition("?")[0]))
 
     def join(self, reference: str) -> Location:
-        """Follow a redirect.
+        """Return the location that a redirect leads to.
 
         Args:
-            reference: value of its Location header.
-
-        Returns:
-            The location it leads to.
+            reference: value of the redirect's Location header.
 
         Raises:
-            DownloadFailed: the redirect leads to what is no acceptable URL.
+            DownloadFailed: the redirect does not lead to an acceptable URL.
         """
-        # http.client reads headers as Latin-1; servers send UTF-8.
+        # http.client decodes headers as Latin-1, but servers send UTF-8.
         try:
             text = reference.strip().encode("latin-1").decode()
         except UnicodeError:
@@ -71,16 +68,11 @@ class Location:
 
 
 def read_location(url: str) -> Location:
-    """Take a URL apart.
-
-    Args:
-        url: as the caller gave it.
-
-    Returns:
-        Its parts; nothing is resolved yet.
+    """Parse a caller's URL.
 
     Raises:
-        DownloadFailed: it is no http or https URL, is too long, has credentials or odd characters.
+        DownloadFailed: the URL is not http or https, is too long, has credentials or has control
+            characters.
     """
     text = url.strip(" ")
     if len(text) > _MAX_URL_CHARACTERS:
@@ -107,19 +99,19 @@ def read_location(url: str) -> Location:
 
 
 def _read_host(host: str) -> str:
-    """Return a host as the resolver takes it; an international name in its ASCII form."""
+    """Return a host for the resolver; an international name in its ASCII form."""
     name = host if host.isascii() else host.encode("idna").decode("ascii")
     return name.lower().rstrip(".")
 
 
 def clean_file_name(name: str) -> str:
-    """Keep the last part of a path, without control characters, at most 180 characters.
+    """Return the last part of a path without control characters, at most 180 characters.
 
     Args:
-        name: from a path or header; either kind of slash.
+        name: from a path or a header, with either kind of slash.
 
     Returns:
-        The bare name; empty when nothing is left.
+        The file name; may be empty.
     """
     last = re.split(r"[/\\]", name)[-1]
     last = _CONTROL.sub("", last).strip()[-_MAX_NAME_CHARACTERS:]
@@ -127,13 +119,10 @@ def clean_file_name(name: str) -> str:
 
 
 def read_attachment_name(disposition: str | None) -> str:
-    """Read the file name of a Content-Disposition header.
+    """Return the file name in a Content-Disposition header; empty when there is none.
 
     Args:
-        disposition: value of the header, in any of its spellings.
-
-    Returns:
-        The bare name; empty when there is none.
+        disposition: value of the header, in any of its notations.
     """
     if not disposition:
         return ""
@@ -142,7 +131,8 @@ def read_attachment_name(disposition: str | None) -> str:
     try:
         return clean_file_name(message.get_filename() or "")
     except (ValueError, LookupError):
-        return ""  # A charset that does not exist, or a broken encoding.
+        # An unknown charset or a broken encoding.
+        return ""
 
 
 # Which network addresses a download may connect to.
@@ -150,8 +140,8 @@ def read_attachment_name(disposition: str | None) -> str:
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# The IANA registries of special addresses. ipaddress.is_global is no help: it is true for
-# multicast, NAT64, 6to4 and parts of 192.0.0.0/24, which all lead to private hosts.
+# The IANA registries of special addresses. ipaddress.is_global is not enough: it is true for
+# multicast, NAT64, 6to4 and parts of 192.0.0.0/24, which all may lead to private hosts.
 _SPECIAL_V4 = tuple(
     ipaddress.IPv4Network(text)
     for text in (
@@ -172,11 +162,11 @@ _SPECIAL_V4 = tuple(
         "198.51.100.0/24",
         "203.0.113.0/24",
         "224.0.0.0/3",
-        # Public by the registry, but the metadata and health service of one large cloud.
+        # Public in the registry, but the metadata and health service of a large cloud.
         "168.63.129.16/32",
     )
 )
-# Only this part of IPv6 is given to networks; mapped, NAT64, local and multicast lie outside.
+# Only this part of IPv6 is assigned to networks, without mapped, NAT64, local and multicast.
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 _SPECIAL_V6 = tuple(
     ipaddress.IPv6Network(text)
@@ -191,14 +181,11 @@ _SPECIAL_V6 = tuple(
 
 
 def is_public(address: Address) -> bool:
-    """Tell whether an address belongs to a host on the public internet.
-
-    Args:
-        address: a resolved address, never a spelling of one.
+    """Return whether an address belongs to a host on the public internet.
 
     Returns:
-        False for everything private, local, shared, reserved, multicast, or that wraps an IPv4
-        address in an IPv6 one.
+        False for private, local, shared, reserved and multicast addresses, and for IPv6 addresses
+        that contain an IPv4 address.
     """
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _SPECIAL_V4)
@@ -209,7 +196,7 @@ def is_public(address: Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One item of the allow-list: a network or a host name, perhaps with a port."""
+    """One item of the allow-list: a network or a host name, optionally with a port."""
 
     network: Network | None
     host: str
@@ -224,36 +211,32 @@ class _Rule:
 
 
 class AllowList:
-    """Addresses that are opened although they are not public, for local work and tests.
+    """Addresses that are allowed although they are not public, for local use and tests.
 
     Items: `127.0.0.1`, `127.0.0.1:9000`, `[::1]:9000`, `10.0.0.0/8`, `minio`, `minio:9000`. An
-    address or range opens what a name resolves to; a host name opens the URLs that name it.
+    address or range allows hosts that resolve to it; a host name allows URLs with this name.
     """
 
     def __init__(self, items: Sequence[str]) -> None:
-        """Read the items.
+        """Parse the items.
 
         Raises:
-            ValueError: an item is neither address, range nor host name.
+            ValueError: an item is not an address, a range or a host name.
         """
         self._rules = tuple(_read_rule(item.strip()) for item in items if item.strip())
 
     def permits(self, host: str, address: Address, port: int) -> bool:
-        """Tell whether a connection is allowed.
+        """Return whether a connection is allowed: to a public address or by a rule.
 
         Args:
-            host: host of the URL, lower case, no dot at its end.
-            address: what the host resolved to.
+            host: host of the URL in lower case, without a final dot.
+            address: the resolved address.
             port: port of the URL.
-
-        Returns:
-            True for public addresses and for what a rule opens.
         """
         return is_public(address) or any(rule.opens(host, address, port) for rule in self._rules)
 
 
 def _read_rule(item: str) -> _Rule:
-    """Read one item of the allow-list."""
     try:
         return _Rule(ipaddress.ip_network(item.strip("[]")), "", None)
     except ValueError:
@@ -263,15 +246,15 @@ def _read_rule(item: str) -> _Rule:
     elif port_text.isascii() and port_text.isdigit() and 0 < int(port_text) < 65536:
         port = int(port_text)
     else:
-        raise ValueError(f"{item!r} is no address, range or host name with an optional port")
+        raise ValueError(f"{item!r} is not an address, range or host name with an optional port")
     bare = host.strip("[]")
     try:
         return _Rule(ipaddress.ip_network(bare), "", port)
     except ValueError:
         pass
-    # What looks like an address or range but is none would silently open nothing.
+    # An item that only looks like an address or range would silently allow nothing.
     if not bare.replace("-", "").replace(".", "").replace("_", "").isalnum() or (
         bare.replace(".", "").isdigit()
     ):
-        raise ValueError(f"{item!r} is no address, range or host name with an optional port")
+        raise ValueError(f"{item!r} is not an address, range or host name with an optional port")
     return _Rule(None, bare.lower().rstrip("."), port)

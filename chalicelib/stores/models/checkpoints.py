@@ -1,6 +1,6 @@
-"""What a training run needs to go on in another process: its beginning, and its last saved state.
+"""Data with which another process can resume a training run: its start and its last state.
 
-Both die with the run.
+Both are deleted when the run ends.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 @dataclass(frozen=True)
 class RunStart:
-    """What a run found when it began; later examples are not used by it."""
+    """The committed examples when a run started, which are the only ones that it uses."""
 
     begun_at: datetime
-    """When it began."""
+    """Start of the run."""
     counts: dict[int, tuple[LabelCounts, ...]]
     """Committed counts by dataset id."""
 
     def of(self, dataset: Dataset) -> Dataset:
-        """Return the dataset as it was when the run began."""
+        """Return the dataset as it was at the start of the run."""
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
 
 class CheckpointStore:
-    """Reads and writes the two objects of a run."""
+    """Reads and writes the start and the checkpoint of runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def beginning(self, model: Model) -> RunStart | None:
-        """Read what the run found; None when it has not begun."""
+        """Read the start of a run; None when it has not started."""
         document = self._artifacts.get_json(_key(model, "json"))
         if document is None:
             return None
@@ -47,7 +47,7 @@ class CheckpointStore:
         return RunStart(from_milliseconds(document["begun_at"]), counts)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
-        """Remember what the run finds."""
+        """Save the start of a run."""
         counts = {
             str(dataset.dataset_id): [c.packed for c in dataset.counts] for dataset in datasets
         }
@@ -56,15 +56,15 @@ class CheckpointStore:
         return RunStart(now, {dataset.dataset_id: dataset.counts for dataset in datasets})
 
     def get(self, model: Model) -> bytes | None:
-        """Read the last saved state; None when there is none."""
+        """Read the last checkpoint; None when there is none."""
         return self._artifacts.get(_key(model, "npz"))
 
     def put(self, model: Model, state: bytes) -> None:
-        """Save a state in place of the one before."""
+        """Save a checkpoint, which replaces the previous one."""
         self._artifacts.put(_key(model, "npz"), state)
 
     def delete(self, model: Model) -> None:
-        """Remove what is there of a run."""
+        """Delete the start and the checkpoint of a run."""
         self._artifacts.delete(_key(model, "npz"))
         self._artifacts.delete(_key(model, "json"))
 

@@ -1,8 +1,7 @@
-"""Learning curves in the bucket: blocks of 5 epochs, a folder for each run of a model.
+"""Learning curves in the bucket: blocks of 5 epochs, in one folder per run of a model.
 
-An epoch is visible as soon as it is added, and costs one small write however long the curve is.
-A run that is taken up again replaces records in their places, so a reader never sees a curve
-become shorter.
+An epoch is visible as soon as it is added, and costs one small write regardless of the curve's
+length. A resumed run replaces records in place, so readers never see a curve become shorter.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.models.model import Model
 from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
-# Epochs of one object. With 1,000 labels a record has 2 MB, and a block is rewritten whole.
+# Epochs per object. Few, because a record of 1,000 labels has 2 MB and a block is rewritten whole.
 BLOCK_EPOCHS = 5
 
 Record = dict[str, Any]
@@ -26,7 +25,7 @@ class CurveStore:
         self._artifacts = artifacts
 
     def page(self, model: Model, offset: int, count: int) -> ListPage[Record]:
-        """Read some records of the model's last run; none before its first epoch."""
+        """Read a page of records of the model's last run."""
         end = offset + count
         records: list[Record] = []
         for number in range(offset // BLOCK_EPOCHS, -(-end // BLOCK_EPOCHS)):
@@ -42,12 +41,12 @@ class CurveStore:
         return ListPage(tuple(shown), offset, has_more)
 
     def writer(self, model: Model, epochs: int = 0) -> CurveWriter:
-        """Go on with a run's curve after so many epochs, which must be there."""
+        """Return a writer that continues a run's curve after a number of existing epochs."""
         return CurveWriter(self._artifacts, model, epochs)
 
 
 class CurveWriter:
-    """Adds the records of one run, one after the other."""
+    """Appends the records of one run."""
 
     def __init__(self, artifacts: ArtifactStore, model: Model, epochs: int) -> None:
         self._artifacts = artifacts
@@ -58,17 +57,17 @@ class CurveWriter:
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether the records of the epochs that went before are there."""
+        """Whether the records of all previous epochs exist."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (
             before == 0 or len(self._read(before - 1)) == BLOCK_EPOCHS
         )
 
     def add(self, record: Record) -> None:
-        """Take the next epoch's record; a block that is full is written."""
+        """Append the record of the next epoch, and write the block if it is full."""
         place = self.epochs % BLOCK_EPOCHS
         if place == 0 and self.epochs:
-            # What an earlier attempt wrote stays behind: no reader sees the curve shrink.
+            # Later records of an earlier attempt stay, so that no reader sees the curve shrink.
             self._block = self._read(self.epochs // BLOCK_EPOCHS)
         self._block[place : place + 1] = [record]
         self.epochs += 1
@@ -77,14 +76,14 @@ class CurveWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was added."""
+        """Write the added records."""
         if not self._is_written:
             number = (self.epochs - 1) // BLOCK_EPOCHS
             self._artifacts.put_json(_key(self._model, number), self._block)
             self._is_written = True
 
     def finish(self) -> None:
-        """Write what was added, and remove what an earlier attempt has written beyond it."""
+        """Write the added records, and delete later records of an earlier attempt."""
         used = (self.epochs - 1) % BLOCK_EPOCHS + 1 if self.epochs else 0
         if len(self._block) > used:
             del self._block[used:]
@@ -105,5 +104,5 @@ def _folder(model: Model) -> str:
 
 
 def _key(model: Model, number: int) -> str:
-    """Place of a block; blocks sort by their number."""
+    """Return the key of a block; keys sort by block number."""
     return f"{_folder(model)}{number:05d}.json"

@@ -1,7 +1,7 @@
-"""Ownership of a training run, and the publications that its owner makes.
+"""Leases of training runs, and the writes of their owners.
 
 Every write is conditional on the run and the fence, so a worker that was stalled past its lease
-publishes nothing once another has taken the run.
+cannot publish anything once another worker has acquired the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from chalicelib.stores.models.models import load_model, open_key
 
 @translate_errors
 class ModelLeases:
-    """Takes, renews and ends the ownership of a training run."""
+    """Acquires, renews, pauses and ends the leases of training runs."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -35,7 +35,7 @@ class ModelLeases:
         self._longest = longest_lease(self._milliseconds)
 
     def acquire(self, account_id: str, model_id: str, run: int) -> Model | None:
-        """Own a run and set it RUNNING; None when it is done, gone, or owned by another."""
+        """Acquire a run and set it RUNNING; None if it has ended or has another owner."""
         row = ModelRow(account_id, model_id)
         owner = secrets.token_hex(8)
         now = to_milliseconds(self._clock())
@@ -43,17 +43,17 @@ class ModelLeases:
             ModelRow.status.set(RUNNING),
             ModelRow.lease_until.set(now + self._milliseconds),
             ModelRow.lease_owner.set(owner),
-            # Shuts out the owner before, who may still be at work, and does not know that it lost.
+            # Locks out the previous owner, which may still work without knowing that it lost.
             ModelRow.fence.add(1),
             ModelRow.attempts.add(1),
             ModelRow.updated_at.set(now),
             ModelRow.open.set(open_key(RUNNING, False)),
         ]
-        # A message of an earlier run, delivered late, must not start the retraining.
+        # A late message of an earlier run must not start the retraining.
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
         free = is_open & lease_is_over(ModelRow.lease_until, now, self._longest)
         if not try_update(row, actions, free):
-            # A repeated call must not count another attempt; it meets its own first write here.
+            # A retried call must not count another attempt; it meets its own first write here.
             try:
                 row.refresh(consistent_read=True)
             except ModelRow.DoesNotExist:
@@ -63,7 +63,7 @@ class ModelLeases:
         return load_model(row)
 
     def renew(self, model: Model) -> None:
-        """Keep the ownership for another lease.
+        """Extend the lease.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -72,19 +72,19 @@ class ModelLeases:
         self._write(model, [ModelRow.lease_until.set(until)])
 
     def report(self, model: Model, progress: float, epochs: int) -> None:
-        """Show how far the run has come; a progress below the shown one is left out.
+        """Set the progress of the run, 0 to 1, unless it would decrease, and its epochs.
 
         Raises:
             LeaseLost: another worker owns the run.
         """
         actions: list[Action] = [ModelRow.epochs.set(epochs)]
-        # A run that is taken up again begins below what was shown; a progress never goes back.
+        # A resumed run starts below the progress that users have seen, which must not decrease.
         if progress > model.progress:
             actions.append(ModelRow.progress.set(round(progress, 4)))
         self._write(model, actions)
 
     def succeed(self, model: Model, version: str, stats: TrainStats) -> None:
-        """Publish a version: from now on it predicts.
+        """End the run as SUCCEEDED, and publish its version for predictions.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -98,11 +98,11 @@ class ModelLeases:
             ModelRow.failure.remove(),
             *self._ended(),
         ]
-        # A version names its run and fence, so a repeated call meets nobody's end but its own.
+        # A version contains run and fence, so a retried call can only meet its own first write.
         self._write(model, actions, ModelRow.version == version)
 
     def fail(self, model: Model, message: str) -> None:
-        """End the run as FAILED; the last successful version goes on predicting.
+        """End the run as FAILED; the last successful version stays published.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -115,44 +115,43 @@ class ModelLeases:
         self._write(model, actions, ModelRow.status == FAILED)
 
     def fail_attempt(self, model: Model, error: str) -> None:
-        """Remember what broke this attempt; the next one begins when the lease has ended.
-
-        So a storage that is out of reach for a moment does not use up the attempts at once.
-        """
+        """Record the error of this attempt; the next one starts when the lease has expired."""
+        # The lease stays, so that a short outage of the storage does not use up all attempts.
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, [ModelRow.last_error.set(error[:500])], self._owned(model))
 
     def put_back(
         self, model: Model, turn: int, served_seconds: float, pause_seconds: float = 0.0
     ) -> bool:
-        """Give a run that is not finished back to the queue, where it has another turn.
+        """Return an unfinished run to the queue.
 
         Args:
-            model: the run that is owned; that it goes on later is no failed attempt.
+            model: the owned run.
             turn: its new number in its lane.
-            served_seconds: how long it was worked on in all.
-            pause_seconds: how long nobody may take it up, for it waits for its parts.
+            served_seconds: total time that workers have spent on it.
+            pause_seconds: time in which no worker may resume it, because it waits for its parts.
 
         Returns:
             False when another worker owns it.
         """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(pause_seconds)),
+            # An interrupted run is not a failed attempt.
             ModelRow.attempts.set(max(0, model.attempts - 1)),
             ModelRow.turn.set(turn),
             ModelRow.served_seconds.set(round(served_seconds, 3)),
-            # The caller sends its message now: the sweep must not send a second one at once.
+            # The caller sends its message now, so the sweep must not send another one at once.
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Let a run wait so long for its parts, 0: no longer; False when it does not wait any more.
+        """Set how long a run waits for its parts; False when it does not wait any more.
 
         Args:
-            model: with the fence of who put it back.
-            seconds: until when nobody may take it up, from now.
-            progress: shown when it is above what is shown.
+            model: the run, with the fence of the owner that paused it.
+            seconds: time from now in which no worker may resume it; 0 ends the pause.
+            progress: the progress of the run, ignored if it would decrease.
         """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(seconds)),
@@ -162,7 +161,7 @@ class ModelLeases:
             actions.append(ModelRow.progress.set(round(progress, 4)))
         waits = self._owned(model)
         if seconds:
-            # Whoever did the last part meanwhile has woken it, and its message would find it lent.
+            # If the last part has ended the pause meanwhile, a new one would block its message.
             waits &= ModelRow.lease_until > 0
         return try_update(ModelRow(model.account_id, model.model_id), actions, waits)
 
@@ -170,15 +169,15 @@ class ModelLeases:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def discount(self, model: Model) -> None:
-        """Take an attempt back that ended because its lease was lost: nothing had broken."""
+        """Uncount an attempt that ended because it lost its lease, which is not a failure."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
-        # The owner of now has counted itself: at least that attempt stays.
+        # The current owner has counted itself, so at least that attempt stays.
         counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
-        """Write under the lease; `again` recognises the end that a first try has written."""
+        """Write under the lease; `again` recognises what a first try has written."""
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost

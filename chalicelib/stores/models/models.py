@@ -1,4 +1,4 @@
-"""Models: reading, and the states that requests bring about."""
+"""Rows of models: reading them, and the changes of state that requests make."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
 
-# Trainings at the front of a lane that are looked at, to find the one whose turn it is.
+# Trainings at the front of a lane that a worker reads to find the next one.
 FRONT = 50
 # Waiting trainings of a lane that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
@@ -44,11 +44,11 @@ class ModelStore:
     def create(self, model: Model) -> None:
         """Write a new model as QUEUED."""
         row = new_row(model)
-        # The id is random, so a refusal means that a repeated call met its own first write.
+        # The id is random, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
 
     def find(self, account_id: str, model_id: str) -> Model | None:
-        """Find a model of an account that is not deleted."""
+        """Find a model of an account; None when it does not exist or is deleted."""
         try:
             row = ModelRow.get(account_id, model_id, consistent_read=True)
         except ModelRow.DoesNotExist:
@@ -56,18 +56,19 @@ class ModelStore:
         return None if row.deleted else load_model(row)
 
     def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
-        """Return the models of a dataset by creation, then id."""
+        """Return the models of a dataset in the order of creation time and id."""
         rows = ModelRow.dataset_index.query(dataset_id)
         models = [load_model(r) for r in rows if r.account_id == account_id and not r.deleted]
         return sorted(models, key=lambda model: (model.created_at, model.model_id))
 
     def of_account(self, account_id: str) -> list[Model]:
-        """Return every model of an account that is not deleted."""
+        """Return all models of an account that are not deleted."""
         rows = ModelRow.query(account_id, consistent_read=True)
         return [load_model(row) for row in rows if not row.deleted]
 
     def page(self, account_id: str, wanted: ListFilter, offset: int, count: int) -> ListPage[Model]:
-        """Return a page of the models of an account by creation, then id."""
+        """Return a page of an account's models in the order of creation time and id."""
+        # Only what filter and order need is read of all rows, and then the rows of the page.
         members = ["model_id", "name", "status", "created_at", "deleted"]
         rows = ModelRow.query(account_id, consistent_read=True, attributes_to_get=members)
         creations = sorted(
@@ -81,18 +82,18 @@ class ModelStore:
         return ListPage(tuple(models), offset, len(creations) > offset + count)
 
     def running(self) -> list[Model]:
-        """List the trainings that have begun, those whose worker has died or gave them back too."""
+        """List the trainings that have started, also those that have no worker now."""
         return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
     def queued(self, is_paid: bool) -> list[Model]:
-        """List the front of those that have not begun, in the order of their turns."""
+        """List the first trainings that have not started, in the order of their turns."""
         rows = ModelRow.open_index.query(open_key(QUEUED, is_paid), limit=FRONT)
         return [load_model(row) for row in rows]
 
     def requeue(
         self, model: Model, request: TrainRequest, is_paid: bool, turn: int
     ) -> Model | None:
-        """Queue a retraining under the next run; None when the model is busy or gone."""
+        """Queue a retraining as the next run; None when the model is busy or deleted."""
         now = to_milliseconds(self._clock())
         run = model.run + 1
         token = secrets.token_hex(8)
@@ -118,7 +119,7 @@ class ModelStore:
             ModelRow.mark.set(keyed) if (keyed := mark()) else ModelRow.mark.remove(),
         ]
         idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
-        # The run in the condition refuses one of two retrainings that were asked for at once.
+        # Of two simultaneous retrainings, the run in the condition refuses one.
         free = idle & (ModelRow.deleted == False)  # noqa: E712 - a PynamoDB condition
         row = ModelRow(model.account_id, model.model_id)
         if try_update(row, actions, free):
@@ -127,11 +128,11 @@ class ModelStore:
             row.refresh(consistent_read=True)
         except ModelRow.DoesNotExist:
             return None
-        # A repeated call that met its own first write; nobody else knows the token.
+        # The token is the call's own, so a retried call has met its own first write.
         return load_model(row) if row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
-        """Remove a model that is still QUEUED and unowned, when its request failed halfway."""
+        """Delete a QUEUED model without an owner, because its request failed halfway."""
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
         if try_write(lambda: row.delete(condition=unowned)):
@@ -139,7 +140,7 @@ class ModelStore:
         return self.find(model.account_id, model.model_id) is None
 
     def start_deletion(self, model: Model) -> bool:
-        """Hide a model from every route; False when it is QUEUED or RUNNING."""
+        """Hide a model from all routes; False when it is QUEUED or RUNNING."""
         row = ModelRow(model.account_id, model.model_id)
         idle = ModelRow.model_id.exists() & ~ModelRow.status.is_in(*OPEN)
         actions: list[Action] = [
@@ -153,42 +154,43 @@ class ModelStore:
         return self.find(model.account_id, model.model_id) is None
 
     def is_hidden(self, account_id: str, model_id: str) -> bool:
-        """Tell whether a model's deletion was requested and has not finished."""
+        """Return whether the deletion of a model was requested and has not finished."""
         try:
             return bool(ModelRow.get(account_id, model_id, consistent_read=True).deleted)
         except ModelRow.DoesNotExist:
             return False
 
     def delete(self, account_id: str, model_id: str) -> None:
-        """Delete the row; a missing one is fine."""
+        """Delete the row; does nothing if it does not exist."""
         ModelRow(account_id, model_id).delete()
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
-        """Claim trainings whose message seems to be lost, to announce them again.
+        """Claim trainings whose message seems lost, so that the caller announces them again.
 
         Args:
-            dead_before: of those whose worker is gone, what was announced before this moment, in
-                milliseconds since 1970.
-            announced_before: the same of those that wait: a message waits as they do.
+            dead_before: claim those whose worker died and that were announced before this time,
+                in milliseconds since 1970.
+            announced_before: the same for waiting trainings. Their message may still be waiting in
+                the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)
         silent = is_announced_before(ModelRow.nudged_at, announced_before, now)
         unheeded = is_announced_before(ModelRow.nudged_at, dead_before, now)
-        # One that stepped aside has no lease, and waits as those do that have not begun.
+        # A training that yielded has no lease, and waits like those that have not started.
         lost = (died & unheeded) | (silent & (ModelRow.lease_until == 0))
         lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
         claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
             self._place_old(key)
-            # The filter, and not a limit of the query: that would count what was announced too.
+            # Not a limit of the query, which would also count rows that the filter leaves out.
             rows = ModelRow.queued_index.query(key, filter_condition=silent)
             front = [row for row, _ in zip(rows, range(ANNOUNCED_AT_ONCE), strict=False)]
             claimed += self._claim(front, silent & (ModelRow.status == QUEUED))
         return claimed
 
     def claim_hidden(self, older_than: int) -> list[Model]:
-        """Claim models whose deletion was requested and not announced since a moment.
+        """Claim models whose deletion was last announced before a time.
 
         Args:
             older_than: milliseconds since 1970.
@@ -202,25 +204,25 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Note that rows are announced now; those that have changed since are left out."""
+        """Mark rows as announced now; rows that do not meet the condition are left out."""
         actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
-        # A page of the index must not be read on while its rows change.
+        # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]
 
     def _place_old(self, key: str) -> None:
-        """Enter the rows of a version that knew no `accepted_at`; they stand at the front."""
+        # Rows of older versions have no `accepted_at`, so the index `queued` lacks them.
         for row in list(ModelRow.open_index.query(key, limit=FRONT)):
             if row.accepted_at is None:
                 missing = ModelRow.accepted_at.does_not_exist() & (ModelRow.open == key)
                 try_update(row, [ModelRow.accepted_at.set(int(row.turn))], missing)
 
 
-# Partition of the sparse index where models wait for their deletion.
+# Index partition of models that wait for their deletion.
 DELETING = "DELETING"
 
 
 def open_key(status: str, is_paid: bool) -> str:
-    """Partition of the sparse index that a model stands in while QUEUED or RUNNING."""
+    """Return the index partition of a model while it is QUEUED or RUNNING."""
     if status == RUNNING:
         return RUNNING
     return f"{QUEUED}#{'paid' if is_paid else 'free'}"
@@ -232,7 +234,7 @@ def dump_request(request: TrainRequest) -> dict[str, Any]:
 
 
 def new_row(model: Model) -> ModelRow:
-    """Make the row of a model that was just asked for."""
+    """Return the row of a new model."""
     created_at = to_milliseconds(model.created_at)
     return ModelRow(
         model.account_id,
@@ -257,8 +259,8 @@ def new_row(model: Model) -> ModelRow:
 
 
 def load_model(row: ModelRow) -> Model:
-    """Make the domain model of a row."""
-    # In rows of a version that knew no turns, the time when they were queued is the turn.
+    """Return the model of a row."""
+    # Rows of versions without turns have their queueing time in place of the turn.
     queued_at = row.accepted_at or row.turn
     return Model(
         account_id=row.account_id,

@@ -1,8 +1,8 @@
-"""Places in the queue of trainings, at a price that does not grow with the queue.
+"""Positions in the queue of trainings, at a cost that does not grow with the queue.
 
-Near the front trainings are counted. Behind that, whoever sweeps has counted all of them a moment
-ago, and has written down when every so many-th was accepted: between two such moments there are few
-to count. Where nobody has, a count goes through the index, which answers with a number alone.
+Positions near the front are counted. For later ones, the sweep counts the whole queue every few
+seconds and stores marks: the acceptance time of every n-th training. A query then counts only the
+trainings after the last mark. Without recent marks, the index counts all.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import CounterRow, ModelRow
 from chalicelib.stores.models.models import open_key
 
-# Places that are always those of the very moment.
+# Positions up to this one are always exact.
 EXACT_PLACES = 100
-# How old a place behind them may be.
+# Maximum age of a later position.
 COUNTED_MILLISECONDS = 5_000
-# Trainings that certainly do not all begin within that time.
+# This many trainings cannot all start within that time, so such a position is surely not exact.
 _FAR = 1_000
-# Trainings between two moments that are written down, unless there would be too many.
+# Trainings between two marks, unless there would be too many marks.
 _SPACING = 50
-# All marks lie in one row, which is read for each answer that shows a place.
+# All marks are in one row, which is read for each response with a position.
 _MOST_MARKS = 1_000
 _ROW = "waiting#trainings"
 
 
 @dataclass(frozen=True)
 class _Lane:
-    """What was counted in a long lane."""
+    """The marks of a long lane."""
 
     total: int
     marks: Sequence[int]
-    """When some trainings were accepted, in order, from the first on."""
+    """Acceptance times of some trainings, in order, beginning with the first."""
     ranks: Sequence[int]
-    """How many were accepted before each of these moments."""
+    """Number of trainings accepted before each mark."""
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Take down a lane.
+        """Return the marks of a lane.
 
         Args:
-            moments: when its trainings were accepted, in order.
+            moments: acceptance times of its trainings, in order.
         """
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
@@ -58,37 +58,36 @@ class _Lane:
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> _Lane:
-        """Read what `dump` wrote."""
         marks, ranks = (list(accumulate(saved[name])) for name in ("marks", "ranks"))
         return cls(saved["total"], marks, ranks)
 
     def dump(self) -> dict[str, object]:
-        """Write it down in few bytes: of all numbers but the first only the steps."""
+        # Differences instead of absolute numbers, so that the row is small.
         return {"total": self.total, "marks": _steps(self.marks), "ranks": _steps(self.ranks)}
 
     def nearest(self, until: int) -> tuple[int, int]:
-        """Return the last mark before a moment, or 0, and how many were before that."""
+        """Return the last mark before a time, or 0, and the number of trainings before it."""
         place = bisect_left(self.marks, until) - 1
         return (self.marks[place], self.ranks[place]) if place >= 0 else (0, 0)
 
 
 @translate_errors
 class QueuePlaces:
-    """Counts trainings that wait."""
+    """Counts the trainings before a waiting one."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def before(self, model: Model) -> int:
-        """Count the trainings of all accounts that were accepted earlier and still wait.
+        """Return how many waiting trainings of all accounts were accepted earlier.
 
-        Exact up to `EXACT_PLACES`, beyond that at most `COUNTED_MILLISECONDS` old.
+        The result is exact up to `EXACT_PLACES`, and otherwise at most `COUNTED_MILLISECONDS` old.
         """
         until = to_milliseconds(model.queued_at or model.created_at)
         lanes: list[tuple[str, int | None]] = [(open_key(QUEUED, model.is_paid), until)]
         if not model.is_paid:
-            # Everyone who pays is served before: also those who come later.
+            # Paying accounts go first, even with trainings that were accepted later.
             lanes.insert(0, (open_key(QUEUED, True), None))
         known = self._known()
         if sum(_at_least(known.get(key), moment) for key, moment in lanes) < _FAR:
@@ -99,7 +98,7 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Count all that wait, for whoever asks next; tell whether so many do."""
+        """Count long lanes and store their marks; return whether there is a long lane."""
         now = to_milliseconds(self._clock())
         lanes = {}
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
@@ -112,7 +111,7 @@ class QueuePlaces:
         return bool(lanes)
 
     def _known(self) -> Mapping[str, _Lane]:
-        """Read what was counted last; nothing when that is too long ago."""
+        """Read the stored marks by lane; empty when they are too old."""
         try:
             row = CounterRow.get(_ROW)
         except CounterRow.DoesNotExist:
@@ -127,25 +126,25 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return how many were before a moment when the lane was counted, or a few less."""
+    """Return a lower bound of the trainings before a time when the lane was counted."""
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Count those before a moment, or all, from what is known of the lane."""
+    """Count the trainings of a lane before a time, or all, with the help of its marks."""
     if lane is None:
         return _count(key, ModelRow.accepted_at < until if until else None)
     if until is None:
         return lane.total
     mark, before = lane.nearest(until)
-    # Both ends are included, and no moment is written with a part of a millisecond.
+    # `between` includes both ends, and times are whole milliseconds.
     return before + _count(key, ModelRow.accepted_at.between(mark, until - 1))
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count those before a moment of each lane, and stop at so many."""
+    """Count the trainings of lanes before a time each, up to `most`."""
     count = 0
     for key, until in lanes:
         if count < most:
@@ -155,7 +154,7 @@ def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
 
 
 def _count(key: str, condition: Condition | None = None, limit: int | None = None) -> int:
-    """Count rows of a lane; the answer holds none of them."""
+    """Count the rows of a lane without transferring them."""
     count, start = 0, None
     while True:
         response = ModelRow._get_connection().query(

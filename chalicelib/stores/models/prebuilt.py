@@ -1,4 +1,4 @@
-"""Prebuilt models: files in the folder of installed model files."""
+"""Prebuilt models, which are files in the folder of installed model files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.domain.models.model import OCR, PREBUILT
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.models.versions import ARTIFACT, CARD
 
-# Below the model directory.
+# Folder within the model directory.
 _FOLDER = "prebuilt"
 
 
@@ -22,10 +22,8 @@ class PrebuiltStore:
         self._source = source
 
     def is_installed(self, model_id: str) -> bool:
-        """Tell whether a prebuilt model's files are there, or can be brought.
-
-        The models that read text share the installed engines, and have a card only.
-        """
+        """Return whether a prebuilt model's files are installed or can be downloaded."""
+        # OCR models use the installed engines and have no artifact, only a card.
         needed = CARD if PREBUILT.get(model_id) == OCR else ARTIFACT
         is_here = (self._folder / model_id / needed).is_file()
         return is_here or self._source.offers(f"{_FOLDER}/{model_id}")
@@ -34,7 +32,7 @@ class PrebuiltStore:
         """Read a prebuilt model's artifact.
 
         Raises:
-            OSError: it is not installed.
+            OSError: the model is not installed.
         """
         return self._read(model_id, ARTIFACT)
 
@@ -42,7 +40,7 @@ class PrebuiltStore:
         """Read a prebuilt model's card.
 
         Raises:
-            OSError: it is not installed.
+            OSError: the model is not installed.
         """
         card: dict[str, Any] = json.loads(self._read(model_id, CARD))
         return card

@@ -1,7 +1,7 @@
-"""What a training gives away: texts or views of pictures, in parts that go when they are done.
+"""Parts of a training that other workers do: texts or views of images; finished ones are deleted.
 
-They lie beside the dataset, in a folder of the run, and die with either. A stage is what one
-encoder or extractor has to do; beside its parts stands how many there were, for ever of this run.
+They are in a folder of the run below the dataset's prefix, and are deleted with the run or the
+dataset. A stage has the parts of one encoder or extractor. An object next to them has their number.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
 @dataclass(frozen=True)
 class RunPart(PartWork):
-    """A part that waits."""
+    """A waiting part."""
 
     name: str
-    """Of what comes out of it: whoever does the part again writes the same object."""
+    """Name of its result, so that a repeated part writes the same object."""
 
 
 class RunParts:
-    """Reads and writes them."""
+    """Reads, writes and deletes the parts of runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -35,24 +35,24 @@ class RunParts:
         """Write the parts of a stage.
 
         Args:
-            model: the run.
-            stage: its name.
-            works: the parts in their order.
-            shares: progress of the run before and after the stage.
+            model: the model with its run.
+            stage: name of the stage.
+            works: the parts in order.
+            shares: progress of the run before and after the stage, 0 to 1.
         """
         for number, work in enumerate(works):
             content = {"dataset": work.dataset_id, "engine": work.engine, "items": [*work.items]}
             self._artifacts.put_json(part_key(model, stage, number), content)
-        # Last of all: a stage that was cut off here is written again.
+        # Last, so that a stage that was not written completely is written again.
         content = {"parts": len(works), "shares": shares}
         self._artifacts.put_json(f"{_folder(model)}{stage}.json", content)
 
     def was_written(self, model: Model, stage: str) -> bool:
-        """Tell whether this run has given the stage away before."""
+        """Return whether this run has written the parts of a stage."""
         return bool(self._artifacts.keys(f"{_folder(model)}{stage}.json"))
 
     def read(self, key: str) -> RunPart | None:
-        """Read a part; None when it is done."""
+        """Read a part; None when it is finished."""
         content = self._artifacts.get_json(key)
         if content is None:
             return None
@@ -61,15 +61,15 @@ class RunParts:
         return RunPart(content["dataset"], content["engine"], content["items"], name)
 
     def waiting(self, model: Model) -> list[str]:
-        """List the parts of a run that wait, by key."""
+        """List the keys of a run's waiting parts."""
         return [key for key in self._artifacts.keys(_folder(model)) if _is_part(key)]
 
     def left(self, key: str) -> list[str]:
-        """List what waits of the stage of a part, by key."""
+        """List the keys of the waiting parts in the stage of a part."""
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
     def progress(self, key: str, left: int) -> float:
-        """Return the progress of a run when so many parts wait of the stage of a part."""
+        """Return the run's progress when `left` parts of the stage of a part are waiting."""
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
@@ -77,21 +77,21 @@ class RunParts:
         return float(begin + (end - begin) * max(0.0, 1 - left / stage["parts"]))
 
     def done(self, key: str) -> None:
-        """Remove a part."""
+        """Delete a finished part."""
         self._artifacts.delete(key)
 
     def delete(self, model: Model) -> None:
-        """Remove everything of a run that is over."""
+        """Delete all objects of a run that has ended."""
         self._artifacts.delete_prefix(_folder(model))
 
 
 def part_key(model: Model, stage: str, number: int) -> str:
-    """Place of a part."""
+    """Return the key of a part."""
     return f"{_folder(model)}{stage}/{number:05d}.json"
 
 
 def further(key: str, places: int) -> str:
-    """Place of the part so many places further on."""
+    """Return the key of the part that is a number of places after another."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 
@@ -101,5 +101,5 @@ def _folder(model: Model) -> str:
 
 
 def _is_part(key: str) -> bool:
-    """Tell a part from what is noted beside the parts of a stage."""
+    # The object with the number of a stage's parts is one folder higher.
     return PurePosixPath(key).parent.parent.parent.name == "runs"

@@ -1,4 +1,4 @@
-"""Models that predict: an account's own and the prebuilt ones, and their artifacts."""
+"""Models for predictions: an account's own and the prebuilt ones, and their artifacts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.versions import ModelVersions
 
-# Stands in place of an artifact version for models that ship as files.
+# Version of the prebuilt models, which are files and have no versions.
 PREBUILT_VERSION = "prebuilt"
 
-# Attributes that a prediction reads of a model's row.
+# The attributes of a model's row that a prediction reads; the others can be large.
 SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
 
 
 @translate_errors
 class ServedModels:
-    """Finds models by the id that a prediction names."""
+    """Finds models by id for predictions."""
 
     def __init__(self, clients: Clients, files: ModelVersions, prebuilt: PrebuiltStore) -> None:
         clients.bind_tables()
@@ -28,11 +28,11 @@ class ServedModels:
         self._prebuilt = prebuilt
 
     def find(self, account_id: str, model_id: str) -> ServedModel:
-        """Find a model of the account, or a prebuilt one.
+        """Find a model of an account, or a prebuilt model.
 
         Raises:
-            ModelNotFound: there is none.
-            PrebuiltNotInstalled: its files are missing.
+            ModelNotFound: there is no such model.
+            PrebuiltNotInstalled: the files of the prebuilt model are missing.
         """
         if model_id in PREBUILT:
             if not self._prebuilt.is_installed(model_id):
@@ -50,13 +50,13 @@ class ServedModels:
             return self._prebuilt.artifact(model.model_id)
         content = self._files.artifact(model.model_id, model.version)
         if content is None:
-            # The row names a version whose file is gone: the model was deleted a moment ago.
+            # The model was deleted after its row was read.
             raise StorageUnavailable
         return content
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Make the model of a row that holds SERVED_MEMBERS; None of none, and of a deleted one."""
+    """Return the model of a row with SERVED_MEMBERS; None without a row or if it is deleted."""
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

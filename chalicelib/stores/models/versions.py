@@ -1,4 +1,4 @@
-"""The files of a model's versions in the bucket, one folder a version."""
+"""The files of a model's versions in the bucket, one folder per version."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ EVALUATION = "evaluation.json"
 
 
 class ModelVersions:
-    """Reads and writes the files of models; a version is written once.
-
-    Only its card, suspects and evaluation change afterwards, see ModelCards.
-    """
+    """Reads and writes the files of versions, which `ModelCards` alone changes afterwards."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -29,15 +26,15 @@ class ModelVersions:
     def put_version(
         self, model: Model, version: str, artifact: bytes, documents: dict[str, Any]
     ) -> None:
-        """Write a whole version: documents first, the artifact last."""
+        """Write all files of a version."""
         folder = _folder(model.model_id, version)
         for name, document in documents.items():
             self._artifacts.put_json(f"{folder}{name}", document)
-        # The artifact last: where it lies, the documents beside it are whole.
+        # The artifact last, so that a version with an artifact has all its documents.
         self._artifacts.put(f"{folder}{ARTIFACT}", artifact)
 
     def artifact(self, model_id: str, version: str) -> bytes | None:
-        """Read a version's artifact."""
+        """Read a version's artifact; None when there is none."""
         return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
 
     def document(self, model_id: str, version: str, name: str) -> Any:
@@ -45,12 +42,12 @@ class ModelVersions:
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
-        """Read all examples that the served version doubts; None when they were not kept."""
+        """Read all examples that the served version flags; None when they were not stored."""
         found = model.version and self.document(model.model_id, model.version, SUSPECTS)
         return read_suspects(found) if found else None
 
     def evaluation(self, model: Model) -> Evaluation | None:
-        """Read the evaluation of the served version; None when it was not kept."""
+        """Read the evaluation of the served version; None when it was not stored."""
         found = model.version and self.document(model.model_id, model.version, EVALUATION)
         return read_evaluation(found) if found else None
 
@@ -59,7 +56,7 @@ class ModelVersions:
         self._artifacts.delete_prefix(_folder(model.model_id, version))
 
     def delete(self, model_id: str) -> None:
-        """Delete everything of a model."""
+        """Delete all files of a model."""
         self._artifacts.delete_prefix(model_prefix(model_id))
 
 
@@ -72,18 +69,18 @@ _NAMING_EXAMPLES = (f"/{CARD}", f"/{SUSPECTS}", f"/{EVALUATION}")
 
 
 class ModelCards:
-    """Cards, suspects and evaluations of all versions, and the curves of all runs."""
+    """Changes cards, suspects and evaluations of all versions, and the curves of all runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
-        """Write each document anew that the change alters; True when one was altered.
+        """Apply a change to all documents; return whether it altered any.
 
         Args:
             model_id: the model.
-            change: takes a card, the suspects or an evaluation (objects that say so in `object`) or
-                a block of a curve (an array), returns the new one.
+            change: gets a card, the suspects or an evaluation (an object whose `object` says
+                which), or a block of a curve (an array), and returns the new document.
         """
         is_changed = False
         for key in self._artifacts.keys(model_prefix(model_id)):
@@ -97,5 +94,5 @@ class ModelCards:
         return is_changed
 
     def delete(self, model_id: str) -> None:
-        """Delete everything of a model that is gone, in case a card was written after it went."""
+        """Delete files of a deleted model that were written after its deletion."""
         self._artifacts.delete_prefix(model_prefix(model_id))

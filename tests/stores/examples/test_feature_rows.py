@@ -1,4 +1,4 @@
-"""Rows of features: in a file while there is room, else from the bucket, always the same."""
+"""Feature rows are the same from the temporary file and from the bucket."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def _bucket(world: World, count: int) -> bytes:
     return content
 
 
-def _filled(world: World, room: int, count: int = 6) -> FeatureRows:
-    """Add some rows, of which so many find room in the file."""
+def _filled(world: World, slots: int, count: int = 6) -> FeatureRows:
+    """Add rows, of which `slots` fit into the file."""
     content = memoryview(_bucket(world, count))
-    rows = FeatureRows(world.stores.artifacts, ROW, room * ROW)
+    rows = FeatureRows(world.stores.artifacts, ROW, slots * ROW)
     for number in range(count):
         start = 4 + number * ROW
         rows.add(row_key(number, 1), ("rows", start), content[start : start + ROW])
     return rows
 
 
-@pytest.mark.parametrize("room", [0, 1, 5, 6, 100])
-def test_every_row_is_read(world: World, room: int) -> None:
+@pytest.mark.parametrize("slots", [0, 1, 5, 6, 100])
+def test_every_row_is_read(world: World, slots: int) -> None:
     """Rows come back in any order, whether they are in the file or not."""
-    rows = _filled(world, room)
+    rows = _filled(world, slots)
 
     assert len(rows) == 6
-    assert rows.has_room == (room > 6)
+    assert rows.has_space == (slots > 6)
     for number in (5, 0, 3, 3, 1, 5):
         assert rows.get(row_key(number, 1)) == bytes([number]) * ROW
     assert row_key(3, 1) in rows
@@ -47,7 +47,7 @@ def test_every_row_is_read(world: World, room: int) -> None:
 
 
 def test_rows_of_the_file_cost_no_call(world: World) -> None:
-    """A row that found room is read without the bucket."""
+    """A row in the file is read without the bucket."""
     rows = _filled(world, 6)
     world.stores.artifacts.delete("rows")
 
@@ -90,7 +90,7 @@ def test_a_full_disk_is_survived(world: World, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(os, "pwrite", full)
     rows = _filled(world, 100)
 
-    assert not rows.has_room
+    assert not rows.has_space
     assert [rows.get(row_key(n, 1))[0] for n in range(6)] == list(range(6))
     rows.close()
 

@@ -112,5 +112,5 @@ def test_allow_list_when_items_differ(
 )
 def test_allow_list_when_an_item_is_wrong(item: str) -> None:
     """An item that would silently open nothing is an error at start."""
-    with pytest.raises(ValueError, match="no address, range or host name"):
+    with pytest.raises(ValueError, match="not an address, range or host name"):
         AllowList([item])
