@@ -18,7 +18,7 @@ FILE = ("data", b"id,text\na,where is it\nb,money back\n", "t.csv")
 MODEL = ("modelId", MODEL_ID.encode(), None)
 
 
-def test_a_batch_is_asked_for_and_fetched(call, world):
+def test_a_batch_is_created_and_downloaded(call, world):
     """A record that runs, then one with a result of 30 minutes that holds what single calls say."""
     made = call.form("POST", URL, FILE, MODEL).json
     assert list(made) == [
@@ -64,7 +64,7 @@ def test_a_dataset_is_answered(call, world):
     assert found["counts"] == {"total": 12, "done": 12, "failed": 0}
 
 
-def test_a_file_behind_an_address_is_answered(call, world):
+def test_a_file_at_a_url_is_answered(call, world):
     """Read in the background; a file that is none ends the batch with its cause."""
     asked = {"modelId": MODEL_ID, "path": world.tricks.url("/honest.csv")}
     ids = [call.json("POST", URL, **asked, **more).json["id"] for more in ({"textColumn": 1}, {})]
@@ -211,7 +211,7 @@ def test_wrong_batches_of_pictures(call, world, fields, status, text):
     assert world.objects("batches/") == []
 
 
-def test_a_batch_that_is_cancelled(call, world):
+def test_a_batch_is_cancelled(call, world):
     """A cancelled batch is CANCELLED at once, and unused predictions are released."""
     made = call.form("POST", URL, FILE, MODEL).json
     assert call("DELETE", f"{URL}/{made['id']}").json["status"] == "CANCELLED"

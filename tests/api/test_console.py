@@ -26,7 +26,7 @@ SCRIPTS = {name: text for name, text in OWN.items() if name.endswith(".js")}
 
 
 @pytest.mark.parametrize(("name", "digest"), VENDORED.items())
-def test_files_that_others_made_are_as_they_published_them(name, digest):
+def test_third_party_files_are_unmodified(name, digest):
     """Libraries are vendored byte for byte, but for the name under which hooks import Preact."""
     content = (console.FOLDER / name).read_bytes()
     published = content.replace(b'from"./preact.module.js"', b'from"preact"')
@@ -93,7 +93,7 @@ def test_page_is_seen_at_once_and_asks_for_its_scripts_together():
     assert re.search(r'<div id="app">.*Presage.*</div>', page)
 
 
-def test_browser_is_led_to_the_console(stranger):
+def test_browsers_are_redirected_to_the_console(stranger):
     """A browser goes from the bare address to the console, everyone else to the docs."""
     browser = stranger("GET", "/", accept="text/html,application/xhtml+xml,*/*;q=0.8")
     program = stranger("GET", "/", accept="*/*")

@@ -9,7 +9,7 @@ from tests.api.prepared import ALBUM_ID, DATASET_ID
 URL = f"/v2/language/datasets/{DATASET_ID}/exports"
 
 
-def test_an_export_is_asked_for_and_fetched(call, world):
+def test_an_export_is_created_and_downloaded(call, world):
     """A queued record, then one with a URL of 30 minutes."""
     made = call.json("POST", URL, format="csv").json
     assert list(made) == [

@@ -24,7 +24,7 @@ PREDICT = "/v2/language/intent"
         ("Bearer wrong", "Invalid access token"),
     ],
 )
-def test_token_is_asked_for_first(call, header, message):
+def test_token_is_checked_first(call, header, message):
     """A caller who is not known learns nothing else, whatever else is wrong."""
     answer = call("POST", PREDICT, b"{", "text/plain", authorization=header)
 
@@ -208,7 +208,7 @@ def test_families_are_strict_for_datasets_and_shared_for_models(call):
 @pytest.mark.parametrize(
     "segment", ["abc", "-1", "7.0", "07x", str(2**63), "9" * 400, "%00", "٧", "7%20", "%ED%A0%80"]
 )
-def test_ids_that_can_be_none_answer_like_unknown_ones(call, segment):
+def test_malformed_ids_answer_like_unknown_ones(call, segment):
     """A malformed id is a 404 like an unknown id, cut at 100 characters."""
     answer = call("GET", f"/v2/language/datasets/{segment}")
 
@@ -289,7 +289,7 @@ def test_unforeseen_failure_is_logged_without_its_text(call, world, lines, monke
         ("POST", "/v2/language/datasets/upload", "uploads"),
     ],
 )
-def test_rate_comes_right_after_the_token(call, world, monkeypatch, method, path, cost):
+def test_rate_is_checked_right_after_the_token(call, world, monkeypatch, method, path, cost):
     """A caller above its rate is refused before anything is looked up, read or counted."""
     drawn = []
     monkeypatch.setattr(world.stores.rates, "draw", lambda *facts: drawn.append(facts[:2]) or 0)

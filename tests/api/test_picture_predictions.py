@@ -112,7 +112,7 @@ def test_order_of_the_checks(call, world):
     assert status(modelId=IMAGE_MODEL_ID, sampleBase64Content=TEXT) == 429
 
 
-def test_failed_work_is_given_back(call, world, monkeypatch):
+def test_failed_work_is_released(call, world, monkeypatch):
     """A picture that cannot be answered costs no prediction."""
     monkeypatch.setattr("tests.tiny_vision.TinyModel.predict", raising(RuntimeError("broken")))
 

@@ -129,7 +129,7 @@ def test_unknown_models_are_404_with_headers(call, model_id):
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
 
 
-def test_failed_prediction_is_given_back(call, world, storage_down, monkeypatch):
+def test_failed_prediction_is_released(call, world, storage_down, monkeypatch):
     """What was reserved comes back when the work fails, and the headers show it."""
     monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
 
@@ -149,7 +149,7 @@ def test_used_up_allowance_is_429_with_all_headers(call, world):
     assert world.used(PREDICTIONS) == 2000
 
 
-def test_prediction_whose_answer_fails_is_given_back(call, world, monkeypatch):
+def test_prediction_without_an_answer_is_released(call, world, monkeypatch):
     """A bug while the answer is written costs no prediction, and the headers say so."""
 
     def fail(*given):

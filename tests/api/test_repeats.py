@@ -155,7 +155,7 @@ def test_an_answer_is_kept_a_day(call, world, monkeypatch):
     assert keyed(call, "POST", DATASETS, type="text-intent", name="new").json["id"] > first
 
 
-def test_what_is_kept_cannot_be_read_in_the_table(call, world):
+def test_stored_answers_are_encrypted(call, world):
     """Neither the key nor the form of an upload stands there in plain text."""
     answer = keyed(call, "POST", "/v2/uploads", key="my-own-key", name="file")
     assert answer.status == 200, answer.text
@@ -176,7 +176,7 @@ def test_keys_are_kept_for_each_account(call, world):
     assert one.object_id != two.object_id
 
 
-def test_a_call_under_way_is_a_409(call, world, monkeypatch):
+def test_a_running_call_is_a_409(call, world, monkeypatch):
     """With Retry-After; a second process does nothing meanwhile."""
     seen = []
     service = world.container.datasets
@@ -229,7 +229,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 @pytest.mark.parametrize("change", CHANGES, ids=[f"{m} {u}" for m, u, _ in CHANGES])
 @pytest.mark.parametrize("is_done", [True, False], ids=["after", "before"])
-def test_a_call_that_died_is_answered_by_the_next(call, world, monkeypatch, change, is_done):
+def test_a_repeat_finds_the_result_of_a_dead_call(call, world, monkeypatch, change, is_done):
     """A death before or after the work leaves neither two of it nor a lost answer."""
     method, url, fields = change
     before = everything(call, world)

@@ -72,7 +72,7 @@ def test_page_has_no_other_files(stranger):
 
 
 @pytest.mark.parametrize(("name", "digest"), VENDORED.items())
-def test_files_that_others_made_are_as_they_published_them(name, digest):
+def test_third_party_files_are_unmodified(name, digest):
     """Swagger UI is vendored byte for byte; NOTICE names version and licence."""
     assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == digest
 

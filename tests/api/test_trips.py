@@ -65,7 +65,7 @@ def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch)
     assert call.json("POST", URL, modelId=MODEL_ID, document="delivery please").status == 200
 
 
-def test_used_up_allowance_buys_no_work(call, world, monkeypatch):
+def test_used_up_quota_does_no_work(call, world, monkeypatch):
     """The first refusal throws its work away; those behind it are refused before any work."""
     worked, predict = [], PredictionService._answers
     monkeypatch.setattr(
@@ -89,7 +89,7 @@ def test_used_up_allowance_buys_no_work(call, world, monkeypatch):
         (None, MODEL_ID, b'{"modelId": "%b"}' % MODEL_ID.encode(), 400),
     ],
 )
-def test_body_is_looked_at_early_and_judged_late(call, authorization, model_id, body, status):
+def test_body_is_read_early_and_validated_late(call, authorization, model_id, body, status):
     """Reading the model's id before the 401 is certain changes no order of the checks."""
     headers = {} if authorization is None else {"authorization": authorization}
 
@@ -98,7 +98,7 @@ def test_body_is_looked_at_early_and_judged_late(call, authorization, model_id, 
     assert answer.status == status
 
 
-def test_token_that_is_not_ours_reads_no_body_and_no_row(call, trips, monkeypatch):
+def test_foreign_token_reads_no_body_and_no_row(call, trips, monkeypatch):
     """Who is not known costs neither a look at the body nor a trip."""
     monkeypatch.setattr("chalicelib.web.operations.operation.read_fields", None)
 
@@ -107,7 +107,7 @@ def test_token_that_is_not_ours_reads_no_body_and_no_row(call, trips, monkeypatc
     assert (answer.status, trips) == (401, [])
 
 
-def test_rows_that_a_read_leaves_out_are_asked_for_again(call, world, monkeypatch):
+def test_rows_that_a_read_omits_are_requested_again(call, world, monkeypatch):
     """A storage that is busy answers a part of a read; the rest is asked for, and nothing lost."""
     client = world.container.stores.clients.dynamodb
     ask, asked = client.batch_get_item, []

@@ -19,7 +19,7 @@ def _labels(labels):
     return {label["name"]: label["numExamples"] for label in labels}
 
 
-def test_file_is_described_and_not_kept(call, world):
+def test_file_is_described_and_not_stored(call, world):
     """The answer has format, counts, labels and warnings; no dataset and no file is left."""
     before = call("GET", "/v2/language/datasets").json, world.contents("datasets/")
     answer = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE)
@@ -89,7 +89,7 @@ def test_fields_are_checked(call, fields, words):
     assert words in answer.json["message"]
 
 
-def test_path_is_looked_at_and_left(call, world):
+def test_file_at_a_path_is_validated_and_stays(call, world):
     """A file behind a URL is validated, too."""
     url = world.tricks.url("/honest.csv")
 

@@ -195,7 +195,7 @@ def test_quota_events_are_sent_at_80_and_100_percent(call, world, receiver):
 
 
 @pytest.mark.parametrize("status", [500, 302, 404])
-def test_a_receiver_that_is_down_for_an_hour_gets_all_later(call, world, receiver, status):
+def test_a_receiver_down_for_an_hour_gets_all_events_later(call, world, receiver, status):
     """Attempts at growing pauses, however many events wait; redirects are not followed."""
     made = hook(call, receiver)
     receiver.status = status
@@ -345,7 +345,7 @@ def test_other_accounts_see_and_reach_nothing(call, world, receiver):
     assert receiver.received == []
 
 
-def test_secrets_are_sealed_and_stand_in_no_log(call, world, receiver, caplog):
+def test_secrets_are_encrypted_and_not_logged(call, world, receiver, caplog):
     """Neither the row nor any line holds a secret."""
     made = hook(call, receiver)
     call.json("POST", f"{HOOKS}/{made['id']}/test")

@@ -87,7 +87,7 @@ def test_sweep_of_a_backlog_writes_nothing_and_sends_nothing(
     assert world.container.sweeping.run() == min(WAITING + 1 - at_once, at_once)
 
 
-def test_sweep_announces_so_many_at_once_and_the_others_later(
+def test_sweep_sends_a_limited_number_of_jobs_at_once(
     world: World, first: ModelView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sweep after a long pause ends in time; the next one continues."""
@@ -141,7 +141,7 @@ def test_upload_announces_its_own_parts_only(world: World) -> None:
     assert part != waiting[0]
 
 
-def test_names_of_many_labels_are_read_side_by_side(world: World) -> None:
+def test_names_of_many_labels_are_read_in_parallel(world: World) -> None:
     """25 datasets of 1,000 labels ask for 250 reads; they are not made one after the other."""
     names = {10_000 + number: f"label {number}" for number in range(2_500)}
     world.stores.labels.put("1#language", 7, names)

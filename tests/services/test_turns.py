@@ -71,7 +71,7 @@ def test_accounts_alternate_and_keep_their_own_order(world: World, other: Accoun
     assert [order[0::2], order[1::2]] == ids
 
 
-def test_who_pays_is_read_first(world: World) -> None:
+def test_paid_accounts_are_read_first(world: World) -> None:
     """An upload of a paid plan goes before all that were accepted earlier of free ones."""
     _uploads(world, 3)
     paid = world.new_account("paid@example.com", "GOLD")
@@ -80,7 +80,7 @@ def test_who_pays_is_read_first(world: World) -> None:
     assert _in_order(world, world.messages())[0] == theirs.dataset.dataset_id
 
 
-def test_one_account_has_so_many_workers_and_no_more(world: World, other: Account) -> None:
+def test_workers_of_one_account_are_limited(world: World, other: Account) -> None:
     """At the limit a message is repeated later, without an attempt and without delaying others."""
     _uploads(world, 6)
     messages = world.messages()
@@ -109,7 +109,7 @@ def test_message_whose_upload_was_read_already_serves_another(world: World) -> N
     assert {int(row.attempts) for row in world.rows(DatasetRow)} == {1}
 
 
-def test_lost_lease_is_no_failed_attempt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_lease_is_not_a_failed_attempt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that stood still while another took its job has not used up an attempt."""
     view = world.upload(ROWS)
     [message] = world.messages()
@@ -154,7 +154,7 @@ def test_second_account_does_not_wait_for_the_first_ones_trainings(
     assert second.model_id == theirs.model.model_id
 
 
-def test_one_account_runs_so_many_trainings_and_no_more(world: World) -> None:
+def test_trainings_of_one_account_are_limited(world: World) -> None:
     """The fourth waits, without an attempt, until one of the three has ended."""
     _trainings(world, 4)
     messages = world.messages()
@@ -168,7 +168,7 @@ def test_one_account_runs_so_many_trainings_and_no_more(world: World) -> None:
     assert queue.acquire(messages[3][1]) is not None
 
 
-def test_long_training_steps_aside_for_another_that_waits(world: World, other: Account) -> None:
+def test_long_training_yields_to_a_waiting_one(world: World, other: Account) -> None:
     """After its time it must, only for one that waits for a while and had much less time itself."""
     queue = world.stores.training_queue
     _trainings(world, 1)
@@ -193,7 +193,7 @@ def test_long_training_steps_aside_for_another_that_waits(world: World, other: A
     assert waiting[0] == again[0] == TRAIN_FREE
 
 
-def test_free_training_steps_aside_for_one_that_is_paid_for(world: World) -> None:
+def test_free_training_yields_to_a_paid_one(world: World) -> None:
     """A free training yields to a paid one of any length; a paid one yields to no free one."""
     queue = world.stores.training_queue
     _trainings(world, 1)
@@ -238,7 +238,7 @@ def test_any_worker_trains_paid_accounts_first(world: World) -> None:
     assert ended.status == SUCCEEDED
 
 
-def test_step_aside_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
+def test_yielding_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
     """A training that continues later is RUNNING meanwhile, at the end of its lane."""
     _trainings(world, 2)
     first, second = world.messages()
@@ -313,7 +313,7 @@ def test_turns_of_a_closed_account_are_deleted(world: World, other: Account) -> 
     assert not [row for row in world.rows(CounterRow) if row.name.endswith(f"#{other.account_id}")]
 
 
-def test_account_that_changes_its_plan_keeps_what_waits(world: World, other: Account) -> None:
+def test_waiting_jobs_survive_a_change_of_plan(world: World, other: Account) -> None:
     """An upload stays in the lane in which it was accepted; the next one is in the other."""
     _uploads(world, 1, other)
     _uploads(world, 1, replace(other, plan="GOLD"))

@@ -54,7 +54,7 @@ def test_own_public_key_needs_no_private_one(service, public_pem):
 @pytest.mark.parametrize(
     "pem", ["", "x", "-----BEGIN PUBLIC KEY-----\nAA\n-----END PUBLIC KEY-----"]
 )
-def test_other_texts_are_no_keys(service, pem):
+def test_malformed_keys_are_refused(service, pem):
     """Anything but an RSA public key is refused before anything is written."""
     with pytest.raises(InvalidParameter, match="public key"):
         service.create(EMAIL, public_pem=pem)
@@ -74,7 +74,7 @@ def test_address_is_taken_once(service, public_pem):
     "email",
     ["", "ann", "@example.com", "ann@", "a@b@c", "a b@c", "a\n@c", "\ud800@c", "a" * 250 + "@b.cc"],
 )
-def test_other_texts_are_no_addresses(service, public_pem, email):
+def test_malformed_addresses_are_refused(service, public_pem, email):
     """A malformed address is refused, and the text shows a valid one."""
     with pytest.raises(InvalidParameter, match=r"name@example\.com"):
         service.create(email, public_pem=public_pem)

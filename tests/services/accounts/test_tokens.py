@@ -142,7 +142,7 @@ def test_kinds_are_not_interchangeable(world):
         world.tokens.authenticate(world.sign())
 
 
-def test_retyped_refresh_token_is_no_bearer(world):
+def test_refresh_token_of_another_type_cannot_authenticate(world):
     """Swapping the header of a refresh token breaks its signature."""
     _, body, signature = world.offline().refresh_token.split(".")
     header = world.grant().access_token.split(".")[0]
@@ -197,7 +197,7 @@ def test_other_valid_for_is_a_bad_request(world):
             world.tokens.grant_refresh(refresh_token, valid_for)
 
 
-def test_reset_kills_all_tokens_of_the_old_key(world):
+def test_reset_ends_all_tokens_of_the_old_key(world):
     """After a reset neither old assertions nor old tokens work; the new key does."""
     old, refreshed = world.offline(), world.offline()
     minted = world.tokens.grant_refresh(refreshed.refresh_token, 900)

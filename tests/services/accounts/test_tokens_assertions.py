@@ -132,7 +132,7 @@ def test_unacceptable_assertions_are_refused(world):
     assert granted_of(world, REFUSED) == dict.fromkeys(REFUSED, False)
 
 
-def test_huge_expiry_lives_thirty_days(world):
+def test_huge_expiry_is_limited_to_thirty_days(world):
     """An expiry beyond every calendar is cut to 30 days."""
     for exp in (world.now + 31 * DAY, 10**300, 1e300):
         granted = world.grant(exp=exp)
@@ -288,7 +288,7 @@ def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
 
 
 @pytest.mark.parametrize("subject", ["nobody@example.com", "77", "closed@example.com"])
-def test_unknown_subject_is_verified_all_the_same(world, monkeypatch, subject):
+def test_unknown_subject_costs_a_signature_check(world, monkeypatch, subject):
     """Unknown and closed subjects cost one signature check as well, against a dummy key."""
     closed = world.accounts.create(
         "closed@example.com", public_pem=public_pem_of(world.private_pem)

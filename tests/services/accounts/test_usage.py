@@ -102,7 +102,7 @@ def test_each_month_starts_at_zero(allowances, clock):
     assert predict(allowances, an_account()).used == 1
 
 
-def test_give_back_goes_to_the_month_of_the_reservation(allowances, clock):
+def test_release_uses_the_month_of_the_reservation(allowances, clock):
     """A prediction that fails after midnight is released in the month it was counted in."""
     clock.now = datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
 
@@ -135,7 +135,7 @@ def test_example_calls_have_their_own_count(allowances):
     assert allowances.predictions(an_account()).used == 0
 
 
-def test_example_call_is_given_back(allowances):
+def test_failed_example_call_is_not_counted(allowances):
     """A call that answered no examples does not count."""
     account = an_account(example_calls=1)
     with pytest.raises(ZeroDivisionError), allowances.example_call(account):

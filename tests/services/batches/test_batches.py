@@ -112,7 +112,7 @@ def test_lines_that_cannot_be_asked_say_why_and_cost_nothing(batches: Batches) -
         (b'{"text": "a"', "not valid at line 1"),
     ],
 )
-def test_input_that_is_none_is_refused(batches: Batches, content: bytes, text: str) -> None:
+def test_malformed_input_is_refused(batches: Batches, content: bytes, text: str) -> None:
     """A batch of nothing, or without the column, is a 400 and leaves nothing."""
     with pytest.raises(InvalidUpload, match=text):
         batches.send(content)
@@ -213,7 +213,7 @@ def test_too_few_predictions_refuse_all_of_it(batches: Batches) -> None:
     assert batches.used() == limit
 
 
-def test_a_partial_batch_takes_what_is_left(batches: Batches) -> None:
+def test_a_partial_batch_uses_the_remaining_predictions(batches: Batches) -> None:
     """The first lines are answered, the others say that no prediction was left."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 15)
@@ -240,7 +240,7 @@ def test_two_batches_on_the_last_prediction(batches: Batches) -> None:
     assert batches.used() == limit
 
 
-def test_what_is_over_goes_back_to_the_month_it_was_taken_from(batches: Batches) -> None:
+def test_unused_predictions_return_to_the_month_of_the_reservation(batches: Batches) -> None:
     """A batch that begins in one month and ends in the next is counted in the first."""
     made = batches.send([*texts(12), ""])
     before = batches.world.container.batch_runs._allowances.month()
@@ -254,7 +254,7 @@ def test_what_is_over_goes_back_to_the_month_it_was_taken_from(batches: Batches)
     assert batches.used() == 0
 
 
-def test_a_cancelled_batch_keeps_what_it_has_answered(batches: Batches) -> None:
+def test_a_cancelled_batch_keeps_its_answers(batches: Batches) -> None:
     """Lines that were answered stay counted and can be fetched; the rest goes back, once."""
     world = batches.world
     made = batches.send(texts(55))
@@ -353,7 +353,7 @@ def test_a_part_is_one_write(batches: Batches) -> None:
     assert calls.count("Query") < 10
 
 
-def test_a_worker_that_dies_behind_its_write_is_replaced(batches: Batches) -> None:
+def test_a_worker_that_dies_after_its_write_is_replaced(batches: Batches) -> None:
     """A repeated message continues after its part; a duplicate does nothing."""
     world = batches.world
     made = batches.send(texts(65))
@@ -373,7 +373,7 @@ def test_a_worker_that_dies_behind_its_write_is_replaced(batches: Batches) -> No
     assert [line["row"] for line in batches.lines(made)] == list(range(1, 66))
 
 
-def test_a_worker_that_dies_behind_the_last_part_is_replaced(
+def test_a_worker_that_dies_after_the_last_part_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker that gets the message of the last part again writes the result."""
@@ -431,7 +431,7 @@ def test_accounts_take_turns_and_so_do_their_batches(batches: Batches) -> None:
     assert batches.used() == 110
 
 
-def test_an_account_has_so_many_batches_and_no_more(
+def test_batches_of_an_account_are_limited(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Limits of those that are open and of all; removing one makes room."""
@@ -463,7 +463,7 @@ def test_batches_are_listed_newest_first(batches: Batches) -> None:
     assert (page.has_more, rest.has_more) == (True, False)
 
 
-def test_a_batch_is_gone_after_thirty_days(batches: Batches) -> None:
+def test_a_batch_expires_after_thirty_days(batches: Batches) -> None:
     """After its expiry a batch cannot be read, and the sweep deletes row and result."""
     world = batches.world
     made = batches.send(["a"])
@@ -479,7 +479,7 @@ def test_a_batch_is_gone_after_thirty_days(batches: Batches) -> None:
     assert (world.rows(BatchRow), world.objects("batches/")) == ([], [])
 
 
-def test_a_batch_that_never_ends_gives_everything_back(batches: Batches) -> None:
+def test_a_stuck_batch_fails_and_releases_its_predictions(batches: Batches) -> None:
     """Whose parts never come is announced again, and FAILED when its time is over."""
     world = batches.world
     made = batches.send(["a"])
@@ -503,7 +503,7 @@ def test_input_and_parts_are_deleted_when_it_ends(batches: Batches) -> None:
     assert batches.world.objects("batches/")[0].endswith(batches.get(made).result)
 
 
-def test_batches_go_with_their_account(batches: Batches) -> None:
+def test_batches_are_deleted_with_their_account(batches: Batches) -> None:
     """When a closed account's data goes, its batches and results do."""
     world = batches.world
     batches.send(texts(25))

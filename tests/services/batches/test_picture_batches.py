@@ -174,7 +174,7 @@ def test_documents_are_read_as_the_single_call_reads_them(
     )
 
 
-def test_a_busy_machine_costs_a_document_a_pause(
+def test_a_document_is_retried_on_a_busy_machine(
     shots: Batches, reader: TinyEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only what met it is read again; the part goes back when its time is over."""
@@ -269,7 +269,7 @@ def test_damaged_entries_cost_only_themselves(shots: Batches) -> None:
         (b"PK\x03\x04" + b"\0" * (50 * 1024 * 1024), TooLarge, "50 MB"),
     ],
 )
-def test_input_that_is_none_is_refused(
+def test_malformed_input_is_refused(
     shots: Batches, content: bytes, kind: type[Exception], text: str
 ) -> None:
     """An empty or broken archive is refused within the call and leaves nothing."""
@@ -371,7 +371,7 @@ def _dead(*_: object) -> None:
     raise ConnectionError
 
 
-def test_results_are_gone_after_thirty_days(shots: Batches) -> None:
+def test_results_expire_after_thirty_days(shots: Batches) -> None:
     """The batch cannot be read, and the sweep deletes what is stored."""
     world = shots.world
     made = _send(shots, _archive(2))

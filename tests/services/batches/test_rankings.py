@@ -45,7 +45,7 @@ def test_the_lines_most_worth_labelling_come_first(batches: Batches) -> None:
     assert len(batches.world.objects("batches/")) == 1
 
 
-def test_a_text_is_chosen_once_however_often_it_stands_there(batches: Batches) -> None:
+def test_a_repeated_text_is_selected_once(batches: Batches) -> None:
     """Near-duplicates are left out, so fewer come than were asked for; ids come back."""
     content = "".join(f'{{"id": "n{n}", "text": "book it please"}}\n' for n in range(30))
     made = batches.send(content.encode() + b'{"id": "x", "text": "cancel that"}', kind="rank")
@@ -104,7 +104,7 @@ def test_nothing_to_rank_is_an_empty_result(batches: Batches) -> None:
     assert (batches.get(made).status, batches.content(made)) == ("SUCCEEDED", b"")
 
 
-def test_a_cancelled_ranking_has_no_result_and_gives_all_back(batches: Batches) -> None:
+def test_a_cancelled_ranking_has_no_result_and_costs_nothing(batches: Batches) -> None:
     """Lines are ranked when all are answered, so before that there is nothing to keep."""
     world = batches.world
     made = batches.send(texts(55), kind="rank")
@@ -137,7 +137,7 @@ def test_a_model_that_is_deleted_ends_the_ranking(batches: Batches) -> None:
     assert world.objects("batches/") == []
 
 
-def test_a_worker_that_dies_while_it_chooses_is_replaced(
+def test_a_worker_that_dies_while_selecting_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message comes again, and the ranking is that of a run without a death."""
@@ -164,7 +164,7 @@ def test_a_worker_that_dies_while_it_chooses_is_replaced(
     assert batches.content(made) == batches.content(whole)
 
 
-def test_a_part_that_is_done_again_writes_the_same_bytes(batches: Batches) -> None:
+def test_a_repeated_part_writes_the_same_bytes(batches: Batches) -> None:
     """The result does not depend on the worker."""
     world, artifacts = batches.world, batches.world.stores.artifacts
     made = batches.send(texts(25), kind="rank")

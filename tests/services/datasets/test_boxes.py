@@ -150,7 +150,7 @@ def test_new_boxes_are_corrected_like_others(world: World, view: DatasetView) ->
     assert boxes_of(world, view) == []
 
 
-def test_what_sticks_out_is_cut_off(world: World, view: DatasetView) -> None:
+def test_boxes_are_clipped_to_the_image(world: World, view: DatasetView) -> None:
     """As in uploads: a box whose centre is in the picture."""
     circle, _ = boxes_of(world, view)
 

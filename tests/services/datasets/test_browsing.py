@@ -156,7 +156,7 @@ def test_reports_that_cannot_be_browsed(world: World, view: DatasetView) -> None
             browse(world.account, view, BrowsedList(suspects_of=missing), 0, 100)
 
 
-def test_browsing_has_a_limit_of_its_own(world: World, view: DatasetView) -> None:
+def test_browsing_has_a_separate_limit(world: World, view: DatasetView) -> None:
     """Shown examples count by the day, never beyond the limit, and no list call is used up."""
     limited = world.another(replace(world.settings, browsed_per_day=150))
     browse = limited.container.browsing.browse

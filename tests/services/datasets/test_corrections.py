@@ -284,7 +284,7 @@ def test_receipts_list_only_committed_corrections(world: World, view: DatasetVie
     assert len(world.container.receipts.corrections(world.get(view), 0, 25).items) == 2
 
 
-def test_chunks_of_one_label_are_written_side_by_side(world: World) -> None:
+def test_chunks_of_one_label_are_written_in_parallel(world: World) -> None:
     """Ten thousand corrections of one label end within a gateway's time, as writes overlap."""
     view = world.dataset(some_rows({"a": 1_000, "b": 5}))
     numbers = [i for i, _, _ in listed(world, view, "upload")[:1_000:100]]

@@ -244,7 +244,7 @@ def test_add_needs_a_label(world: World) -> None:
     assert world.get(view).dataset.total == 1
 
 
-def test_add_while_an_upload_goes_on(world: World) -> None:
+def test_add_during_an_upload(world: World) -> None:
     """During an upload nothing is added singly."""
     view = world.upload(some_rows({"a": 1}))
 

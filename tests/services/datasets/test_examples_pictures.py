@@ -189,7 +189,7 @@ def test_pictures_of_an_upload(world: World) -> None:
         assert world.objects(path)
 
 
-def test_moment_of_the_last_url_is_kept(world: World, album: DatasetView) -> None:
+def test_expiry_of_the_last_url_is_stored(world: World, album: DatasetView) -> None:
     """The dataset's row says until when URLs live; a list without pictures changes nothing."""
     datasets, now = world.stores.datasets, round(world.clock.now.timestamp() * 1000)
     _listed(world, album)
@@ -228,7 +228,7 @@ def test_no_url_after_the_delete(world: World, album: DatasetView) -> None:
         _add(world, view, DOG)
 
 
-def test_picture_written_after_the_dataset_went(
+def test_image_written_after_the_deletion_of_its_dataset(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that is stalled past its lease leaves no file behind a deletion."""

@@ -76,7 +76,7 @@ def test_name_is_compared_as_it_is_kept(world: World) -> None:
     assert _send(world, model, draw(salt=9), name="N" * 150)
 
 
-def test_names_of_what_came_later(world: World) -> None:
+def test_names_of_later_additions(world: World) -> None:
     """Names that single additions and other processes bring are seen at once."""
     view = _view(world)
     model = a_model(view)

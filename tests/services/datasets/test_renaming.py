@@ -15,7 +15,7 @@ def view(world: World) -> DatasetView:
     return world.dataset(some_rows({"refund": 6, "delivery": 6}))
 
 
-def test_a_dataset_gets_another_name(world: World, view: DatasetView) -> None:
+def test_a_dataset_is_renamed(world: World, view: DatasetView) -> None:
     """The new name is there for every reader; nothing else of the dataset changes."""
     renamed = world.container.corrections.rename_dataset(view, " Tickets ")
 
@@ -70,7 +70,7 @@ def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) ->
     assert found.dataset.duplicates == 1
 
 
-def test_a_label_that_bears_an_old_name_now_is_meant_by_it(world: World, view: DatasetView) -> None:
+def test_a_former_name_means_the_label_that_has_it_now(world: World, view: DatasetView) -> None:
     """The old name of one label, given to another, means the other one."""
     refund, delivery = view.labels
     world.container.corrections.rename_label(view, refund, "money back")

@@ -36,7 +36,7 @@ def browse(world: World, view: DatasetView) -> list[BrowsedExample]:
     return list(found.items)
 
 
-def test_ingest_makes_them(world: World, tiny: TinyVision) -> None:
+def test_ingest_makes_thumbnails(world: World, tiny: TinyVision) -> None:
     """While an upload's pictures get their features they get their thumbnails, too."""
     view = world.upload_pictures(FILES)
     tiny.extractor.least_side = 224
@@ -49,7 +49,7 @@ def test_ingest_makes_them(world: World, tiny: TinyVision) -> None:
         assert Image.open(io.BytesIO(content or b"")).size == (256, 128)
 
 
-def test_first_look_makes_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_browsing_makes_thumbnails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Older and single images get their thumbnails at the first browsing, and only once."""
     view = world.pictures(FILES)
     reads: list[str] = []
@@ -93,7 +93,7 @@ def test_restored_thumbnail_is_made_again(world: World) -> None:
     assert all(item.thumbnail for item in browse(world.another(), view))
 
 
-def test_process_looks_for_each_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_looks_up_each_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Browsing back makes no calls of the bucket."""
     view = world.pictures(FILES)
     browse(world, view)
@@ -131,14 +131,14 @@ def test_bucket_that_fails_costs_the_thumbnail_alone(
     ] * 3
 
 
-def test_texts_have_none(world: World) -> None:
+def test_texts_have_no_thumbnails(world: World) -> None:
     """A text is its own picture."""
     view = world.dataset([("one", "a"), ("two", "b")])
 
     assert [item.thumbnail for item in browse(world, view)] == [None, None]
 
 
-def test_they_go_with_their_picture(world: World, tiny: TinyVision) -> None:
+def test_thumbnails_are_deleted_with_their_image(world: World, tiny: TinyVision) -> None:
     """A picture that no example names any more leaves no small copy; the others stay."""
     view = world.pictures(FILES)
     world.work()
@@ -152,7 +152,7 @@ def test_they_go_with_their_picture(world: World, tiny: TinyVision) -> None:
     assert len(kept(world, view)) == 2
 
 
-def test_picture_that_goes_meanwhile_leaves_none(
+def test_image_deleted_meanwhile_has_no_thumbnail(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who makes one of a picture that is removed just then takes it back."""
@@ -171,7 +171,7 @@ def test_picture_that_goes_meanwhile_leaves_none(
     assert kept(world, view) == []
 
 
-def test_dataset_that_goes_meanwhile_leaves_none(world: World) -> None:
+def test_dataset_deleted_meanwhile_has_none(world: World) -> None:
     """Who looks while the dataset is deleted is refused, and leaves nothing behind."""
     view = world.pictures(FILES)
     row = view.dataset
@@ -183,7 +183,7 @@ def test_dataset_that_goes_meanwhile_leaves_none(world: World) -> None:
     assert kept(world, view) == []
 
 
-def test_they_count_to_nothing(world: World) -> None:
+def test_thumbnails_are_not_counted(world: World) -> None:
     """The bytes of a dataset are those of what was sent."""
     fields = NewDataset("album", labels="cat")
     view = world.container.datasets.create(world.account, VISION, fields)

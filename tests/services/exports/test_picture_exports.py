@@ -198,7 +198,7 @@ def test_coco_is_read_by_its_authors_library(
     assert found == _truth()
 
 
-def test_coco_is_read_by_what_its_authors_say(world: World, scenes: DatasetView) -> None:
+def test_coco_follows_the_rules_of_its_authors(world: World, scenes: DatasetView) -> None:
     """Ids are unique and refer to each other; sizes are the pictures', boxes are [x, y, w, h]."""
     files = _unzipped(_export(world, scenes, "coco"))
     document = json.loads(files["instances.json"])

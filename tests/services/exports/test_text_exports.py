@@ -101,7 +101,7 @@ def test_what_cannot_be_exported_is_refused(world: World, view: DatasetView) -> 
     assert world.rows(ExportRow) == []
 
 
-def test_an_account_has_so_many_exports_and_no_more(world: World, view: DatasetView) -> None:
+def test_exports_of_an_account_are_limited(world: World, view: DatasetView) -> None:
     """The next one fits when the first is gone."""
     create = world.container.exports.create
     for _ in range(MAX_KEPT):
@@ -114,7 +114,7 @@ def test_an_account_has_so_many_exports_and_no_more(world: World, view: DatasetV
     create(world.account, view, "csv", "upload")
 
 
-def test_an_export_is_gone_after_a_day(world: World, view: DatasetView) -> None:
+def test_an_export_expires_after_a_day(world: World, view: DatasetView) -> None:
     """After its expiry an export cannot be downloaded, and the sweep deletes row and file."""
     export = _export(world, view)
     find = world.container.exports.get
@@ -129,7 +129,7 @@ def test_an_export_is_gone_after_a_day(world: World, view: DatasetView) -> None:
     assert (world.rows(ExportRow), world.objects("exports/")) == ([], [])
 
 
-def test_exports_go_with_their_dataset(world: World, view: DatasetView) -> None:
+def test_exports_are_deleted_with_their_dataset(world: World, view: DatasetView) -> None:
     """From the deletion's answer on they are not found; afterwards no file is left."""
     done = _export(world, view)
     waiting = world.container.exports.create(world.account, view, "csv", "upload")
@@ -203,7 +203,7 @@ def test_a_lost_message_is_sent_again(world: World, view: DatasetView) -> None:
     assert world.container.exports.get(view, made.export_id).status == "SUCCEEDED"
 
 
-def test_an_export_that_breaks_off_is_tried_again_then_failed(
+def test_an_interrupted_export_is_retried_and_then_fails(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three attempts; then it has FAILED with the cause, and leaves no file."""
@@ -226,7 +226,7 @@ def test_an_export_that_breaks_off_is_tried_again_then_failed(
     assert world.objects("exports/") == []
 
 
-def test_an_export_without_time_says_so(world: World, view: DatasetView) -> None:
+def test_an_export_that_runs_out_of_time_fails(world: World, view: DatasetView) -> None:
     """What a run cannot write in its time has FAILED with the remedy, and is not repeated."""
     made = world.container.exports.create(world.account, view, "csv", "all")
     [job] = world.messages()

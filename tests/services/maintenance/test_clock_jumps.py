@@ -70,7 +70,7 @@ def test_dead_workers_jobs_are_done(world: World, hours: int) -> None:
 
 
 @JUMPS
-def test_living_worker_keeps_its_job(world: World, hours: int) -> None:
+def test_running_worker_keeps_its_job(world: World, hours: int) -> None:
     """An owner that renews its lease after the jump keeps it; before that, another may take it."""
     uploaded, leases = world.upload(ROWS).dataset, world.stores.dataset_leases
     names = (world.account.account_id, LANGUAGE, uploaded.dataset_id, uploaded.upload_id)

@@ -30,7 +30,7 @@ from tests.builders import World, a_source, some_rows
 ROWS = some_rows({"book": 120, "cancel": 5})
 
 
-def test_only_what_failed_uploads_left_is_deleted_together(world: World) -> None:
+def test_only_datasets_of_failed_uploads_are_deleted(world: World) -> None:
     """Datasets whose first upload failed go; one with data whose later upload failed stays."""
     failed = [world.dataset([("", "")]) for _ in range(3)]
     kept = world.dataset(ROWS)

@@ -102,7 +102,7 @@ def test_job_that_arrives_again_keeps_waiting(world: World) -> None:
     assert _state(world, view).status == "SUCCEEDED"
 
 
-def test_worker_that_died_after_the_row_was_gone(
+def test_worker_that_died_after_deleting_the_row(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another worker that finds no dataset any more still knows that URLs live."""
@@ -200,9 +200,7 @@ def test_file_names_are_removed_from_curves(world: World) -> None:
     ]
 
 
-def test_card_of_a_model_that_goes_at_the_same_time(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_card_of_a_model_deleted_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A card that is written after its model was deleted does not stay."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     model = world.model(view)

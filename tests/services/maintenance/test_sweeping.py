@@ -24,7 +24,7 @@ def _sweep(world: World) -> list[str]:
     return queues
 
 
-def test_young_work_is_left_alone(world: World) -> None:
+def test_recent_work_is_not_resent(world: World) -> None:
     """What waits for its turn or is being worked on is not sent again; a dead worker's work is."""
     view = world.dataset(ROWS)
     world.upload(ROWS)

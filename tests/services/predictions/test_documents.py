@@ -280,7 +280,7 @@ print(max(most) - before, held() - before)
 """
 
 
-def test_memory_is_given_back_after_each_document():
+def test_memory_is_returned_after_each_document():
     """What a page's networks freed between blocks in use leaves the process with the answer."""
     answer = subprocess.run(
         [sys.executable, "-c", MEMORY_PROBE],
@@ -339,7 +339,7 @@ def test_engine_that_vanishes_is_not_installed():
         read(PICTURE, engine=TinyEngine(gone))
 
 
-def test_pdf_in_no_time():
+def test_pdf_without_time():
     """A call whose time is up before its PDF is open ends at once, as out of time."""
     with pytest.raises(TimedOut, match="in the time that was left"):
         read(text_pdf(["a page"]), seconds=0.0)

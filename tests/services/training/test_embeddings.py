@@ -79,7 +79,7 @@ def test_vectors_are_not_shared_between_datasets(world: World) -> None:
     assert {key.split("/")[1] for key in world.objects()} == {"7", "8"}
 
 
-def test_what_was_embedded_before_a_stop_is_kept(world: World) -> None:
+def test_vectors_made_before_a_stop_are_kept(world: World) -> None:
     """A run that is stopped between parts leaves its work to the next one."""
     texts = [f"text {number}" for number in range(1_500)]
 

@@ -182,7 +182,7 @@ def test_missing_backbone_does_not_stop_the_queue(
         _collect(world, view, tiny.extractor)
 
 
-def test_training_takes_what_is_there(world: World, tiny: TinyVision) -> None:
+def test_training_uses_what_exists(world: World, tiny: TinyVision) -> None:
     """Rows that the ingest made are read, not made again, and stand at their pictures' places."""
     view, [message] = _uploaded(world)
     first = _collect(world, view, tiny.extractor)
@@ -203,7 +203,7 @@ def test_training_takes_what_is_there(world: World, tiny: TinyVision) -> None:
     second.close()
 
 
-def test_training_begins_at_the_other_end(world: World, tiny: TinyVision) -> None:
+def test_training_starts_from_the_end(world: World, tiny: TinyVision) -> None:
     """A training makes the last pictures first, and meets an ingest that works from the front."""
     view, [message] = _uploaded(world)
     progress: list[tuple[int, int, int]] = []
@@ -243,7 +243,7 @@ def test_views_are_made_and_kept(world: World, tiny: TinyVision) -> None:
         opened.close()
 
 
-def test_views_give_way_to_space_and_originals_do_not(world: World, tiny: TinyVision) -> None:
+def test_space_limits_altered_views_only(world: World, tiny: TinyVision) -> None:
     """When features need too much space augmented views are dropped, never the pictures."""
     view, _ = _uploaded(world)
     row = tiny.extractor.row_bytes
@@ -257,7 +257,7 @@ def test_views_give_way_to_space_and_originals_do_not(world: World, tiny: TinyVi
     assert counts == [{3}, {2}, {2}, {1}]
 
 
-def test_copies_are_as_many_as_are_wanted(world: World, tiny: TinyVision) -> None:
+def test_the_requested_number_of_copies_is_made(world: World, tiny: TinyVision) -> None:
     """Of ten pictures with two copies each, fewer are made where fewer are wanted, of all alike."""
     view, _ = _uploaded(world)
     counts = []
@@ -288,7 +288,7 @@ def test_rows_beyond_the_file_come_from_the_bucket(
     features.close()
 
 
-def test_what_was_made_before_a_stop_is_kept(world: World, tiny: TinyVision) -> None:
+def test_rows_made_before_a_stop_are_kept(world: World, tiny: TinyVision) -> None:
     """A training that is stopped between objects leaves its work to the next one."""
     view, _ = _uploaded(world)
 

@@ -80,7 +80,7 @@ def test_training_waits_without_a_worker_and_is_the_same(
     assert artifact(world, whole) == artifact(world, model)
 
 
-def test_little_work_stays_in_one_piece(
+def test_little_work_is_not_split(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Little work is not delegated, and that of small encoders never."""
@@ -92,7 +92,7 @@ def test_little_work_stays_in_one_piece(
     assert (model.status, messages) == (SUCCEEDED, [])
 
 
-def test_account_has_no_more_than_some_parts_waiting(
+def test_account_has_few_waiting_parts(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part that is done sends one, and the progress grows with them."""
@@ -200,7 +200,7 @@ def test_last_two_parts_that_end_at_once_wake_their_training(
     assert current(world, model).status == SUCCEEDED
 
 
-def test_training_goes_on_itself_when_its_parts_are_lost(world: World, large: TinyEncoder) -> None:
+def test_training_computes_lost_parts_itself(world: World, large: TinyEncoder) -> None:
     """After some minutes without a finished part the training resumes, and computes the rest."""
     view = world.dataset(ROWS)
     model, heads = _given_away(world, view)
@@ -219,7 +219,7 @@ def test_training_goes_on_itself_when_its_parts_are_lost(world: World, large: Ti
     assert _waiting(world, view) == []
 
 
-def test_part_helps_a_training_that_went_on_itself(
+def test_late_part_helps_a_resumed_training(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A late worker and the training meet in the middle: no text twice, and no end too early."""
@@ -258,7 +258,7 @@ def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncod
     assert (current(world, model).status, large.texts) == (RUNNING, 0)
 
 
-def test_part_that_comes_when_all_is_over_leaves_nothing(world: World, large: TinyEncoder) -> None:
+def test_part_of_a_finished_run_leaves_nothing(world: World, large: TinyEncoder) -> None:
     """A worker that was stalled until dataset and training were gone takes back what it wrote."""
     view = world.dataset(ROWS)
     _, heads = _given_away(world, view)
@@ -299,7 +299,7 @@ def _is_missing(*_: object, **__: object) -> None:
     raise EncoderNotInstalled("mpnet")
 
 
-def test_features_are_given_away_and_the_same(
+def test_delegated_features_are_the_same(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pictures, then their other views, are seen by other workers, each once; equal bytes."""

@@ -310,7 +310,7 @@ def test_messages_hold_ids_only(world: World) -> None:
     assert "book" not in sent
 
 
-def test_failed_training_can_be_asked_for_again(world: World) -> None:
+def test_failed_training_can_be_requested_again(world: World) -> None:
     """A model that FAILED is retrained under its id, and shows no failure then."""
     view = world.dataset(ROWS)
     model = world.train(view).model

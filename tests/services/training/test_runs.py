@@ -277,7 +277,7 @@ def test_out_of_domain_training(world: World, algorithm: str) -> None:
 
 
 @pytest.mark.usefixtures("real_encoders")
-def test_models_that_ignored_the_rate_go_on_answering_labels(world: World) -> None:
+def test_older_models_without_a_rate_still_answer_labels(world: World) -> None:
     """An older model ignores the rate when it is retrained; one without a rate has none."""
     view = world.dataset(_flights_and_meals())
     params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}

@@ -18,7 +18,7 @@ from tests.builders import TinyEncoder, World, some_rows
 ROWS = some_rows({"book": 70, "cancel": 70})
 
 
-def test_a_fit_that_would_not_end_is_left_to_the_next_function(
+def test_a_long_fit_is_left_to_the_next_function(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A function that spent its time on vectors hands over; the next one makes none and learns."""
@@ -59,7 +59,7 @@ def test_slow_steps_need_more_time_in_reserve(
     assert again == training
 
 
-def test_more_texts_than_fit_are_drawn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_texts_are_sampled(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A set beyond the memory of a training is drawn from, and the card says so."""
     monkeypatch.setattr(cost, "LEAST_EXAMPLES", 1)
     monkeypatch.setattr(cost, "MOST_NUMBERS", 16 * 120)

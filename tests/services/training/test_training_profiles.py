@@ -61,7 +61,7 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
 
 
 @pytest.mark.parametrize(("worth", "profile"), [(1.5, "fast"), (-9.0, "accurate")])
-def test_a_large_encoder_is_taken_where_a_sample_shows_a_gain(
+def test_a_large_encoder_is_used_if_a_sample_shows_a_gain(
     world: World, monkeypatch: pytest.MonkeyPatch, worth: float, profile: str
 ) -> None:
     """Of enough texts a sample decides, its vectors are kept, and the card says why."""
@@ -82,7 +82,7 @@ def test_a_large_encoder_is_taken_where_a_sample_shows_a_gain(
     assert large.texts - seen == phrases  # type: ignore[attr-defined]
 
 
-def test_the_card_says_why_a_profile_was_taken(world: World) -> None:
+def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
     """Too few texts to compare, a wish, and an encoder that is not there."""
     view = world.dataset(ROWS)
 

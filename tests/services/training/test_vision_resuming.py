@@ -127,7 +127,7 @@ def _refusing(*_: Any) -> Any:
     raise ValueError("of another version")
 
 
-def test_run_goes_on_from_its_state(world: World, tiny: TinyVision, album: DatasetView) -> None:
+def test_run_continues_from_its_state(world: World, tiny: TinyVision, album: DatasetView) -> None:
     """A state that is whole is gone on from."""
     _, message = _stopped_run(world, album)
 

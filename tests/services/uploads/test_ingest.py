@@ -65,7 +65,7 @@ def test_labels_that_cutting_would_merge(world: World) -> None:
     assert (receipt.kept, receipt.rejected) == (2, 2)
 
 
-def test_a_label_too_many(world: World) -> None:
+def test_one_label_above_the_limit_is_refused(world: World) -> None:
     """With 1,001 labels nothing is kept, and the message names both numbers."""
     view = world.dataset([(f"text {number}", f"label {number}") for number in range(1_001)])
 
@@ -107,7 +107,7 @@ def test_words_and_bytes_are_added_up(world: World) -> None:
     assert view.dataset.bytes == len(b"one two") + len("żółw".encode())
 
 
-def test_file_is_read_again_after_trouble(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_read_again_after_failures(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """An attempt that breaks halfway is repeated with the same ids, and nothing stands twice."""
     put = world.stores.examples.put_chunk
     broken = [1]

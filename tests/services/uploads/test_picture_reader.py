@@ -100,7 +100,7 @@ def test_pictures_are_served_as_what_they_are(world: World) -> None:
     assert types == {png: "image/png", jpeg: "image/jpeg"}
 
 
-def test_features_are_asked_for_once(world: World) -> None:
+def test_features_are_requested_once(world: World) -> None:
     """A job is sent for each 64 different pictures; one in two folders waits once."""
     files = label_folders({"cat": 40, "dog": 40})
     twice = {"dog/again.png": files["cat/cat-0.png"]}
@@ -240,7 +240,7 @@ def test_feedback_may_repeat_a_box_of_the_upload(world: World) -> None:
     assert view.dataset.bytes == size
 
 
-def test_file_that_is_no_archive(world: World) -> None:
+def test_file_that_is_not_an_archive(world: World) -> None:
     """A broken archive fails with the documented text; the receipt adds the cause."""
     broken = make_zip(PETS)[:-30]
 

@@ -270,7 +270,7 @@ def test_feedback_of_a_deleted_dataset(world: World) -> None:
         world.container.uploads.add_feedback(world.account, model, more)
 
 
-def test_feedback_that_is_no_archive(world: World) -> None:
+def test_feedback_that_is_not_an_archive(world: World) -> None:
     """The kind of the file comes before the state of the dataset."""
     view = world.upload_pictures(detection_files(1), "image-detection")
 
@@ -326,7 +326,7 @@ def test_download_that_may_not_begin_is_left_to_the_queue(
         assert world.get(view).dataset.available
 
 
-def test_address_is_not_looked_at_beyond_the_limit(world: World) -> None:
+def test_url_is_not_probed_above_the_limit(world: World) -> None:
     """An upload by URL is refused while the account has the maximum number of downloads."""
     with served({"/pets.zip": make_zip(PETS)}) as port:
         world = allowing(world, port, max_downloads=0)

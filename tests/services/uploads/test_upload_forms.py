@@ -68,7 +68,7 @@ def test_a_file_over_the_limit_of_texts_is_refused(world: World) -> None:
         upload(world, path)
 
 
-def test_a_failed_acceptance_gives_the_file_back(
+def test_a_failed_acceptance_releases_the_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the data set's row cannot be written, the same path works at the next try."""
@@ -101,7 +101,7 @@ def test_a_file_that_is_replaced_after_its_acceptance(world: World) -> None:
     assert "sent twice" in world.container.receipts.list(view, 0, 25).items[0].message
 
 
-def test_an_attempt_that_breaks_off_goes_on_with_the_copy(
+def test_a_repeated_attempt_reads_the_copied_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is copied once into the service's own place; a repeated attempt reads that."""
@@ -123,7 +123,7 @@ def test_an_attempt_that_breaks_off_goes_on_with_the_copy(
 
 
 @pytest.mark.parametrize("adds", [False, True])
-def test_a_use_whose_reply_was_lost_is_undone(
+def test_a_claim_whose_reply_was_lost_is_undone(
     world: World, monkeypatch: pytest.MonkeyPatch, adds: bool
 ) -> None:
     """When it is not known whether the file was taken, the same path works at the next try."""

@@ -31,7 +31,7 @@ def _left(world: World) -> list[str]:
     return [key for key in world.objects("") if "/parts/" in key]
 
 
-def test_each_part_brings_the_next_until_all_are_done(world: World, waiting: list[Message]) -> None:
+def test_each_part_sends_the_next_until_all_are_done(world: World, waiting: list[Message]) -> None:
     """Never more than two wait, and nine are done in the end, each by one message."""
     assert [queue for queue, _ in waiting] == [EMBED, EMBED]
     assert len(_left(world)) == 9
@@ -46,7 +46,7 @@ def test_each_part_brings_the_next_until_all_are_done(world: World, waiting: lis
     assert (done, _left(world)) == (9, [])
 
 
-def test_death_before_the_next_part_was_sent_is_made_up_for(
+def test_a_death_before_the_next_message_is_recovered(
     world: World, waiting: list[Message], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message comes again: its part is done, and the one after it is sent."""

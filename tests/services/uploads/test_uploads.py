@@ -313,7 +313,7 @@ def test_label_of_before_is_found_in_both_spellings(world: World) -> None:
     assert (kept.label_id, kept.name, kept.examples) == (label.label_id, "cafe\u0301", 2)
 
 
-def test_synchronous_upload_that_a_worker_was_quicker_to_take(
+def test_synchronous_upload_that_a_worker_owns_already(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that came for another upload takes it first: the call waits until it is read."""

@@ -25,7 +25,7 @@ def _validate(world: World, path: str) -> Validation:
     return uploads.validate(world.account, VISION, UploadSource(path=path), FIELDS, 29.0)
 
 
-def test_archive_behind_a_path_is_looked_at_and_left(world: World) -> None:
+def test_archive_at_a_path_is_validated_and_stays(world: World) -> None:
     """Nothing is kept, queued or used up: the upload that follows takes the same path."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     before = world.objects()
