@@ -21,7 +21,7 @@ from tests.tiny_vision import install
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back through the gateway."""
+    """The answer of the gateway."""
 
     status: int
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Answer:
 
 
 class Caller:
-    """Sends events as API Gateway makes them."""
+    """Sends events like API Gateway."""
 
     def __init__(self, token: str) -> None:
         self.token = token
@@ -137,7 +137,7 @@ def prepared(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture
 def world(prepared: Prepared) -> Iterator[Prepared]:
-    """The service as it was prepared, whatever tests before have done."""
+    """The prepared service, reset before each test."""
     prepared.restore()
     with pytest.MonkeyPatch.context() as patch:
         install(patch)
@@ -163,24 +163,24 @@ def stranger() -> Iterator[Caller]:
 
 @pytest.fixture(scope="module")
 def paths(stranger: Caller) -> Any:
-    """What the OpenAPI document says of each path."""
+    """Return the paths of the OpenAPI document."""
     return stranger("GET", "/v2/openapi.json").json["paths"]
 
 
 @pytest.fixture
 def ingested(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What the service that reads files within a call is asked."""
+    """Record the calls of the service that reads files within a call."""
     return asked(monkeypatch, IngestService, "run_now")
 
 
 @pytest.fixture
 def reading(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What the service that reads documents is asked."""
+    """Record the calls of the service that reads documents."""
     return asked(monkeypatch, OcrService, "read")
 
 
 def asked(patch: pytest.MonkeyPatch, service: type, name: str) -> list[tuple[Any, ...]]:
-    """Remember the arguments of a service's method, which is called all the same."""
+    """Record the arguments of a service's method, which is still called."""
     calls: list[tuple[Any, ...]] = []
     method = getattr(service, name)
     patch.setattr(service, name, lambda *given: calls.append(given) or method(*given))

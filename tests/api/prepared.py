@@ -57,7 +57,7 @@ AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 
 
 class Prepared(World):
-    """The world that every test finds: an account, its datasets and their models."""
+    """The prepared data of every test: an account, its datasets and their models."""
 
     def __init__(self, settings: Settings, folder: Path, tricks: Tricks) -> None:
         """Make everything.
@@ -196,7 +196,7 @@ def prepare(folder: Path) -> Iterator[Prepared]:
 
 
 def draw_id(patch: pytest.MonkeyPatch, text: str) -> None:
-    """Let every id that is drawn be this one."""
+    """Make every drawn id this one."""
     patch.setattr("secrets.token_bytes", lambda count: base64.b32decode(f"{text}======")[:count])
 
 

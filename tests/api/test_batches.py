@@ -19,7 +19,7 @@ MODEL = ("modelId", MODEL_ID.encode(), None)
 
 
 def test_a_batch_is_created_and_downloaded(call, world):
-    """A record that runs, then one with a result of 30 minutes that holds what single calls say."""
+    """A batch is first running, then has a result URL with the answers of single calls."""
     made = call.form("POST", URL, FILE, MODEL).json
     assert list(made) == [
         "id", "name", "modelId", "kind", "format", "status", "progress", "counts", "createdAt",
@@ -55,7 +55,7 @@ def test_a_batch_is_created_and_downloaded(call, world):
 
 
 def test_a_dataset_is_answered(call, world):
-    """The uploaded texts of a dataset, named in a body of JSON."""
+    """A JSON body may name a dataset, whose uploaded texts are answered."""
     made = call.json("POST", URL, modelId=MODEL_ID, datasetId=DATASET_ID, numResults=1).json
     world.work()
     found = call("GET", f"{URL}/{made['id']}").json
@@ -65,7 +65,7 @@ def test_a_dataset_is_answered(call, world):
 
 
 def test_a_file_at_a_url_is_answered(call, world):
-    """Read in the background; a file that is none ends the batch with its cause."""
+    """A URL is read in the background; an invalid file fails the batch with the cause."""
     asked = {"modelId": MODEL_ID, "path": world.tricks.url("/honest.csv")}
     ids = [call.json("POST", URL, **asked, **more).json["id"] for more in ({"textColumn": 1}, {})]
     world.work()
@@ -95,7 +95,7 @@ def test_a_file_at_a_url_is_answered(call, world):
     ],
 )
 def test_wrong_batches(call, world, fields, status, text):
-    """What is missing, not allowed or not there is refused by name, and nothing is left."""
+    """Missing, invalid and unknown fields are refused by name, and nothing is stored."""
     answer = call.json("POST", URL, **fields)
 
     assert (answer.status, text in answer.text) == (status, True), answer.text
@@ -104,7 +104,7 @@ def test_wrong_batches(call, world, fields, status, text):
 
 
 def test_unknown_batches(call):
-    """Unknown ids are a 404 in both families, and a batch is none of the other family."""
+    """Unknown ids, and batches of the other family, are a 404."""
     made = call.form("POST", URL, FILE, MODEL).json["id"]
     for method in ("GET", "DELETE"):
         for family in ("language", "vision"):
@@ -114,7 +114,7 @@ def test_unknown_batches(call):
 
 
 def test_pictures_are_asked_for_and_fetched(call, world):
-    """An archive of pictures, counted by file; the lines are what single calls say."""
+    """An archive of images is counted by file; its lines are the answers of single calls."""
     files = {"a.png": draw("square", "red"), "b/c.png": b"none"}
     sent = ("data", make_zip(files), "shots.zip")
     made = call.form("POST", PICTURES_URL, sent, PICTURE_MODEL, ("numResults", b"1", None)).json
@@ -144,7 +144,7 @@ def test_pictures_are_asked_for_and_fetched(call, world):
 
 
 def test_pictures_of_a_dataset_are_answered(call, world):
-    """The uploaded pictures of a dataset, named in a body of JSON."""
+    """A JSON body may name a dataset, whose uploaded images are answered."""
     asked = {"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID}
     made = call.json("POST", PICTURES_URL, **asked).json
     world.work()
@@ -155,7 +155,7 @@ def test_pictures_of_a_dataset_are_answered(call, world):
 
 
 def test_forms_are_read_with_the_template_that_was_sent(call, world):
-    """Documents are not counted; what was asked for holds for each of them."""
+    """Documents are not counted; the options apply to each of them."""
     template = WHOLE
     pages = {"a.pdf": text_pdf(["Total 20.00"]), "b.pdf": text_pdf(["Total 30.00"])}
     fields = (
@@ -204,7 +204,7 @@ def test_forms_are_read_with_the_template_that_was_sent(call, world):
     ],
 )
 def test_wrong_batches_of_pictures(call, world, fields, status, text):
-    """What is missing, not allowed or not there is refused by name, and nothing is left."""
+    """Missing, invalid and unknown fields are refused by name, and nothing is stored."""
     answer = call.json("POST", PICTURES_URL, **fields)
 
     assert (answer.status, text in answer.text) == (status, True), answer.text
@@ -223,7 +223,7 @@ def test_a_batch_is_cancelled(call, world):
 
 
 def test_too_few_predictions_are_a_429(call, world):
-    """Both numbers, when to come again, and what would do."""
+    """The error has both numbers, the time of the next month, and a remedy."""
     limit = call("GET", "/v2/apiusage").json["data"][0]["predictionsMax"]
     lines = "\n".join(json.dumps({"text": "a"}) for _ in range(limit - USED + 1)).encode()
     refused = call.form("POST", URL, ("data", lines, "t.jsonl"), MODEL)

@@ -17,7 +17,7 @@ URL = f"/v2/language/datasets/{DATASET_ID}/browse"
 
 
 def test_examples_are_shown_for_review(call, world):
-    """A record is that of a list with its source; the monthly count of lists stays."""
+    """A browsed record is that of a list with its source; lists are not counted."""
     answer = call("GET", f"{URL}?labelId={DELIVERY}&count=2")
 
     first = answer.json["data"][0]
@@ -30,7 +30,7 @@ def test_examples_are_shown_for_review(call, world):
 
 
 def test_the_last_page_has_no_offset(call):
-    """Neither member nor link stand where nothing follows."""
+    """The last page has neither `nextOffset` nor a link."""
     answer = call("GET", f"{URL}?contains=REFUND&offset=3")
 
     assert (len(answer.json["data"]), list(answer.json)) == (3, ["object", "data"])
@@ -38,7 +38,7 @@ def test_the_last_page_has_no_offset(call):
 
 
 def test_boxes_are_shown(call):
-    """Of a detection dataset each example has its box as annotations write it."""
+    """Examples of a detection dataset have their box as in annotations."""
     record = call("GET", f"/v2/vision/datasets/{SCENES_ID}/browse").json["data"][0]
 
     assert list(record["box"]) == ["x", "y", "width", "height"]
@@ -59,21 +59,21 @@ def test_boxes_are_shown(call):
     ],
 )
 def test_wrong_filters(call, query, status, text):
-    """What is unknown is a 404, what cannot be is a 400 with the field's name."""
+    """Unknown ids are a 404, invalid values a 400 with the name of the field."""
     answer = call("GET", f"{URL}?{query}")
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
 
 
 def test_suspects_are_listed(call):
-    """A trained model has a report, even if it names nothing."""
+    """A trained model has a report, even if it flags nothing."""
     answer = call("GET", f"{URL}?suspectsOf={MODEL_ID}")
 
     assert (answer.status, answer.json) == (200, {"object": "list", "data": []})
 
 
 def test_a_dataset_being_deleted_is_not_browsed(call):
-    """Its examples are gone already."""
+    """A dataset being deleted has no examples to browse."""
     call("DELETE", f"/v2/language/datasets/{DATASET_ID}")
 
     assert call("GET", URL).status == 404

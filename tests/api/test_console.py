@@ -27,7 +27,7 @@ SCRIPTS = {name: text for name, text in OWN.items() if name.endswith(".js")}
 
 @pytest.mark.parametrize(("name", "digest"), VENDORED.items())
 def test_third_party_files_are_unmodified(name, digest):
-    """Libraries are vendored byte for byte, but for the name under which hooks import Preact."""
+    """Libraries are vendored unmodified, except for the name under which hooks import Preact."""
     content = (console.FOLDER / name).read_bytes()
     published = content.replace(b'from"./preact.module.js"', b'from"preact"')
     assert hashlib.sha256(published).hexdigest() == digest
@@ -46,7 +46,7 @@ def test_console_is_small():
 
 
 def test_every_file_is_served(stranger):
-    """The page and each of its files come with their types; whatever else is asked for is a 404."""
+    """The page and its files have their content types; any other path is a 404."""
     for name, kind in console.TYPES.items():
         file = stranger("GET", f"/console/{name}")
         assert (file.status, file.headers["Content-Type"]) == (200, kind)
@@ -55,7 +55,7 @@ def test_every_file_is_served(stranger):
 
 
 def test_policy_lets_nothing_in(call, world):
-    """Scripts come from the page's own origin, calls go there and to the stage's own bucket."""
+    """Scripts come from the origin of the page, and calls go there and to the stage's bucket."""
     answer = call("GET", "/console", authorization="")
     bucket = world.container.stores.artifacts.bucket_url
     rules = dict(
@@ -85,7 +85,7 @@ def test_page_has_no_inline_script_and_no_foreign_address():
 
 
 def test_page_is_seen_at_once_and_asks_for_its_scripts_together():
-    """The page has something to see before any script, and names each script in its head."""
+    """The page shows something before any script, and lists each script in its head."""
     page = OWN["index.html"]
     named = re.findall(r'<link rel="modulepreload" href="console/([^"]+)">', page)
     scripts = {path.name for path in FILES if path.suffix == ".js"}
@@ -94,7 +94,7 @@ def test_page_is_seen_at_once_and_asks_for_its_scripts_together():
 
 
 def test_browsers_are_redirected_to_the_console(stranger):
-    """A browser goes from the bare address to the console, everyone else to the docs."""
+    """At `/` browsers are redirected to the console, other clients to the docs."""
     browser = stranger("GET", "/", accept="text/html,application/xhtml+xml,*/*;q=0.8")
     program = stranger("GET", "/", accept="*/*")
 
@@ -116,7 +116,7 @@ def test_every_call_is_described(paths):
 
 
 def test_every_word_is_known():
-    """Each text that a page asks for is in the file of words, and none is left over."""
+    """Each text of a page is in the file of words, and each word is used."""
     words = set(re.findall(r'^  "([\w.-]+)":\s+"', OWN["words.js"], re.MULTILINE))
     others = {name: text for name, text in SCRIPTS.items() if name != "words.js"}
     code = "\n".join(others.values())

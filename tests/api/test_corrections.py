@@ -13,7 +13,7 @@ FINE = {"exampleId": 1, "labelId": DELIVERY}
 
 
 def test_a_dataset_is_renamed(call):
-    """The answer is the dataset's record, and a GET says the same."""
+    """The answer is the record of the dataset, as GET returns it."""
     answer = call.json("PUT", URL, name="Tickets")
 
     assert (answer.status, answer.json["name"]) == (200, "Tickets")
@@ -21,7 +21,7 @@ def test_a_dataset_is_renamed(call):
 
 
 def test_a_label_is_renamed(call):
-    """The answer is the label's record with its id and count, and with what was moved."""
+    """The answer is the record of the label with id, count and moved examples."""
     before = call("GET", URL).json["labelSummary"]["labels"]
 
     answer = call.json("PUT", f"{URL}/labels/{DELIVERY}", name="parcels")
@@ -47,7 +47,7 @@ def test_a_label_is_renamed(call):
     ],
 )
 def test_wrong_changes(call, path, fields, status, text):
-    """What is unknown is a 404 before fields are looked at; what cannot be names its field."""
+    """Unknown ids are a 404 before fields are checked; invalid values name their field."""
     answer = call.json("PUT", URL + path, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
@@ -55,12 +55,12 @@ def test_wrong_changes(call, path, fields, status, text):
 
 @pytest.fixture
 def example(call) -> dict:
-    """The first example of the dataset."""
+    """Return the first example of the dataset."""
     return call("GET", f"{URL}/browse?count=1").json["data"][0]
 
 
 def test_an_example_is_moved_reworded_and_removed(call, example):
-    """The answer counts what was done and shows the example as it is now."""
+    """The answer counts the changes and shows the current example."""
     url = f"{URL}/examples/{example['id']}"
 
     moved = call.json("PUT", url, labelId=DELIVERY, document="Where is it now?")
@@ -86,7 +86,7 @@ def test_an_example_is_moved_reworded_and_removed(call, example):
 
 
 def test_labels_are_merged_and_removed(call):
-    """The label that is left has the examples; a removed one is in no list."""
+    """The remaining label has the examples; a removed one is in no list."""
     merged = call.json("PUT", f"{URL}/labels/{REFUND}", mergeInto=DELIVERY)
 
     assert (merged.status, merged.json["id"], merged.json["moved"]) == (200, DELIVERY, 6)
@@ -95,7 +95,7 @@ def test_labels_are_merged_and_removed(call):
 
 
 def test_corrections_are_counted(call, example):
-    """Whole numbers and names are taken as elsewhere, and nothing else is shown."""
+    """Ids and names are accepted as elsewhere, and no examples are shown."""
     item = {"exampleId": example["id"], "label": "delivery"}
     answer = call.json("POST", f"{URL}/corrections", corrections=[item])
 
@@ -106,7 +106,7 @@ def test_corrections_are_counted(call, example):
 
 
 def test_corrections_can_be_read_again(call, example):
-    """The newest first, a page a call; what changed nothing is none of them."""
+    """Corrections are listed newest first, in pages, without those that changed nothing."""
     url, answers = f"{URL}/corrections", []
     for label in ("delivery", "refund"):
         item = {"exampleId": example["id"], "label": label}
@@ -163,14 +163,14 @@ def test_corrections_can_be_read_again(call, example):
     ],
 )
 def test_wrong_corrections(call, method, path, fields, status, text):
-    """Each is refused with its cause, the unknown first."""
+    """Each invalid correction is refused with its cause, unknown ids first."""
     answer = call.json(method, URL + path, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
 
 
 def test_an_example_must_change(call, example):
-    """A change of nothing is a 400, and so is a text for a picture."""
+    """An empty change is a 400, and so is a text for an image."""
     url = f"{URL}/examples/{example['id']}"
 
     assert call.json("PUT", url).status == 400
@@ -192,7 +192,7 @@ def box(call) -> dict:
 
 
 def test_boxes_of_a_picture_are_replaced(call, box):
-    """As JSON or as a text in a form; the answer shows all boxes of the picture as they are now."""
+    """Boxes are JSON or a text in a form; the answer has all current boxes of the image."""
     url = f"{SCENES}/examples/{box['id']}"
     kept = {**box["box"], "labelId": box["label"]["id"]}
     new = {"x": 1, "y": 2.5, "width": 10, "height": 10, "label": "red"}
@@ -232,7 +232,7 @@ def test_boxes_of_a_picture_are_replaced(call, box):
     ],
 )
 def test_wrong_boxes(call, box, fields, text):
-    """Each is refused with its cause, and nothing is changed."""
+    """Each invalid box is refused with its cause, and nothing is changed."""
     answer = call.json("PUT", f"{SCENES}/examples/{box['id']}", **fields)
 
     assert (answer.status, text in answer.json["message"]) == (400, True), answer.text
@@ -240,7 +240,7 @@ def test_wrong_boxes(call, box, fields, text):
 
 
 def test_texts_have_no_boxes(call, example):
-    """The refusal names the type that has."""
+    """The error names the dataset type that has boxes."""
     answer = call.json("PUT", f"{URL}/examples/{example['id']}", boxes=[])
 
     assert (answer.status, "image-detection" in answer.json["message"]) == (400, True)

@@ -34,14 +34,14 @@ def test_vision_list_is_there(call, world):
     [("true", []), ("false", ["shop"]), ("1", []), ("", ["shop"])],
 )
 def test_global_datasets_are_asked_for(call, text, names):
-    """`global` chooses the datasets that ship with the service."""
+    """`global` selects the datasets that ship with the service."""
     answer = call("GET", f"/v2/language/datasets?global={text}")
 
     assert [item["name"] for item in answer.json["data"]] == names
 
 
 def test_global_must_be_a_boolean(call):
-    """Another value is named."""
+    """Another value of `global` is named in the error."""
     answer = call("GET", "/v2/language/datasets?global=maybe")
 
     assert answer.status == 400
@@ -49,7 +49,7 @@ def test_global_must_be_a_boolean(call):
 
 
 def test_lists_are_filtered(call):
-    """Name and status choose datasets; another status is named with those that there are."""
+    """Name and status filter datasets; the error of another status lists the valid ones."""
     listed = call("GET", "/v2/language/datasets?name=SHO&status=SUCCEEDED").json["data"]
     wrong = call("GET", "/v2/language/datasets?status=DONE")
 
@@ -72,7 +72,7 @@ def test_only_failed_datasets_are_deleted_together(call, query):
 
 
 def test_name_is_required_to_create(call):
-    """The documented text stands for a missing name."""
+    """A missing name gets the documented text."""
     answer = call.json("POST", "/v2/vision/datasets", labels="a,b")
 
     assert (

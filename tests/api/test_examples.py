@@ -10,7 +10,7 @@ URL = f"/v2/language/datasets/{DATASET_ID}/examples"
 
 
 def test_page_links_to_the_next(call):
-    """Each page that is not the last names the next one, with the caller's own query."""
+    """Each page but the last links the next one, with the query of the call."""
     answer = call("GET", URL + "?source=all&count=2", x_forwarded_proto="https")
 
     assert len({item["id"] for item in answer.json["data"]}) == 2
@@ -50,7 +50,7 @@ def test_wrong_pages_are_400_and_cost_nothing(call, world, query, text):
 
 @pytest.mark.parametrize("query", [f"offset={2**63}", "offset=" + "9" * 5000, "offset=100"])
 def test_offset_past_the_end_is_an_empty_page(call, query):
-    """However far the offset lies, the page is empty."""
+    """An offset past the end gives an empty page."""
     answer = call("GET", f"{URL}?{query}")
 
     assert (answer.status, answer.json) == (200, {"object": "list", "data": []})
@@ -65,7 +65,7 @@ def test_count_over_the_maximum_is_clamped(call, world):
 
 
 def test_calls_are_counted_when_they_succeed(call, world, storage_down, monkeypatch):
-    """Only answers with 200 count to the 30; the 31st is refused."""
+    """Only answers with 200 count towards the 30; the 31st is refused."""
     world.use(EXAMPLES, 29)
     monkeypatch.setattr(world.stores.examples, "read_many", raising(storage_down()))
     assert call("GET", URL).status == 503
@@ -115,7 +115,7 @@ def test_deprecated_list_needs_a_label(call, query, status):
 
 
 def test_examples_of_a_dataset_being_deleted_are_gone(call, world):
-    """404, and not 429, even when the month's calls are used up."""
+    """An unknown id is a 404 and not a 429, even if the monthly calls are used up."""
     world.set_dataset("DELETION_PENDING")
     world.use(EXAMPLES, 30)
 
@@ -135,7 +135,7 @@ def test_single_text_is_added(call, world):
 
 
 def test_list_whose_answer_fails_is_not_counted(call, world, monkeypatch):
-    """A bug while the examples are written costs no call of the month."""
+    """An internal error while the examples are encoded costs no monthly call."""
 
     def fail(*given):
         raise ValueError

@@ -38,7 +38,7 @@ def test_an_export_is_created_and_downloaded(call, world):
     ],
 )
 def test_wrong_exports(call, fields, text):
-    """What is missing or not allowed is a 400 that names it."""
+    """A missing or invalid field is a 400 that names it."""
     answer = call.json("POST", URL, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (400, True), answer.text

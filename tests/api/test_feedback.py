@@ -56,7 +56,7 @@ def test_feedback_picture_is_added(call, world):
 
 
 def test_feedback_picture_needs_its_file(call, world):
-    """Without a file the refusal says how to send one, in a form and in JSON."""
+    """Without a file the error says how to send one, for forms and JSON."""
     fields = {"modelId": IMAGE_MODEL_ID, "expectedLabel": "red", "data": "aGk="}
     by_json = call.json("POST", "/v2/vision/feedback", **fields)
     parts = [(name, value.encode(), None) for name, value in fields.items() if name != "data"]

@@ -50,7 +50,7 @@ def upload(world: Prepared) -> None:
 
 
 def retrain(world: Prepared) -> None:
-    """Ask for a training."""
+    """Start a training."""
     model = world.container.models.get(world.account.account_id, MODEL_ID)
     world.container.training.retrain(world.account, model, model.request)
 
@@ -61,7 +61,7 @@ def delete(world: Prepared) -> None:
 
 
 def export(world: Prepared) -> None:
-    """Ask for an export of a dataset."""
+    """Create an export of a dataset."""
     view = world.container.datasets.get(world.account.account_id, "language", DATASET_ID)
     world.container.exports.create(world.account, view, "csv", "upload")
 
@@ -74,7 +74,7 @@ def examples(world: Prepared, dataset_id: int) -> int:
 
 
 def version(world: Prepared) -> str:
-    """Tell which version of the model predicts."""
+    """Return the version of the model that predicts."""
     return world.container.served_models.find(world.account.account_id, MODEL_ID).version
 
 
@@ -115,7 +115,7 @@ def test_parts_of_batches_are_handed_on(hosted):
 
 
 def test_parts_of_uploads_are_handed_on(hosted):
-    """Vectors are made by a handler of their own."""
+    """Vectors are computed by a separate handler."""
     upload(hosted)
     [job] = hosted.sent()
     module.ingest_upload(sqs(encode_job(job)), CONTEXT)
@@ -150,7 +150,7 @@ def test_sweep_runs_on_schedule(hosted):
 
 
 def test_job_has_its_line(hosted, lines):
-    """The line of a job names message, run, function and object, and how long it had waited."""
+    """The log line of a job has message, run, function, object and waiting time."""
     sent = str(int((time.time() - 30) * 1000))
     record = {
         "body": json.dumps({"job": "train", "account_id": "2", "model_id": "M", "run": 1}),
@@ -171,7 +171,7 @@ def test_job_has_its_line(hosted, lines):
 
 @pytest.mark.parametrize("body", ["secret", "[1]", '{"job": "secret"'])
 def test_message_that_cannot_be_read_fails_without_its_text(hosted, lines, body):
-    """It goes back to the queue; neither our line nor the error for the host repeats it."""
+    """A malformed message goes back to the queue, and no log line or error repeats its text."""
     with pytest.raises(JobFailed) as failure:
         module.train_free(sqs(body), CONTEXT)
 

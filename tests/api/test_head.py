@@ -89,7 +89,7 @@ def test_head_writes_nothing(call, world):
 
 
 def test_head_is_refused_when_get_is(call, world):
-    """Where the month's example calls are used up, HEAD says so too."""
+    """If the monthly example calls are used up, HEAD says so as well."""
     world.use(EXAMPLES, 30)
     head, get = answers(call, f"/v2/language/datasets/{DATASET_ID}/examples")
 

@@ -66,7 +66,7 @@ def test_model_is_deleted(call, world):
 
 
 def test_usage_agrees_with_the_headers(call):
-    """The figures agree with the rate-limit headers to the unit."""
+    """The figures are exactly those of the rate-limit headers."""
     sent = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="a").headers
 
     (usage,) = call("GET", "/v2/apiusage").json["data"]
@@ -75,7 +75,7 @@ def test_usage_agrees_with_the_headers(call):
 
 
 def test_evaluation(call, world):
-    """Its own examples with what was answered unseen, in pages, by cell, and the reliability."""
+    """An evaluation lists held-out examples by page and cell, with the calibration."""
     url = f"/v2/language/models/{MODEL_ID}/evaluation"
     whole = call("GET", url).json
 
@@ -94,7 +94,7 @@ def test_evaluation(call, world):
 
 
 def test_evaluation_that_was_not_kept(call, world):
-    """A model that was trained before evaluations were kept says so, with a code."""
+    """A model trained before evaluations were stored has an error with a code."""
     model = world.container.models.get(world.account.account_id, MODEL_ID)
     key = f"models/{MODEL_ID}/{model.version}/{EVALUATION}"
     world.container.stores.artifacts.delete_prefix(key)

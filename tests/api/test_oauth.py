@@ -24,7 +24,7 @@ def test_assertion_is_exchanged(call, world, url):
 
 
 def test_the_gateways_own_host_is_handed_on(call, world, event):
-    """The host that the gateway names may be the audience; the caller's header is not it."""
+    """The host that the gateway reports may be the audience, but not the caller's header."""
     own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
     assertion = world.assertion(aud=f"https://{own}/v2/oauth2/token")
     body = urlencode({"grant_type": JWT, "assertion": assertion}).encode()
@@ -39,7 +39,7 @@ def test_the_gateways_own_host_is_handed_on(call, world, event):
 
 
 def test_offline_scope_adds_a_refresh_token(call, world):
-    """`refresh_token` is there only with scope=offline."""
+    """`refresh_token` is only returned with scope=offline."""
     answer = call.json(
         "POST", "/v2/oauth2/token", grant_type=JWT, assertion=world.assertion(), scope="offline"
     )
@@ -51,7 +51,7 @@ def test_offline_scope_adds_a_refresh_token(call, world):
 
 @pytest.mark.parametrize("valid_for", ["30", 30])
 def test_refresh_token_is_exchanged(call, world, valid_for):
-    """The other grant takes the refresh token and the seconds asked for."""
+    """The refresh grant accepts the refresh token and the requested seconds."""
     answer = call.json(
         "POST",
         "/v2/oauth2/token",
@@ -97,7 +97,7 @@ def test_broken_forms_are_400(call, body):
 
 @pytest.mark.parametrize("word", ["token", "tokens"])
 def test_refresh_token_is_revoked(call, world, word):
-    """A living token is revoked without a body, an unknown one is a 404."""
+    """A valid token is revoked without a body, an unknown one is a 404."""
     done = call("DELETE", f"/v2/oauth2/{word}/{world.refresh_token()}")
 
     assert (done.status, done.text) == (204, "")

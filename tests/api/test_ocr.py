@@ -38,14 +38,14 @@ def part(name, value, file_name=None):
 
 
 def asked(reading):
-    """What the service was asked last: model, sample, request."""
+    """Return the last call of the service: model, sample, request."""
     _, model, sample, request, seconds_left = reading[-1]
     assert 20 < seconds_left() <= 25
     return model.model_id, sample, request
 
 
 def test_text_is_the_default(call, reading, world):
-    """A form with a file and a model, as old clients send it: scalars with file names too."""
+    """A form of old clients has a file, a model, and fields with file names."""
     answer = call.form(
         "POST",
         URL,
@@ -80,7 +80,7 @@ def test_text_is_the_default(call, reading, world):
 
 
 def test_no_prediction_is_counted(call, world):
-    """Neither counted nor announced, whether it succeeds or not."""
+    """A reading is not counted and has no rate-limit headers, whether it succeeds or not."""
     for fields in ({"sampleBase64Content": ENCODED}, {}):
         answer = call.json("POST", URL, modelId="OCRModel", **fields)
         assert not [name for name in answer.headers if "ratelimit" in name.lower()]
@@ -90,7 +90,7 @@ def test_no_prediction_is_counted(call, world):
 @pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_models_and_tasks_are_not_paired(call, world, reading, model_id, task):
-    """Either model answers every task; JSON carries address or base64."""
+    """Both models answer every task; JSON has a URL or Base64."""
     fields = {"formType": "w2"} if task == "form" else {}
     url = world.tricks.url("/picture.png")
 
@@ -131,7 +131,7 @@ def test_template_in_a_form(call, reading, file_name, text):
 
 @pytest.mark.parametrize("sent", [TEMPLATE, json.dumps(TEMPLATE), json.dumps(TEMPLATE, indent=1)])
 def test_template_in_json(call, reading, sent):
-    """JSON carries the template as an object or as a text."""
+    """In JSON the template is an object or a text."""
     answer = call.json(
         "POST", URL, modelId="OCRModel", task="form", sampleBase64Content=ENCODED, formTemplate=sent
     )
@@ -142,7 +142,7 @@ def test_template_in_json(call, reading, sent):
 
 @pytest.mark.parametrize("form_type", [*FORM_TYPES, 1040])
 def test_standard_forms(call, reading, form_type):
-    """Six templates ship; a number may be written as one."""
+    """There are six built-in templates, whose names may be sent as numbers."""
     answer = call.json(
         "POST",
         URL,
@@ -158,7 +158,7 @@ def test_standard_forms(call, reading, form_type):
 
 @pytest.mark.parametrize("task", ["text", "table", "contact"])
 def test_other_tasks_ignore_what_belongs_to_forms(call, reading, task):
-    """Old clients may send it always."""
+    """Other tasks ignore the form type, which old clients always send."""
     answer = call.json(
         "POST",
         URL,
@@ -196,7 +196,7 @@ def test_other_tasks_ignore_what_belongs_to_forms(call, reading, task):
     ],
 )
 def test_wrong_fields_are_named(call, world, reading, fields, words):
-    """A 400 names field, value and remedy, before anything is read."""
+    """A 400 has field, value and remedy, before the document is read."""
     answer = call.json("POST", URL, modelId="OCRModel", **fields)
 
     assert answer.status == 400, answer
@@ -316,7 +316,7 @@ def test_failed_download(call, world):
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 @pytest.mark.parametrize(("sent", "links"), [("true", True), ("false", False), (None, False)])
 def test_linked_tables(call, reading, task, sent, links):
-    """Any task takes the switch, as a text in a form and as a boolean in JSON; absent is off."""
+    """Any task accepts `linkTables`, a text in forms or a boolean in JSON; it is off by default."""
     fields = {"task": task, **GOOD, **({"formType": "w2"} if task == "form" else {})}
     switch = {} if sent is None else {"linkTables": sent}
     parts = [part(*each) for each in {"modelId": "OCRModel", **fields, **switch}.items()]
@@ -330,7 +330,7 @@ def test_linked_tables(call, reading, task, sent, links):
 
 @pytest.mark.parametrize("value", ["maybe", 2, []])
 def test_linked_tables_are_true_or_false(call, value):
-    """Anything else names the field and what it takes."""
+    """Any other value is an error with the field and its values."""
     answer = call.json("POST", URL, modelId="OCRModel", task="table", linkTables=value, **GOOD)
 
     assert answer.status == 400
@@ -352,7 +352,7 @@ def test_alphabet(call, reading, world, task, alphabet):
 
 @pytest.mark.parametrize("value", ["greek", 2, []])
 def test_unknown_alphabet(call, world, value):
-    """The error names the field and what it takes, before anything is read."""
+    """The error has the field and its values, before the document is read."""
     answer = call.json("POST", URL, modelId="OCRModel", alphabet=value, **GOOD)
 
     assert answer.status == 400
@@ -362,7 +362,7 @@ def test_unknown_alphabet(call, world, value):
 
 
 def test_layout_of_a_text(call, world):
-    """Items tell block, line and order, and the answer what was found but not read."""
+    """Items have block, line and order, and the answer lists unread places."""
     world.reads(lambda pixels, check: ("one", "", "two"))
 
     answer = call.json("POST", URL, modelId="OCRModel", layout=True, **GOOD)
@@ -389,7 +389,7 @@ def test_document_of_a_text(call, world, output, text):
 
 
 def test_layout_and_document_of_an_empty_page(call, world):
-    """Nothing is found: the lists and the text are there and empty."""
+    """On an empty page the lists and the text exist and are empty."""
     world.reads(lambda pixels, check: ())
 
     for output in ("text", "markdown"):
@@ -401,7 +401,7 @@ def test_layout_and_document_of_an_empty_page(call, world):
 
 @pytest.mark.parametrize("task", ["table", "contact", "form"])
 def test_layout_and_document_belong_to_text(call, task):
-    """Other tasks take the fields and answer as without them."""
+    """Other tasks accept the fields and ignore them."""
     fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
 
     answer = call.json("POST", URL, **fields, layout=True, output="markdown")
@@ -429,7 +429,7 @@ def test_pages_of_a_document(call, task):
     ],
 )
 def test_unknown_layout_or_output(call, world, field, value, words):
-    """The error names the field and what it takes, before anything is read."""
+    """The error has the field and its values, before the document is read."""
     answer = call.json("POST", URL, modelId="OCRModel", **{field: value}, **GOOD)
 
     assert answer.status == 400

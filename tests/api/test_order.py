@@ -25,7 +25,7 @@ PREDICT = "/v2/language/intent"
     ],
 )
 def test_token_is_checked_first(call, header, message):
-    """A caller who is not known learns nothing else, whatever else is wrong."""
+    """An unknown caller gets a 401, whatever else is wrong."""
     answer = call("POST", PREDICT, b"{", "text/plain", authorization=header)
 
     assert (401, message) == (answer.status, answer.json["message"])
@@ -40,7 +40,7 @@ def test_scheme_word_has_no_case(call, scheme):
 
 
 def test_unknown_model_comes_before_wrong_fields(call):
-    """404 comes before 400: the model is looked for although the document is missing."""
+    """404 comes before 400: the model is looked up although the document is missing."""
     answer = call.json("POST", PREDICT, modelId="A" * 26, numResults=0)
 
     assert (
@@ -50,12 +50,12 @@ def test_unknown_model_comes_before_wrong_fields(call):
 
 
 def test_unknown_dataset_comes_before_content_type(call):
-    """404 comes before 415: the path names no dataset, so its body is not read."""
+    """404 comes before 415: the body for an unknown dataset is not read."""
     assert call("PUT", "/v2/language/datasets/99/upload", b"x", "text/plain").status == 404
 
 
 def test_wrong_fields_come_before_state(call, world):
-    """400 comes before 409: a model that cannot predict is not named to a broken request."""
+    """400 comes before 409: the state of the model is checked after the request."""
     world.set_model("QUEUED")
 
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document=" ").status == 400
@@ -73,7 +73,7 @@ def test_state_comes_before_allowance(call, world):
 
 
 def test_unsaved_data_is_reported_after_errors_of_the_caller(call, world, monkeypatch):
-    """While nothing can be saved, new data is 503 behind 401, 404 and 400, and other calls work."""
+    """While saving fails, new data is a 503, after 401, 404 and 400; other calls work."""
     found = Unsaved(datetime(2026, 11, 21, 9, 30, tzinfo=UTC), 2, 1)
     monkeypatch.setattr(world.container, "unsaved", lambda: found)
     add = f"/v2/language/datasets/{DATASET_ID}/examples"
@@ -112,7 +112,7 @@ def test_every_call_that_brings_data_says_so():
 
 
 def test_unknown_path_and_method_have_the_same_shape(call):
-    """Errors that no operation makes look like all others, and echo nothing."""
+    """Errors without an operation have the usual form, and repeat nothing of the request."""
     missing, wrong = call("GET", "/v2/nothing/<b>"), call("PATCH", "/v2/language/datasets")
 
     assert (missing.status, missing.json["code"]) == (404, "route_not_found")
@@ -128,7 +128,7 @@ def test_empty_event_is_a_400(call, junk):
 
 
 def test_damaged_base64_is_a_400(call, event):
-    """A body whose Base64 is damaged is refused with a text."""
+    """A body with damaged Base64 is refused with a clear text."""
     broken = event("POST", PREDICT, b"{}", "application/json")
     broken["body"] = "%%%"
 
@@ -139,7 +139,7 @@ def test_damaged_base64_is_a_400(call, event):
 
 
 def test_body_may_come_as_text(call, event):
-    """A gateway hands JSON over as text; it is read the same."""
+    """JSON that the gateway passes as text is read like bytes."""
     plain = event("POST", PREDICT, None, "application/json")
     plain["body"] = f'{{"modelId": "{MODEL_ID}", "document": "é"}}'
 
@@ -147,7 +147,7 @@ def test_body_may_come_as_text(call, event):
 
 
 def test_event_without_optional_members_is_answered(call):
-    """Members that a gateway may leave out are not needed."""
+    """Optional members of an event may be absent."""
     event = {"requestContext": {"resourcePath": "/v2/health", "httpMethod": "GET"}}
 
     assert call.send(event).json["status"] == "ok"
@@ -167,7 +167,7 @@ def test_unexpected_failure_is_a_500_without_a_trace(call, world, monkeypatch):
 
 
 def test_busy_storage_is_a_503_with_retry_after(call, world, storage_down, monkeypatch):
-    """A storage that does not answer is said so, with the time to wait."""
+    """A storage that does not answer is a 503 with the time to wait."""
     monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
 
     answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
@@ -188,7 +188,7 @@ def test_reading_never_asks_for_a_content_type(call, family, kind):
 
 
 def test_other_content_types_of_writes_are_415(call):
-    """A write of another type is refused, and both types are named."""
+    """A write of another content type is refused, and the error has both types."""
     answer = call("POST", PREDICT, b"<a/>", "text/xml")
 
     assert answer.status == 415
@@ -218,7 +218,7 @@ def test_malformed_ids_answer_like_unknown_ones(call, segment):
 
 
 def test_every_request_is_logged_in_one_line_without_texts(call, world, lines):
-    """The log names request, account, route and status, never token or text."""
+    """The log has request, account, route and status, never token or text."""
     call.json("POST", PREDICT, modelId=MODEL_ID, document="private words")
 
     prediction, request = lines()
@@ -268,7 +268,7 @@ def test_outcome_of_a_prediction_is_logged(call, world, lines, storage_down, mon
 
 
 def test_unforeseen_failure_is_logged_without_its_text(call, world, lines, monkeypatch):
-    """The place of a bug is logged, and nothing that its message repeats."""
+    """The place of an internal error is logged, but not its message."""
     monkeypatch.setattr(world.container.encoders, "vectors", raising(ValueError("private words")))
     call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
@@ -304,7 +304,7 @@ def test_rate_is_checked_right_after_the_token(call, world, monkeypatch, method,
 
 
 def test_tokens_have_a_rate_too(call, world, monkeypatch):
-    """Who asks for tokens too fast is refused after the assertion was found good."""
+    """Token requests above the rate are refused after the assertion is verified."""
     monkeypatch.setattr(world.stores.rates, "draw", lambda *_: 0)
     fields = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer"}
 

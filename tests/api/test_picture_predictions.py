@@ -33,7 +33,7 @@ BOXES = {
 
 @pytest.mark.parametrize(("kind", "expected"), [("predict", LABELS), ("detect", BOXES)])
 def test_file_in_a_form(call, kind, expected):
-    """A file part is the picture; the answer carries the rate-limit headers after this call."""
+    """A file part is the image; the answer has the rate-limit headers after this call."""
     answer = call.form(
         "POST",
         f"/v2/vision/{kind}",
@@ -47,7 +47,7 @@ def test_file_in_a_form(call, kind, expected):
 
 
 def test_address_and_text_in_json(call, world):
-    """JSON carries an address or the file's bytes as base64, and numbers as either kind."""
+    """JSON has a URL or the file as Base64, and numbers of either kind."""
     url, at = "/v2/vision/predict", world.tricks.url("/picture.png")
 
     for count in ("1", 1):
@@ -113,7 +113,7 @@ def test_order_of_the_checks(call, world):
 
 
 def test_failed_work_is_released(call, world, monkeypatch):
-    """A picture that cannot be answered costs no prediction."""
+    """An image that cannot be predicted costs no prediction."""
     monkeypatch.setattr("tests.tiny_vision.TinyModel.predict", raising(RuntimeError("broken")))
 
     answer = call.json("POST", "/v2/vision/detect", modelId=BOX_MODEL_ID, sampleBase64Content=TEXT)

@@ -42,7 +42,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/sync", f"{URL}/"])
 def test_archive_is_handed_on(call, world, url):
-    """Bytes, base name and fields reach the service; type may be left out."""
+    """Bytes, base name and fields reach the service; the type is optional."""
     answer = call.form("POST", url, FILE, ("name", b" pets ", None), ("language", b"de", None))
     is_sync = url.endswith("sync")
     if not is_sync:
@@ -56,7 +56,7 @@ def test_archive_is_handed_on(call, world, url):
 
 
 def test_base_name_is_handed_on(call):
-    """Without a name the dataset is called like the archive, without its folders."""
+    """Without a name the dataset has that of the archive, without folders."""
     assert call.form("POST", URL, FILE).json["name"] == "pets"
 
 
@@ -98,7 +98,7 @@ def test_source_must_be_one(call, method, url, more):
 def test_every_refusal_has_its_status(
     call, world, paths, monkeypatch, method, url, refusal, status
 ):
-    """What the service refuses becomes the answer, which the document names."""
+    """Errors of the service become the answer, with a documented status."""
     monkeypatch.setattr(world.stores.capacity, "reserve_upload", raising(refusal))
     answer = call.form(method, url, FILE, MODEL)
 
@@ -120,7 +120,7 @@ def test_feedback_is_handed_on(call, world):
 
 
 def test_feedback_by_address(call, world):
-    """The archive may lie at an address."""
+    """The archive may be a URL."""
     answer = call.json("PUT", BULK, modelId=BOX_MODEL_ID, path=world.tricks.url("/archive.zip"))
 
     assert answer.json["statusMsg"] == "UPLOADING"

@@ -32,7 +32,7 @@ def test_prediction_carries_the_headers(call, world, kind):
 
 
 def test_multipart_is_read_like_json(call, world, monkeypatch):
-    """Numbers are decimal strings, a part with a file name is a field all the same."""
+    """Numbers may be decimal strings, and a part with a file name may be a field."""
     read, vectors = [], world.container.encoders.vectors
     monkeypatch.setattr(
         world.container.encoders,
@@ -111,7 +111,7 @@ def test_empty_part_is_no_sample_id(call):
     ],
 )
 def test_wrong_fields_are_named(call, world, fields, text):
-    """A 400 names field, limit and value, and costs no prediction."""
+    """A 400 has field, limit and value, and costs no prediction."""
     answer = call.json("POST", URL, modelId=MODEL_ID, **fields)
 
     assert answer.status == 400
@@ -130,7 +130,7 @@ def test_unknown_models_are_404_with_headers(call, model_id):
 
 
 def test_failed_prediction_is_released(call, world, storage_down, monkeypatch):
-    """What was reserved comes back when the work fails, and the headers show it."""
+    """The reservation is released when the work fails, and the headers show it."""
     monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
@@ -139,7 +139,7 @@ def test_failed_prediction_is_released(call, world, storage_down, monkeypatch):
 
 
 def test_used_up_allowance_is_429_with_all_headers(call, world):
-    """The 429 carries the three headers, Retry-After, and counts nothing."""
+    """The 429 has the three headers and Retry-After, and counts nothing."""
     world.use(PREDICTIONS, 2000)
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
@@ -150,7 +150,7 @@ def test_used_up_allowance_is_429_with_all_headers(call, world):
 
 
 def test_prediction_without_an_answer_is_released(call, world, monkeypatch):
-    """A bug while the answer is written costs no prediction, and the headers say so."""
+    """An internal error while encoding the answer costs no prediction; the headers show it."""
 
     def fail(*given):
         raise ValueError
@@ -163,7 +163,7 @@ def test_prediction_without_an_answer_is_released(call, world, monkeypatch):
 
 
 def test_explained_prediction(call, world):
-    """With `explain` words tell what they did for the first label, at the price of one call."""
+    """With `explain` the answer has the influence of words on the first label; it counts once."""
     asked = {"modelId": MODEL_ID, "document": "a delivery please"}
     plain = call.json("POST", URL, **asked)
     answer = call.json("POST", URL, **asked, explain=True)

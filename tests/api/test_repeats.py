@@ -27,7 +27,7 @@ UNKEYED = {
 
 
 class Died(BaseException):
-    """Stands for the end of a process."""
+    """Represents the end of a process."""
 
 
 def keyed(call: Any, method: str, url: str, key: str = "k-1", **fields: Any) -> Any:
@@ -37,12 +37,12 @@ def keyed(call: Any, method: str, url: str, key: str = "k-1", **fields: Any) -> 
 
 
 def listed(call: Any, url: str = DATASETS) -> list[Any]:
-    """List the ids that there are."""
+    """List the existing ids."""
     return [one.get("id") or one["modelId"] for one in call("GET", url).json["data"]]
 
 
 def test_every_call_that_changes_something_takes_a_key():
-    """All POST and PUT but predictions, tokens and looks at a file."""
+    """All POST and PUT except for predictions, tokens and validations accept a key."""
     changing = [one for one in module.app.operations if one.method in ("POST", "PUT")]
 
     left_out = {one.name for one in changing if not one.takes_key}
@@ -80,7 +80,7 @@ def test_each_key_stands_for_one_request(call):
 
 
 def test_the_same_form_with_another_boundary_is_the_same_request(call):
-    """Fields and digests of files count, not how they are packed."""
+    """Requests are equal if fields and files are, however they are encoded."""
     parts = (("type", b"text-intent", None), ("data", CSV, "t.csv"))
     body, url = multipart(*parts), f"{DATASETS}/upload"
     kind = 'multipart/form-data; boundary="{}"'
@@ -97,7 +97,7 @@ def test_the_same_form_with_another_boundary_is_the_same_request(call):
 
 @pytest.mark.parametrize("key", [" ", "x" * 256, "schlüssel", "two words", "tab\there"])
 def test_bad_keys(call, key):
-    """A 400 that names the limit and the value; nothing is created."""
+    """An invalid key is a 400 with limit and value, and nothing is created."""
     before = listed(call)
     event = event_with(call, key)
     answer = call.send(event)
@@ -132,7 +132,7 @@ def test_refusals_are_kept_unless_waiting_helps(call, world, monkeypatch):
 
 
 def test_an_answer_is_kept_before_the_404(call, world):
-    """The answer outlives what it is about."""
+    """A stored answer is repeated even after the object was deleted."""
     url = f"{DATASETS}/{DATASET_ID}/examples"
     fields = {"document": "quite new", "label": "refund"}
     first = keyed(call, "POST", url, **fields)
@@ -156,7 +156,7 @@ def test_an_answer_is_kept_a_day(call, world, monkeypatch):
 
 
 def test_stored_answers_are_encrypted(call, world):
-    """Neither the key nor the form of an upload stands there in plain text."""
+    """Neither the key nor the form of an upload is stored in plain text."""
     answer = keyed(call, "POST", "/v2/uploads", key="my-own-key", name="file")
     assert answer.status == 200, answer.text
 
@@ -177,7 +177,7 @@ def test_keys_are_kept_for_each_account(call, world):
 
 
 def test_a_running_call_is_a_409(call, world, monkeypatch):
-    """With Retry-After; a second process does nothing meanwhile."""
+    """A running call is a 409 with Retry-After; a second process does nothing meanwhile."""
     seen = []
     service = world.container.datasets
 
@@ -193,7 +193,7 @@ def test_a_running_call_is_a_409(call, world, monkeypatch):
 
 
 def test_a_thousand_calls_from_32_threads_are_one(call):
-    """The same key 1,000 times: one dataset, one answer."""
+    """The same key used 1,000 times gives one dataset and one answer."""
     before = listed(call)
 
     def send(_: int) -> tuple[int, str]:
@@ -230,7 +230,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 @pytest.mark.parametrize("change", CHANGES, ids=[f"{m} {u}" for m, u, _ in CHANGES])
 @pytest.mark.parametrize("is_done", [True, False], ids=["after", "before"])
 def test_a_repeat_finds_the_result_of_a_dead_call(call, world, monkeypatch, change, is_done):
-    """A death before or after the work leaves neither two of it nor a lost answer."""
+    """A death before or after the work leads neither to duplicates nor to a lost answer."""
     method, url, fields = change
     before = everything(call, world)
     die_while_keeping(monkeypatch, is_done=is_done)
@@ -281,7 +281,7 @@ def test_a_repeat_returns_the_merge_of_a_dead_process(call, world, monkeypatch):
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_an_upload_that_died_is_taken_once(call, world, monkeypatch, method):
-    """One dataset, one receipt more; the file was accepted by the call that died."""
+    """A repeat finds the upload that the dead call accepted: one dataset, one receipt."""
     made = call.form("POST", f"{DATASETS}/upload/sync", ("type", b"text-intent", None),
                      ("data", CSV, "t.csv")).json["id"]  # fmt: skip
     tail = "/upload" if method == "POST" else f"/{made}/upload"
@@ -312,7 +312,7 @@ def test_an_upload_that_died_is_taken_once(call, world, monkeypatch, method):
 
 
 def everything(call: Any, world: Any) -> dict[str, list[Any]]:
-    """List what calls create."""
+    """List the objects that calls create."""
     examples = call("GET", f"{DATASETS}/{DATASET_ID}/browse").json["data"]
     return {
         "datasets": listed(call),
@@ -326,7 +326,7 @@ def everything(call: Any, world: Any) -> dict[str, list[Any]]:
 
 
 def die_while_keeping(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
-    """Let the process die when the answer is kept, or before the work begins."""
+    """Let the process die when the answer is stored, or before the work starts."""
     if is_done:
         patch.setattr(IdempotencyStore, "keep", _raise(Died()))
         return

@@ -33,7 +33,7 @@ def test_health_names_the_engines(call, world):
 
 
 def test_health_lists_what_cannot_be_saved(call, world, monkeypatch):
-    """While nothing can be saved, health says since when and how much; else it says nothing."""
+    """While saving fails, health says since when and how much; otherwise it says nothing."""
     assert "unsaved" not in call("GET", "/v2/health", authorization="").json
     found = Unsaved(datetime(2026, 11, 21, 9, 30, tzinfo=UTC), 2, 1)
     monkeypatch.setattr(world.container, "unsaved", lambda: found)
@@ -51,7 +51,7 @@ def test_description_needs_neither_token_nor_storage(stranger, url):
 
 
 def test_page_loads_nothing_from_elsewhere(stranger):
-    """The page has its own files alone, and a policy that holds browsers to that."""
+    """The page has only its own files, and a policy that enforces this."""
     answer = stranger("GET", "/v2/docs")
     found = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
 

@@ -151,7 +151,7 @@ def test_retraining_keeps_the_model(call, world, url):
 
 @pytest.mark.parametrize(("url", "kind"), TRAIN_URLS)
 def test_algorithm_of_every_address(call, world, url, kind, monkeypatch):
-    """One of the type is used, one of another type is ignored; no such one is a 400."""
+    """An algorithm of the type is used, one of another type ignored, an unknown one is a 400."""
     many = replace(world.settings, max_open_trainings=2 * len(KNOWN))
     monkeypatch.setattr(world.container.training, "_settings", many)
     dataset, model = KINDS[kind]

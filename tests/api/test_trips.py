@@ -17,7 +17,7 @@ UNKNOWN = "A" * 26
 
 @pytest.fixture
 def trips(world) -> Iterator[list[str]]:
-    """The calls of DynamoDB, in their order."""
+    """Return the calls of DynamoDB in order."""
     made: list[str] = []
 
     def note(model: Any, **_: Any) -> None:
@@ -46,7 +46,7 @@ def test_warm_prediction_makes_two_trips(call, world, trips):
 
 
 def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch):
-    """The second trip is under way before the work has ended."""
+    """The second trip starts before the work has ended."""
     predict, counted = PredictionService._answers, threading.Event()
     reserve = world.container.stores.quotas.reserve
     monkeypatch.setattr(
@@ -66,7 +66,7 @@ def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch)
 
 
 def test_used_up_quota_does_no_work(call, world, monkeypatch):
-    """The first refusal throws its work away; those behind it are refused before any work."""
+    """The first refused call discards its work; later ones are refused before any work."""
     worked, predict = [], PredictionService._answers
     monkeypatch.setattr(
         PredictionService, "_answers", lambda *given: worked.append(1) or predict(*given)
@@ -99,7 +99,7 @@ def test_body_is_read_early_and_validated_late(call, authorization, model_id, bo
 
 
 def test_foreign_token_reads_no_body_and_no_row(call, trips, monkeypatch):
-    """Who is not known costs neither a look at the body nor a trip."""
+    """An unknown caller costs neither reading the body nor a trip."""
     monkeypatch.setattr("chalicelib.web.operations.operation.read_fields", None)
 
     answer = call("POST", URL, b"{", "application/json", authorization="Bearer wrong")
@@ -108,7 +108,7 @@ def test_foreign_token_reads_no_body_and_no_row(call, trips, monkeypatch):
 
 
 def test_rows_that_a_read_omits_are_requested_again(call, world, monkeypatch):
-    """A storage that is busy answers a part of a read; the rest is asked for, and nothing lost."""
+    """If a busy storage answers only a part of a read, the rest is requested again."""
     client = world.container.stores.clients.dynamodb
     ask, asked = client.batch_get_item, []
 

@@ -32,7 +32,7 @@ def test_file_is_handed_on(call, world, url):
 
 
 def test_address_is_handed_on(call, world):
-    """A JSON body may name a path."""
+    """A JSON body may have a path."""
     url = world.tricks.url("/honest.csv")
     made = call.json("POST", URL, path=url, type="text-intent", name="n").json
     world.work()
@@ -79,7 +79,7 @@ def test_synchronous_upload_knows_its_time(call, ingested):
 
 
 def test_more_data_is_added(call, world):
-    """PUT hands the located dataset and the file on."""
+    """PUT passes the located dataset and the file to the service."""
     answer = call.form("PUT", f"/v2/language/datasets/{DATASET_ID}/upload", FILE)
     world.work()
 

@@ -82,7 +82,7 @@ def test_strict_makes_a_warning_a_refusal(call):
     ],
 )
 def test_fields_are_checked(call, fields, words):
-    """A field that says something impossible is refused with what is possible."""
+    """An impossible value of a field is refused with the allowed values."""
     answer = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE, *fields)
 
     assert answer.status == 400
@@ -112,7 +112,7 @@ def test_pictures_are_described(call):
 
 @pytest.mark.parametrize("path", ["validate", "upload", "upload/sync"])
 def test_format_of_archives_is_checked_within_the_call(call, path):
-    """A kind of the other family, or one that the type is not made of, is a 400 at once."""
+    """A format of the other family, or one that the type does not accept, is a 400 at once."""
     file = ("data", make_zip(label_folders({"cat": 1})), "pets.zip")
     for kind, words in ((b"csv", "is none of zipFolders"), (b"voc", "does not fit the type image")):
         answer = call.form("POST", f"/v2/vision/datasets/{path}", file, ("format", kind, None))
@@ -120,7 +120,7 @@ def test_format_of_archives_is_checked_within_the_call(call, path):
 
 
 def test_pictures_over_the_limit_are_scaled_down(call):
-    """With shrink a picture of more than 1 MB is kept, in validation and upload alike."""
+    """With `shrink` an image over 1 MB is accepted, in validation and upload alike."""
     file = ("data", make_zip({"cat/1.png": noise(700, 700), "dog/1.png": draw()}), "pets.zip")
     kept = [
         call.form("POST", f"/v2/vision/datasets/{path}", file, ("shrink", sent, None)).json["kept"]
@@ -132,7 +132,7 @@ def test_pictures_over_the_limit_are_scaled_down(call):
 
 
 def test_what_cannot_be_trained_says_why(call):
-    """Labels that are short are named with limit and remedy."""
+    """Labels with too few examples are listed with limit and remedy."""
     answer = call.form("POST", URL, ("data", b"a,x\nb,y\n", "a.csv"), TYPE)
 
     assert not answer.json["isTrainable"]

@@ -31,7 +31,7 @@ MANY_LABELS = b"".join(b"text %d,label %d\n" % (n, n) for n in range(1_001))
 
 @pytest.fixture
 def receiver(world: Any) -> Iterator[Receiver]:
-    """A customer's server, which the allow-list opens."""
+    """A server of a customer, which the allow-list permits."""
     made = Receiver()
     allowed = (*world.settings.download_allow, f"127.0.0.1:{made.port}")
     downloads = Downloader(allowed)
@@ -49,13 +49,13 @@ def hook(call: Any, receiver: Receiver, *events: str, **fields: Any) -> dict[str
 
 
 def upload(call: Any, content: bytes = CSV) -> int:
-    """Upload a file and have it read within the call."""
+    """Upload a file that is read within the call."""
     parts = ("type", b"text-intent", None), ("data", content, "t.csv")
     return int(call.form("POST", f"{DATASETS}/upload/sync", *parts).json["id"])
 
 
 def bodies(receiver: Receiver) -> list[dict[str, Any]]:
-    """What came, decoded."""
+    """Return the decoded bodies that were received."""
     return [json.loads(one.body) for one in receiver.received]
 
 
@@ -93,7 +93,7 @@ def test_a_webhook_is_made_shown_changed_and_deleted(call, receiver):
 
 
 def test_receivers_verify_what_they_get(call, world, receiver):
-    """The package of Standard Webhooks accepts headers and signature; the body holds ids alone."""
+    """The package of Standard Webhooks accepts headers and signature; bodies have only ids."""
     made = hook(call, receiver)
     dataset_id = upload(call)
     world.work()
@@ -117,7 +117,7 @@ def test_receivers_verify_what_they_get(call, world, receiver):
 
 
 def with_time(verified: Any, world: Any, got: Any) -> Any:
-    """Verify a request at the moment of the test's clock."""
+    """Verify a request at the time of the test's clock."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             standardwebhooks.Webhook,
@@ -129,7 +129,7 @@ def with_time(verified: Any, world: Any, got: Any) -> Any:
 
 
 def test_two_secrets_sign_for_a_day(call, world, receiver):
-    """After a rotation the old and the new secret both verify; a day later the new one alone."""
+    """After a rotation both secrets verify; a day later only the new one."""
     made = hook(call, receiver)
     rotated = call.json("POST", f"{HOOKS}/{made['id']}/rotate").json
     assert rotated["secret"] != made["secret"]
@@ -196,7 +196,7 @@ def test_quota_events_are_sent_at_80_and_100_percent(call, world, receiver):
 
 @pytest.mark.parametrize("status", [500, 302, 404])
 def test_a_receiver_down_for_an_hour_gets_all_events_later(call, world, receiver, status):
-    """Attempts at growing pauses, however many events wait; redirects are not followed."""
+    """The pauses between attempts grow, for any number of events; redirects are not followed."""
     made = hook(call, receiver)
     receiver.status = status
     for _ in range(5):
@@ -237,7 +237,7 @@ def test_a_receiver_that_is_down_for_a_day_is_disabled(call, world, receiver):
 
 
 def test_a_slow_receiver_blocks_nothing(call, world, receiver, monkeypatch):
-    """It is left after the longest time of an attempt, and the rest waits without another."""
+    """A slow receiver is left after the time limit, and other events wait without an attempt."""
     monkeypatch.setattr("chalicelib.services.webhooks.delivering.DELIVERY_SECONDS", 0.3)
     made = hook(call, receiver)
     receiver.seconds = 5
@@ -280,7 +280,7 @@ def test_addresses_that_are_refused(call, world, url, text):
 
 
 def test_an_address_is_checked_at_each_delivery(call, world, receiver):
-    """A name that leads to a private address later gets nothing."""
+    """A host name that later resolves to a private address gets nothing."""
     made = hook(call, receiver)
     world.container.deliveries._downloads = Downloader()
     upload(call)
@@ -301,7 +301,7 @@ def test_an_address_is_checked_at_each_delivery(call, world, receiver):
     ],
 )
 def test_wrong_fields(call, fields, text):
-    """What is missing or not known is a 400 that names it."""
+    """A missing or unknown field is a 400 that names it."""
     answer = call.json("POST", HOOKS, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (400, True), answer.text
@@ -318,7 +318,7 @@ def test_ten_webhooks_are_the_most(call, receiver):
 
 
 def test_a_key_shows_the_secret_again_and_makes_one_webhook(call, receiver):
-    """A repeated creation has the same secret, from an answer that is kept encrypted."""
+    """A repeated creation returns the same secret, from an encrypted stored answer."""
     body = json.dumps({"url": receiver.url, "events": ["dataset.ready"]}).encode()
     first, second = (
         call("POST", HOOKS, body, "application/json", idempotency_key="k") for _ in range(2)
@@ -329,7 +329,7 @@ def test_a_key_shows_the_secret_again_and_makes_one_webhook(call, receiver):
 
 
 def test_other_accounts_see_and_reach_nothing(call, world, receiver):
-    """Webhooks of another account are not there, and its events go nowhere else."""
+    """Webhooks of other accounts are not found, and events go only to their own account."""
     made = hook(call, receiver)
     _, token = world.sign_up("b@example.test")
     other = Caller(token)
@@ -346,7 +346,7 @@ def test_other_accounts_see_and_reach_nothing(call, world, receiver):
 
 
 def test_secrets_are_encrypted_and_not_logged(call, world, receiver, caplog):
-    """Neither the row nor any line holds a secret."""
+    """Neither the row nor any log line has a secret."""
     made = hook(call, receiver)
     call.json("POST", f"{HOOKS}/{made['id']}/test")
     world.work()

@@ -56,7 +56,7 @@ def _counted(world: World) -> Iterator[_Calls]:
 
 @pytest.fixture
 def first(world: World) -> ModelView:
-    """One training that waits, and behind it hundreds of as many accounts."""
+    """One waiting training, followed by hundreds of other accounts."""
     asked = world.train(world.dataset(ROWS), TrainRequest(epochs=1))
     model = world.stores.models.find(asked.model.account_id, asked.model.model_id)
     assert model is not None
@@ -74,7 +74,7 @@ def first(world: World) -> ModelView:
 def test_sweep_of_a_backlog_writes_nothing_and_sends_nothing(
     world: World, first: ModelView
 ) -> None:
-    """What waits for its turn is announced once in 15 minutes, and costs a sweep few calls."""
+    """Waiting jobs are sent again every 15 minutes, and cost a sweep few calls."""
     world.clock.advance(minutes=14)
     with _counted(world) as calls:
         assert world.container.sweeping.run() == 0
@@ -128,7 +128,7 @@ def test_sweep_of_waiting_uploads_reads_an_index_and_writes_nothing(world: World
 
 
 def test_upload_announces_its_own_parts_only(world: World) -> None:
-    """A file that is added sends the parts that it brought, not those that wait already."""
+    """An added file sends its own parts, not those that wait already."""
     from tests.builders import a_source
 
     view, waiting = world.unembedded(ROWS)
@@ -142,7 +142,7 @@ def test_upload_announces_its_own_parts_only(world: World) -> None:
 
 
 def test_names_of_many_labels_are_read_in_parallel(world: World) -> None:
-    """25 datasets of 1,000 labels ask for 250 reads; they are not made one after the other."""
+    """The 250 reads for 25 datasets of 1,000 labels are not made sequentially."""
     names = {10_000 + number: f"label {number}" for number in range(2_500)}
     world.stores.labels.put("1#language", 7, names)
     other = world.another()
@@ -189,7 +189,7 @@ def test_list_of_many_labels_makes_few_reads_in_a_row(world: World) -> None:
 
 
 def test_sweep_does_not_read_every_account(world: World) -> None:
-    """A closed account is found by its time; all the others cost the sweep nothing."""
+    """A closed account is found by its date; other accounts cost the sweep nothing."""
     with AccountRow.batch_write() as batch:
         for number in range(OPEN_ACCOUNTS):
             other = replace(world.account, account_id=f"{1000 + number}")

@@ -19,40 +19,40 @@ class Died(BaseException):
 
 
 def _upload(world: World) -> None:
-    """Have a file read."""
+    """Upload a file and read it."""
     world.upload(ROWS)
 
 
 def _upload_of_nothing(world: World) -> None:
-    """Have a file refused."""
+    """Upload a file that is refused."""
     world.upload([("", "")])
 
 
 def _training(world: World) -> None:
-    """Have a model trained."""
+    """Train a model."""
     world.train(world.dataset(ROWS))
 
 
 def _training_of_nothing(world: World) -> None:
-    """Have a training fail, whose dataset is gone."""
+    """Run a training that fails, because its dataset was deleted."""
     view = world.dataset(ROWS)
     world.train(view, TrainRequest(params={"profile": "fast"}))
     world.stores.datasets.delete(view.dataset)
 
 
 def _export(world: World) -> None:
-    """Have a dataset exported."""
+    """Export a dataset."""
     world.container.exports.create(world.account, world.dataset(ROWS), "csv", "upload")
 
 
 def _deletion(world: World) -> None:
-    """Have a dataset deleted."""
+    """Delete a dataset."""
     dataset = world.dataset(ROWS).dataset
     world.container.deletions.delete_dataset(world.account, dataset.family, dataset.dataset_id)
 
 
 def _batch(world: World) -> None:
-    """Have texts answered."""
+    """Run a batch of texts."""
     view = world.dataset(ROWS)
     Batches(world, world.model(view), view).send(["book please", "cancel please"])
 

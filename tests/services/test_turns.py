@@ -21,12 +21,12 @@ ROWS = some_rows({"a": 5, "b": 5})
 
 @pytest.fixture
 def other(world: World) -> Account:
-    """A second account that pays nothing."""
+    """A second account with a free plan."""
     return world.new_account("other@example.com")
 
 
 def _read(world: World, message: Message) -> OwnedDataset:
-    """Own the upload that the receiver of a message would read."""
+    """Acquire the upload that the receiver of a message would read."""
     owned = world.stores.ingest_queue.acquire(message[1])
     assert owned is not None
     return owned
@@ -37,7 +37,7 @@ def _uploads(world: World, count: int, account: Account | None = None) -> list[D
 
 
 def _in_order(world: World, messages: list[Message]) -> list[int]:
-    """Read what each message brings, one after the other; return the datasets."""
+    """Run the messages one after the other; return the datasets."""
     order: list[int] = []
     for message in messages:
         owned = _read(world, message)
@@ -72,7 +72,7 @@ def test_accounts_alternate_and_keep_their_own_order(world: World, other: Accoun
 
 
 def test_paid_accounts_are_read_first(world: World) -> None:
-    """An upload of a paid plan goes before all that were accepted earlier of free ones."""
+    """An upload of a paid plan is read before all earlier ones of free plans."""
     _uploads(world, 3)
     paid = world.new_account("paid@example.com", "GOLD")
     [theirs] = _uploads(world, 1, paid)
@@ -98,7 +98,7 @@ def test_workers_of_one_account_are_limited(world: World, other: Account) -> Non
 
 
 def test_message_whose_upload_was_read_already_serves_another(world: World) -> None:
-    """Whatever the order in which messages come, every upload is read, and none twice."""
+    """In any order of messages every upload is read exactly once."""
     views = _uploads(world, 5)
     messages = world.messages()
     for message in [messages[4], messages[4], *messages[:3], messages[3]]:
@@ -110,7 +110,7 @@ def test_message_whose_upload_was_read_already_serves_another(world: World) -> N
 
 
 def test_lost_lease_is_not_a_failed_attempt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that stood still while another took its job has not used up an attempt."""
+    """A worker that stalled while another took its job has not used up an attempt."""
     view = world.upload(ROWS)
     [message] = world.messages()
     put = world.stores.receipts.put
@@ -169,7 +169,7 @@ def test_trainings_of_one_account_are_limited(world: World) -> None:
 
 
 def test_long_training_yields_to_a_waiting_one(world: World, other: Account) -> None:
-    """After its time it must, only for one that waits for a while and had much less time itself."""
+    """A long training yields only to one that has waited and had much less time itself."""
     queue = world.stores.training_queue
     _trainings(world, 1)
     [message] = world.messages()
@@ -221,7 +221,7 @@ def test_free_training_yields_to_a_paid_one(world: World) -> None:
 
 
 def test_any_worker_trains_paid_accounts_first(world: World) -> None:
-    """The worker of a free training takes the paid one that waits, and the free one comes later."""
+    """The worker of a free training runs the waiting paid one, and the free one later."""
     gold = world.new_account("gold@example.com", "GOLD")
     view, paid_view = world.dataset(ROWS), world.dataset(ROWS, account=gold)
     free = world.train(view, TrainRequest(epochs=1)).model
@@ -262,7 +262,7 @@ def test_yielding_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
 
 
 def test_rows_of_a_version_without_turns_come_first(world: World, other: Account) -> None:
-    """What waited when the stack was updated is read and trained before what came later."""
+    """Jobs that waited during an update of the stack run before later ones."""
     [old] = _uploads(world, 1)
     [old_message] = world.messages()
     DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id).update(
@@ -293,7 +293,7 @@ def test_rows_of_a_version_without_turns_come_first(world: World, other: Account
 
 
 def test_old_upload_is_read_by_its_own_message_before_any_sweep(world: World) -> None:
-    """A message that an old version sent works as it did."""
+    """A message of an old version still works."""
     [old, _] = _uploads(world, 2)
     [message, _] = world.messages()
     row = DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id)
@@ -303,7 +303,7 @@ def test_old_upload_is_read_by_its_own_message_before_any_sweep(world: World) ->
 
 
 def test_turns_of_a_closed_account_are_deleted(world: World, other: Account) -> None:
-    """Nothing of an account stays behind in the counters."""
+    """No counter of a closed account is left."""
     _uploads(world, 2, other)
     _trainings(world, 1, other)
     assert [row for row in world.rows(CounterRow) if row.name.endswith(f"#{other.account_id}")]

@@ -31,7 +31,7 @@ def public_pem(private_pem) -> str:
 
 
 def test_created_account_has_the_public_half_of_the_key(service, clock):
-    """The private key is handed out once; the account keeps what verifies it."""
+    """The private key is returned once; the account stores the public key."""
     made = service.create("Ann@Example.COM")
 
     account = made.account
@@ -44,7 +44,7 @@ def test_created_account_has_the_public_half_of_the_key(service, clock):
 
 
 def test_own_public_key_needs_no_private_one(service, public_pem):
-    """Who brings a public key gets no private one."""
+    """A caller that sends a public key gets no private key."""
     made = service.create(EMAIL, public_pem=public_pem)
 
     assert made.private_pem is None
@@ -82,7 +82,7 @@ def test_malformed_addresses_are_refused(service, public_pem, email):
 
 @pytest.mark.parametrize(("source", "plan"), [(s, p) for s, plans in PLANS.items() for p in plans])
 def test_every_plan_of_the_table_can_be_had(service, public_pem, source, plan):
-    """Each pair of source and plan is accepted, at first and as a change."""
+    """Each pair of source and plan is accepted for new and existing accounts."""
     service.create(EMAIL, plan, source, public_pem)
     service.create("bob@example.com", public_pem=public_pem)
 
@@ -97,7 +97,7 @@ def test_every_plan_of_the_table_can_be_had(service, public_pem, source, plan):
     [("PLATINUM", "HEROKU"), ("GOLD", "SALESFORCE"), ("STARTER", "AWS"), ("starter", "HEROKU")],
 )
 def test_other_plans_are_refused(service, public_pem, plan, source):
-    """A plan that its source does not have is refused; the text lists those there are."""
+    """A plan that its source does not have is refused; the text lists the plans."""
     service.create("bob@example.com", public_pem=public_pem)
 
     with pytest.raises(InvalidParameter, match="SALESFORCE: STARTER, SFDC_1M_EDITION"):
@@ -107,7 +107,7 @@ def test_other_plans_are_refused(service, public_pem, plan, source):
 
 
 def test_plan_may_name_its_source_by_itself(service, public_pem):
-    """Without a source a plan is looked for in the present family first, then in the other."""
+    """Without a source, a plan is searched in the current family first, then in the other."""
     service.create(EMAIL, "STARTER", "SALESFORCE", public_pem)
 
     assert service.change_plan(EMAIL, "GOLD").source == "HEROKU"
@@ -133,7 +133,7 @@ def test_unknown_account_is_named(service, act):
 
 
 def test_closed_account_is_only_closed_again(service, public_pem, clock):
-    """A closed account takes no change, keeps its address, and may be closed at another date."""
+    """A closed account cannot be changed, keeps its address, and may get another deletion date."""
     service.create(EMAIL, public_pem=public_pem)
 
     assert service.close(EMAIL).delete_after == clock.now + timedelta(days=30)

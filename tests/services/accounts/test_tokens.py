@@ -22,7 +22,7 @@ def world(clients, clock, settings, private_pem, other_private_pem) -> World:
 
 
 def test_tokens_are_jwts_of_their_kind(world):
-    """Other libraries read our tokens: signed by HS256, typed, only the access token expires."""
+    """Other libraries can read the tokens: HS256, typed, only the access token expires."""
     granted = world.offline()
     key, name = world.settings.token_secret, world.settings.name
 
@@ -94,7 +94,7 @@ def test_bad_tokens_are_refused_before_any_table_is_read(world, clients):
 
 
 def test_malformed_tokens_need_no_signing_key(world, monkeypatch):
-    """A new process refuses them without fetching the key, which is a call with a price too."""
+    """A new process refuses them without fetching the signing key, which is a billed call."""
     fetched: list[int] = []
     texts = ("", "hello", "a.b", "a.b.c.d", "a" * 3_000, "ä.b.c")
     monkeypatch.setattr(world.secrets, "signing_key", lambda: fetched.append(1) or b"key")
@@ -107,7 +107,7 @@ def test_malformed_tokens_need_no_signing_key(world, monkeypatch):
 
 
 def test_refresh_token_comes_with_the_offline_scope_only(world):
-    """A refresh token is given only to who asks for it."""
+    """A refresh token is issued only if the scope requests it."""
     scopes = {None: False, "": False, "offline": True, "a offline": True, "offline_access": False}
 
     found = {s: world.tokens.grant_assertion(world.sign(), s).refresh_token for s in scopes}
@@ -116,7 +116,7 @@ def test_refresh_token_comes_with_the_offline_scope_only(world):
 
 
 def test_access_token_ends_with_the_assertion(world):
-    """The access token lives until the assertion's end, whatever fraction of a second it is."""
+    """The access token is valid until the end of the assertion, to the second."""
     world.clock.now += timedelta(milliseconds=400)
     granted = world.grant(exp=world.now + 10.9)
 
@@ -164,7 +164,7 @@ def test_token_of_another_service_is_refused(world, foreign):
 
 
 def test_refreshed_token_lives_a_minute(world):
-    """Without `valid_for` the access token of a refresh token lives 60 seconds."""
+    """Without `valid_for`, the access token of a refresh token is valid for 60 seconds."""
     granted = world.tokens.grant_refresh(world.offline().refresh_token)
 
     assert (granted.expires_in, granted.refresh_token) == (60, None)
@@ -176,7 +176,7 @@ def test_refreshed_token_lives_a_minute(world):
 
 
 def test_valid_for_sets_the_life(world):
-    """A whole number of seconds up to 30 days, or its digits, is the life of the token."""
+    """A whole number of seconds up to 30 days, or its digits, sets the lifetime of the token."""
     refresh_token = world.offline().refresh_token
 
     for valid_for in (1, "1", 900, "0900", 30 * DAY, str(30 * DAY)):
@@ -216,7 +216,7 @@ def test_reset_ends_all_tokens_of_the_old_key(world):
 
 
 def test_old_key_lives_through_the_overlap(world):
-    """During the overlap both keys work; afterwards the old key and its tokens are dead."""
+    """During the overlap both keys work; afterwards the old key and its tokens are invalid."""
     old = world.offline()
     new_pem = public_pem_of(world.other_private_pem)
     world.accounts.reset_key(EMAIL, overlap_seconds=600, public_pem=new_pem)
@@ -239,7 +239,7 @@ def test_old_key_lives_through_the_overlap(world):
 
 
 def test_second_reset_ends_an_overlap(world):
-    """A reset without overlap kills a key that another reset had let live on."""
+    """A reset without overlap also ends a key that is in the overlap of an earlier reset."""
     old = world.grant()
     world.accounts.reset_key(EMAIL, 600, public_pem_of(world.other_private_pem))
     world.accounts.reset_key(EMAIL, 0, public_pem_of(world.other_private_pem))
@@ -249,7 +249,7 @@ def test_second_reset_ends_an_overlap(world):
 
 
 def test_closed_account_has_no_tokens(world):
-    """Closing kills access and refresh tokens at once, and grants nothing more."""
+    """Closing an account ends its tokens at once, and no more are issued."""
     granted = world.offline()
 
     world.accounts.close(EMAIL)
@@ -265,7 +265,7 @@ def test_closed_account_has_no_tokens(world):
 
 
 def test_revoked_refresh_token_takes_its_access_tokens_along(world):
-    """Revoking kills the refresh token and what was minted from it, and nothing else."""
+    """Revoking ends the refresh token and the access tokens issued for it, and nothing else."""
     granted, kept = world.offline(), world.offline()
     minted = world.tokens.grant_refresh(granted.refresh_token, 900)
     others = world.tokens.grant_refresh(kept.refresh_token, 900)
@@ -283,7 +283,7 @@ def test_revoked_refresh_token_takes_its_access_tokens_along(world):
 
 
 def test_foreign_refresh_token_is_not_revoked(world):
-    """Another account's refresh token answers like an unknown one, and lives on."""
+    """The refresh token of another account gets the answer of an unknown one, and stays valid."""
     granted = world.offline()
 
     with pytest.raises(TokenNotFound):
@@ -293,7 +293,7 @@ def test_foreign_refresh_token_is_not_revoked(world):
 
 
 def test_each_key_of_the_overlap_is_tried(world):
-    """An assertion is accepted whichever living key signed it."""
+    """An assertion is accepted with any valid key of the account."""
     world.accounts.reset_key(EMAIL, 600, public_pem_of(world.other_private_pem))
 
     assert world.grant()
@@ -301,7 +301,7 @@ def test_each_key_of_the_overlap_is_tried(world):
 
 
 def test_authenticate_reads_in_one_trip(world, monkeypatch, clients):
-    """One consistent read a call, also for a token that came from a refresh token."""
+    """A call makes one consistent read, also with a token issued for a refresh token."""
     granted = world.offline()
     minted = world.tokens.grant_refresh(granted.refresh_token)
     calls, call = [], clients.dynamodb._make_api_call

@@ -67,7 +67,7 @@ def is_granted(world, assertion) -> bool:
 
 
 def granted_of(world, table) -> dict[str, bool]:
-    """Tell of each row of a table whether its claims are granted."""
+    """Return for each row of a table whether its claims are granted."""
     found = {}
     for name, changes in table.items():
         values = {n: v(world.now) if callable(v) else v for n, v in changes.items()}
@@ -76,7 +76,7 @@ def granted_of(world, table) -> dict[str, bool]:
 
 
 def test_acceptable_assertions_are_granted(world):
-    """What real clients send is accepted, and the token stands for the account."""
+    """Assertions of real clients are accepted, and the token belongs to the account."""
     assert granted_of(world, ACCEPTED) == dict.fromkeys(ACCEPTED, True)
 
 
@@ -128,12 +128,12 @@ REFUSED = {
 
 
 def test_unacceptable_assertions_are_refused(world):
-    """Every other claim or header is refused, with the one answer of this endpoint."""
+    """Every other claim or header is refused with the same error."""
     assert granted_of(world, REFUSED) == dict.fromkeys(REFUSED, False)
 
 
 def test_huge_expiry_is_limited_to_thirty_days(world):
-    """An expiry beyond every calendar is cut to 30 days."""
+    """An expiry beyond every calendar is limited to 30 days."""
     for exp in (world.now + 31 * DAY, 10**300, 1e300):
         granted = world.grant(exp=exp)
 
@@ -186,7 +186,7 @@ def test_odd_json_is_refused(world):
 
 
 def test_other_signatures_are_refused(world):
-    """No signature but one of the account's own key by RS256 is accepted."""
+    """Only RS256 signatures with a key of the account are accepted."""
     public_pem = public_pem_of(world.private_pem).encode()
     content = encode(json.dumps(world.claims()).encode())
     hs256, none = encode(b'{"alg":"HS256"}'), encode(b'{"alg":"none"}')
@@ -253,7 +253,7 @@ SHARED = hypothesis_settings(
 @SHARED
 @given(text=st.text(max_size=300), valid_for=JSON_VALUES)
 def test_any_text_is_refused_cleanly(world, text, valid_for):
-    """No text at all raises anything but the endpoint's own errors."""
+    """Any text raises only the documented errors of the endpoint."""
     for call in (world.tokens.grant_assertion, world.tokens.authenticate):
         with pytest.raises((InvalidGrant, InvalidToken)):
             call(text)
@@ -264,7 +264,7 @@ def test_any_text_is_refused_cleanly(world, text, valid_for):
 @SHARED
 @given(header=CLAIMS, claims=CLAIMS)
 def test_any_signed_claims_are_refused_cleanly(world, header, claims):
-    """No JSON, though signed with a good key, raises anything but the refusal."""
+    """Any JSON, even if signed with a valid key, raises only the documented error."""
     head = json.dumps({**header, "alg": "RS256"}).encode()
 
     with pytest.raises(InvalidGrant):
@@ -274,7 +274,7 @@ def test_any_signed_claims_are_refused_cleanly(world, header, claims):
 @SHARED
 @given(raw=st.binary(max_size=200), place=st.integers(0, 2), is_access=st.booleans())
 def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
-    """A token of ours in which a part is replaced by any bytes is refused."""
+    """A token of the service with a part replaced by any bytes is refused."""
     claims = {"sub": "1", "exp": world.now + 9, "jti": "a", "key": world.account.keys[0].key_id}
     signer = TokenSigner(world.secrets.signing_key(), world.settings.name)
     parts = signer.sign(ACCESS if is_access else REFRESH, claims).split(".")
@@ -306,7 +306,7 @@ def test_unknown_subject_costs_a_signature_check(world, monkeypatch, subject):
 
 
 def test_audience_of_the_settings_is_accepted(world, clients):
-    """A host named in the settings is a good audience, in any case."""
+    """A host of the settings is a valid audience, in upper or lower case."""
     settings = replace(world.settings, audience_hosts=("Predict.Example",))
     rates = RateLimits(RateStore(clients), world.clock)
     accounts, refresh_tokens = AccountStore(clients), RefreshTokenStore(clients)

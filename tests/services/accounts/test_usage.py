@@ -52,7 +52,7 @@ def an_account(account_id="108", plan="STARTER", source="HEROKU", example_calls=
 
 
 def use(count, kind="predictions", month="2026-11"):
-    """Let calls be counted already."""
+    """Set the number of counted calls."""
     QuotaRow("108", f"{kind}#{month}", used=count).save()
 
 
@@ -136,7 +136,7 @@ def test_example_calls_have_their_own_count(allowances):
 
 
 def test_failed_example_call_is_not_counted(allowances):
-    """A call that answered no examples does not count."""
+    """A call that returned no examples does not count."""
     account = an_account(example_calls=1)
     with pytest.raises(ZeroDivisionError), allowances.example_call(account):
         raise ZeroDivisionError
@@ -148,7 +148,7 @@ def test_failed_example_call_is_not_counted(allowances):
 
 @pytest.mark.parametrize(("own", "limit"), [(None, 30), (31, 31), (0, 0)])
 def test_account_may_have_its_own_limit(allowances, own, limit):
-    """The account's own number of example calls goes before the service's, zero too."""
+    """An individual limit of example calls, even zero, overrides that of the service."""
     account = an_account(example_calls=own)
 
     for _ in range(limit):

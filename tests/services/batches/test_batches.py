@@ -31,14 +31,14 @@ from tests.services.batches.conftest import Batches, texts
 
 
 def _single(batches: Batches, text: str, count: int | None = None) -> bytes:
-    """Answer a text by the single call, and return the probabilities as they are sent."""
+    """Answer a text with the single call, and return the sent probabilities."""
     world = batches.world
     prediction = world.answer(batches.model.model_id, text, count)
     return msgspec.json.encode(describe.prediction(prediction, msgspec.UNSET).probabilities)
 
 
 def test_each_line_is_answered_as_the_single_call_does(batches: Batches) -> None:
-    """One line a line, in order, equal to the byte."""
+    """Each line has one result, in order, equal to that of the single call to the byte."""
     asked = texts(57)
     made = batches.send(asked, name="questions.jsonl")
     assert (made.status, made.total, made.name, made.kind) == ("RUNNING", 57, "questions", "intent")
@@ -62,7 +62,7 @@ def test_each_line_is_answered_as_the_single_call_does(batches: Batches) -> None
 
 
 def test_labels_are_as_many_as_asked_for_and_ids_come_back(batches: Batches) -> None:
-    """`numResults` counts for each line; a line with an id bears it in place of its row."""
+    """`numResults` applies to each line; a line with an id has it instead of its row."""
     content = b'{"text": "book it", "id": "a-1"}\n{"text": "cancel it", "id": 7}\n{"text": "x"}'
     made = batches.send(content, count=1)
     batches.world.work()
@@ -113,7 +113,7 @@ def test_lines_that_cannot_be_asked_say_why_and_cost_nothing(batches: Batches) -
     ],
 )
 def test_malformed_input_is_refused(batches: Batches, content: bytes, text: str) -> None:
-    """A batch of nothing, or without the column, is a 400 and leaves nothing."""
+    """An empty batch, or one without the column, is a 400 and stores nothing."""
     with pytest.raises(InvalidUpload, match=text):
         batches.send(content)
     assert (batches.world.rows(BatchRow), batches.world.objects("batches/")) == ([], [])
@@ -142,7 +142,7 @@ def test_other_kinds_of_files_are_refused(batches: Batches) -> None:
 def test_columns_are_found(
     batches: Batches, content: bytes, column: str, asked: list[str | None]
 ) -> None:
-    """By name in any case, or by position where no row names them; broken rows cost themselves."""
+    """Columns are found by name or position; a broken row is only its own error."""
     made = batches.send(content, text_column=column, name="t")
     part = batches.world.stores.batch_files.part(made, 0)
     assert part is not None
@@ -150,7 +150,7 @@ def test_columns_are_found(
 
 
 def test_lines_of_a_megabyte_are_errors_of_their_own(batches: Batches) -> None:
-    """What is too long for a text is one line's error, not the batch's."""
+    """A text that is too long is the error of its line, not of the batch."""
     made = batches.send(b"text\n" + b"x" * 1_000_000 + b"\nbook it\n", name="t.csv")
     batches.world.work()
 
@@ -160,7 +160,7 @@ def test_lines_of_a_megabyte_are_errors_of_their_own(batches: Batches) -> None:
 
 
 def test_uploaded_texts_of_a_dataset_are_answered(batches: Batches) -> None:
-    """In the order of lists, with the ids of the examples."""
+    """Examples are answered in list order, with their ids."""
     made = batches.create(batches.view)
     assert (made.status, made.name) == ("QUEUED", "intents")
     batches.world.work()
@@ -174,7 +174,7 @@ def test_uploaded_texts_of_a_dataset_are_answered(batches: Batches) -> None:
 
 
 def test_foreign_models_and_data_are_not_found(batches: Batches) -> None:
-    """Another account's model, dataset and batch are as unknown ones."""
+    """Models, datasets and batches of other accounts are not found."""
     world = batches.world
     other = world.new_account("other@example.com")
     with pytest.raises(ModelNotFound):
@@ -191,7 +191,7 @@ def test_foreign_models_and_data_are_not_found(batches: Batches) -> None:
 
 
 def test_models_that_cannot_answer_are_refused(batches: Batches) -> None:
-    """One of another type, and one that is not trained yet."""
+    """Models of another type, and untrained models, are refused."""
     with pytest.raises(InvalidParameter, match="text-intent"):
         batches.send(["a"], kind="sentiment")
     waiting = batches.world.train(batches.view).model
@@ -201,7 +201,7 @@ def test_models_that_cannot_answer_are_refused(batches: Batches) -> None:
 
 
 def test_too_few_predictions_refuse_all_of_it(batches: Batches) -> None:
-    """The refusal names lines and predictions, and nothing is counted or kept."""
+    """The error has the numbers of lines and predictions, and nothing is counted or stored."""
     limit = batches.world.account.predictions_per_month
     batches.use(3)
     asked = texts(limit - 2)
@@ -214,7 +214,7 @@ def test_too_few_predictions_refuse_all_of_it(batches: Batches) -> None:
 
 
 def test_a_partial_batch_uses_the_remaining_predictions(batches: Batches) -> None:
-    """The first lines are answered, the others say that no prediction was left."""
+    """The first lines are answered; the others have the error that no prediction was left."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 15)
     made = batches.send(texts(42), is_partial=True)
@@ -230,7 +230,7 @@ def test_a_partial_batch_uses_the_remaining_predictions(batches: Batches) -> Non
 
 
 def test_two_batches_on_the_last_prediction(batches: Batches) -> None:
-    """One of them gets it."""
+    """Only one of the batches gets the last prediction."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 1)
     batches.send(["a"])
@@ -241,7 +241,7 @@ def test_two_batches_on_the_last_prediction(batches: Batches) -> None:
 
 
 def test_unused_predictions_return_to_the_month_of_the_reservation(batches: Batches) -> None:
-    """A batch that begins in one month and ends in the next is counted in the first."""
+    """A batch that starts in one month and ends in the next counts in the first."""
     made = batches.send([*texts(12), ""])
     before = batches.world.container.batch_runs._allowances.month()
     batches.world.clock.advance(days=29)
@@ -255,7 +255,7 @@ def test_unused_predictions_return_to_the_month_of_the_reservation(batches: Batc
 
 
 def test_a_cancelled_batch_keeps_its_answers(batches: Batches) -> None:
-    """Lines that were answered stay counted and can be fetched; the rest goes back, once."""
+    """Answered lines stay counted and can be downloaded; other predictions are released once."""
     world = batches.world
     made = batches.send(texts(55))
     messages = world.messages()
@@ -280,7 +280,7 @@ def test_a_cancelled_batch_keeps_its_answers(batches: Batches) -> None:
 def test_cancelling_while_it_ends_counts_once(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A batch that is cancelled while its result is put together is CANCELLED, counted exactly."""
+    """A batch that is cancelled while its result is written is CANCELLED and counted exactly."""
     world, files = batches.world, batches.world.stores.batch_files
     made = batches.send([*texts(14), ""])
     put = files.put_result
@@ -303,7 +303,7 @@ def test_cancelling_while_it_ends_counts_once(
 
 
 def test_a_model_that_is_deleted_ends_the_batch(batches: Batches) -> None:
-    """FAILED with the cause; nothing is counted, and nothing of it is left."""
+    """The batch is FAILED with the cause; nothing is counted, and no files are left."""
     world = batches.world
     made = batches.send(texts(25))
     first, *others = world.messages()
@@ -321,7 +321,7 @@ def test_a_model_that_is_deleted_ends_the_batch(batches: Batches) -> None:
 
 
 def test_a_batch_keeps_the_version_of_its_start(batches: Batches) -> None:
-    """A retraining meanwhile changes nothing in its answers."""
+    """A retraining during the batch does not change its answers."""
     world = batches.world
     made = batches.send(texts(5))
     expected = [_single(batches, text) for text in texts(5)]
@@ -339,7 +339,7 @@ def test_a_batch_keeps_the_version_of_its_start(batches: Batches) -> None:
 
 
 def test_a_part_is_one_write(batches: Batches) -> None:
-    """A batch of n parts costs at most 20 writes and two a part, and no query of a part."""
+    """A batch of n parts makes at most 20 + 2n writes, and no query per part."""
     calls: list[str] = []
     clients = batches.world.stores.clients
     for client in (clients.dynamodb, clients.dynamodb_once):
@@ -393,7 +393,7 @@ def test_a_worker_that_dies_after_the_last_part_is_replaced(
 def test_parts_that_fail_each_time_end_the_batch(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Announced again so often without progress it has FAILED, and everything goes back."""
+    """After some repetitions without progress the batch is FAILED, and predictions are released."""
     world = batches.world
     made = batches.send(texts(15))
 
@@ -434,7 +434,7 @@ def test_accounts_take_turns_and_so_do_their_batches(batches: Batches) -> None:
 def test_batches_of_an_account_are_limited(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Limits of those that are open and of all; removing one makes room."""
+    """Open batches and all batches are limited; deleting one frees a place."""
     assert (MAX_OPEN_BATCHES, MAX_KEPT_BATCHES) == (20, 100)
     monkeypatch.setattr(requests, "MAX_OPEN_BATCHES", 2)
     monkeypatch.setattr(requests, "MAX_KEPT_BATCHES", 3)
@@ -450,7 +450,7 @@ def test_batches_of_an_account_are_limited(
 
 
 def test_batches_are_listed_newest_first(batches: Batches) -> None:
-    """Page by page, without those whose time is over."""
+    """Batches are listed page by page, without expired ones."""
     made = []
     for number in range(3):
         made.append(batches.send(["a"], name=f"{number}.jsonl").batch_id)
@@ -480,7 +480,7 @@ def test_a_batch_expires_after_thirty_days(batches: Batches) -> None:
 
 
 def test_a_stuck_batch_fails_and_releases_its_predictions(batches: Batches) -> None:
-    """Whose parts never come is announced again, and FAILED when its time is over."""
+    """A batch whose messages are lost is sent again, and FAILED when it expires."""
     world = batches.world
     made = batches.send(["a"])
     world.messages()
@@ -494,7 +494,7 @@ def test_a_stuck_batch_fails_and_releases_its_predictions(batches: Batches) -> N
 
 
 def test_input_and_parts_are_deleted_when_it_ends(batches: Batches) -> None:
-    """Only the result is left."""
+    """After the end only the result is stored."""
     made = batches.send(texts(25))
     assert len(batches.world.objects("batches/")) == 4
     batches.world.work()
@@ -504,7 +504,7 @@ def test_input_and_parts_are_deleted_when_it_ends(batches: Batches) -> None:
 
 
 def test_batches_are_deleted_with_their_account(batches: Batches) -> None:
-    """When a closed account's data goes, its batches and results do."""
+    """The batches and results of a closed account are deleted with its data."""
     world = batches.world
     batches.send(texts(25))
     world.work()
@@ -522,7 +522,7 @@ def test_batches_are_deleted_with_their_account(batches: Batches) -> None:
 def test_storage_that_fails_meanwhile_loses_nothing(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call whose parts cannot be written is a 503 that leaves nothing and counts nothing."""
+    """A call whose parts cannot be written is a 503, and stores and counts nothing."""
     files = batches.world.stores.batch_files
     put = files.put_part
 

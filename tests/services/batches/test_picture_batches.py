@@ -44,7 +44,7 @@ from tests.tiny_vision import TinyVision
 
 @pytest.fixture
 def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
-    """Batches of pictures: parts of ten pictures and of two documents."""
+    """Batches of images: parts of ten images and of two documents."""
     for kind, lines in (("predict", 10), ("detect", 10), ("ocr", 2)):
         monkeypatch.setitem(rules.PART_LINES, kind, lines)  # type: ignore[misc]
     view = world.pictures(label_folders({"red": 9, "green": 9}))
@@ -54,14 +54,14 @@ def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Ba
 
 @pytest.fixture
 def reader(shots: Batches) -> TinyEngine:
-    """What reads the documents: it says how bright a page is, so that each answer differs."""
+    """A reader of documents that returns the brightness of a page, so that answers differ."""
     engine = TinyEngine(lambda pixels, check: (f"mean {pixels.mean():.3f}", "second line"))
     shots.world.container.readers = TinyPool(engine)  # type: ignore[assignment]
     return engine
 
 
 def _archive(count: int) -> dict[str, bytes]:
-    """Draw that many pictures, each of another size."""
+    """Draw a number of images, each of another size."""
     shapes = ("circle", "square", "cross")
     return {
         f"shots/{n:03d}.png": draw(shapes[n % 3], ("red", "green")[n % 2], (40 + n, 32), salt=n)
@@ -75,7 +75,7 @@ def _send(shots: Batches, files: Mapping[str, bytes] | bytes, **options: Any) ->
 
 
 def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
-    """Answer a picture by the single call, and return what is sent of it."""
+    """Answer an image with the single call, and return the sent answer."""
     world = shots.world
     model = world.container.served_models.find(world.account.account_id, shots.model.model_id)
     service, sample = world.container.picture_predictions, Sample(content=content)
@@ -95,7 +95,7 @@ def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
 
 
 def test_each_picture_is_answered_as_the_single_call_does(shots: Batches) -> None:
-    """One line a file, in the order of the archive, equal to the byte, counted once."""
+    """Each file has one line, in archive order, equal to the single call, counted once."""
     files = _archive(57)
     made = _send(shots, files, count=1)
     assert (made.status, made.total, made.kind, made.name) == ("RUNNING", 57, "predict", "shots")
@@ -112,7 +112,7 @@ def test_each_picture_is_answered_as_the_single_call_does(shots: Batches) -> Non
 
 
 def test_objects_are_found_as_the_single_call_finds_them(shots: Batches) -> None:
-    """A model with boxes answers with them; a picture without objects has an empty list."""
+    """A detection model answers with boxes; an image without objects has an empty list."""
     world, blue = shots.world, encoded(Image.new("RGB", (32, 32), (0, 0, 255)))
     box = b'{"label": "red", "x": 2, "y": 2, "width": 9, "height": 9}'.decode()
     rows = "".join(f'{n}.png,"{box.replace(chr(34), chr(34) * 2)}"\n' for n in range(12))
@@ -138,7 +138,7 @@ def test_objects_are_found_as_the_single_call_finds_them(shots: Batches) -> None
 def test_documents_are_read_as_the_single_call_reads_them(
     shots: Batches, reader: TinyEngine
 ) -> None:
-    """Pictures and PDFs, with all that was asked for, and not counted."""
+    """Images and PDFs are read with all requested fields, and not counted."""
     world = shots.world
     files = {
         **_archive(3),
@@ -177,7 +177,7 @@ def test_documents_are_read_as_the_single_call_reads_them(
 def test_a_document_is_retried_on_a_busy_machine(
     shots: Batches, reader: TinyEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only what met it is read again; the part goes back when its time is over."""
+    """Only the affected document is read again; the part is repeated if its time is over."""
     monkeypatch.setattr(pictures, "BUSY_SECONDS", 0.01)
     ocr, met = shots.world.container.ocr, [0, 0]
     read_content = ocr.read_content
@@ -212,7 +212,7 @@ def test_a_document_is_retried_on_a_busy_machine(
 
 
 def test_bad_files_say_what_the_single_call_says(shots: Batches) -> None:
-    """Each is a line with its error and costs nothing; the others are answered."""
+    """Each bad file is a line with its error and costs nothing; the others are answered."""
     files = {
         "good.png": draw("square", "red"),
         "half.png": draw("square", "red")[:60],
@@ -246,7 +246,7 @@ def test_bad_files_say_what_the_single_call_says(shots: Batches) -> None:
 
 
 def test_damaged_entries_cost_only_themselves(shots: Batches) -> None:
-    """An entry whose bytes were changed, or whose path leaves the archive, is a line's error."""
+    """A damaged entry, or one whose path leaves the archive, is the error of its line."""
     good = make_zip(_archive(3), method=zipfile.ZIP_STORED)
     place = good.index(b"shots/001.png") + 60
     bad = good[:place] + bytes([good[place] ^ 255]) + good[place + 1 :]
@@ -272,7 +272,7 @@ def test_damaged_entries_cost_only_themselves(shots: Batches) -> None:
 def test_malformed_input_is_refused(
     shots: Batches, content: bytes, kind: type[Exception], text: str
 ) -> None:
-    """An empty or broken archive is refused within the call and leaves nothing."""
+    """An empty or broken archive is refused within the call, and nothing is stored."""
     with pytest.raises(kind, match=text):
         _send(shots, content)
     assert (shots.world.rows(BatchRow), shots.world.objects("batches/")) == ([], [])
@@ -280,7 +280,7 @@ def test_malformed_input_is_refused(
 
 
 def test_pictures_of_a_dataset_are_answered_once_each(shots: Batches) -> None:
-    """In the order of lists, by the id of their first example; one that is gone says so."""
+    """Images have list order and the id of their first example; a deleted one has an error."""
     world, dataset = shots.world, shots.view.dataset
     made = shots.create(shots.view)
     found = list(world.stores.examples.read_all(dataset.dataset_id, "upload", dataset.counts))
@@ -300,7 +300,7 @@ def test_pictures_of_a_dataset_are_answered_once_each(shots: Batches) -> None:
 
 
 def test_csv_holds_the_most_probable_label(shots: Batches) -> None:
-    """Of pictures; what is read in documents has no such form."""
+    """Only predictions have CSV results, not readings of documents."""
     made = _send(shots, _archive(2), format="csv")
     shots.world.work()
     rows = shots.content(made).decode().splitlines()
@@ -310,7 +310,7 @@ def test_csv_holds_the_most_probable_label(shots: Batches) -> None:
 
 
 def test_models_that_cannot_answer_are_refused(shots: Batches) -> None:
-    """One of another type or account, and a model of texts."""
+    """Models of another type or account, and text models, are refused."""
     with pytest.raises(InvalidParameter, match="image-detection"):
         _send(shots, _archive(1), kind="detect")
     with pytest.raises(InvalidParameter, match="batch of pictures"):
@@ -321,7 +321,7 @@ def test_models_that_cannot_answer_are_refused(shots: Batches) -> None:
 
 
 def test_a_deleted_model_ends_the_batch(shots: Batches) -> None:
-    """FAILED with the cause, without a result, and nothing stays counted or stored."""
+    """The batch is FAILED with the cause; nothing is counted or stored."""
     made = _send(shots, _archive(25))
     shots.world.container.deletions.delete_model(shots.world.account, shots.model.model_id)
     shots.world.work()
@@ -333,7 +333,7 @@ def test_a_deleted_model_ends_the_batch(shots: Batches) -> None:
 
 
 def test_a_batch_that_is_cancelled_while_it_ends(shots: Batches) -> None:
-    """What was answered stays and is counted; the last part that comes late adds nothing."""
+    """Answered lines stay and count; a late part adds nothing."""
     world = shots.world
     made = _send(shots, _archive(25))
     first, *late = world.messages()
@@ -350,7 +350,7 @@ def test_a_batch_that_is_cancelled_while_it_ends(shots: Batches) -> None:
 
 
 def test_a_part_whose_worker_died_is_answered_again(shots: Batches) -> None:
-    """The result of a part that was written but not counted is written again, equal."""
+    """A part that was written but not counted is written again with the same bytes."""
     world = shots.world
     made = _send(shots, _archive(25))
     message = world.messages()[0]
@@ -372,7 +372,7 @@ def _dead(*_: object) -> None:
 
 
 def test_results_expire_after_thirty_days(shots: Batches) -> None:
-    """The batch cannot be read, and the sweep deletes what is stored."""
+    """An expired batch cannot be read, and the sweep deletes its files."""
     world = shots.world
     made = _send(shots, _archive(2))
     world.work()
@@ -386,7 +386,7 @@ def test_results_expire_after_thirty_days(shots: Batches) -> None:
 def test_archives_of_many_files_are_made_ready_in_the_background(
     shots: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call is answered before the parts are written, and the batch ends alike."""
+    """The call is answered before the parts are written, with the same result."""
     monkeypatch.setattr(pictures, "PARTS_IN_CALL", 1)
     made = _send(shots, _archive(11))
     assert (made.status, made.total) == ("QUEUED", 0)
@@ -395,7 +395,7 @@ def test_archives_of_many_files_are_made_ready_in_the_background(
 
 
 def test_batches_of_a_family_are_those_of_its_own(shots: Batches) -> None:
-    """A batch of pictures is none of texts."""
+    """An archive of images is refused as a batch of texts."""
     made, world = _send(shots, _archive(1)), shots.world
     with pytest.raises(BatchNotFound):
         world.container.batches.get(world.account, "language", made.batch_id)
@@ -406,7 +406,7 @@ def test_batches_of_a_family_are_those_of_its_own(shots: Batches) -> None:
 def test_datasets_of_too_many_pictures_are_refused(
     shots: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch ends as FAILED with the limit, and nothing stays."""
+    """The batch is FAILED with the limit, and nothing is stored."""
     monkeypatch.setattr(pictures, "MAX_BATCH_FILES", 17)
     made = shots.create(shots.view)
     shots.world.work()
@@ -416,7 +416,7 @@ def test_datasets_of_too_many_pictures_are_refused(
 
 
 def test_an_archive_is_read_one_file_at_a_time(tmp_path: Path) -> None:
-    """Sixty files of a megabyte take a few megabytes of memory, however many there are."""
+    """Sixty files of a megabyte take only a few megabytes of memory."""
     place = tmp_path / "large.zip"
     with zipfile.ZipFile(place, "w") as archive:
         for number in range(60):

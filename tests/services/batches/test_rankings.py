@@ -23,7 +23,7 @@ from tests.tiny_vision import TinyVision
 
 
 def test_the_lines_most_worth_labelling_come_first(batches: Batches) -> None:
-    """With rank, score, reason, text and what the model would say, as the single call does."""
+    """Lines have rank, score, reason, text and the prediction of a single call."""
     asked = texts(37)
     made = batches.send(asked, kind="rank", count=8)
     assert (made.status, made.total, made.kind) == ("RUNNING", 37, "rank")
@@ -46,7 +46,7 @@ def test_the_lines_most_worth_labelling_come_first(batches: Batches) -> None:
 
 
 def test_a_repeated_text_is_selected_once(batches: Batches) -> None:
-    """Near-duplicates are left out, so fewer come than were asked for; ids come back."""
+    """Near-duplicates are omitted, so there may be fewer lines than requested; ids are returned."""
     content = "".join(f'{{"id": "n{n}", "text": "book it please"}}\n' for n in range(30))
     made = batches.send(content.encode() + b'{"id": "x", "text": "cancel that"}', kind="rank")
     batches.world.work()
@@ -58,14 +58,14 @@ def test_a_repeated_text_is_selected_once(batches: Batches) -> None:
 
 
 def test_the_same_lines_give_the_same_ranking(batches: Batches) -> None:
-    """To the byte."""
+    """A repeated ranking has the same bytes."""
     first, second = (batches.send(texts(33), kind="rank", count=9) for _ in range(2))
     batches.world.work()
     assert batches.content(first) == batches.content(second)
 
 
 def test_the_csv_uploads_again_once_its_labels_are_right(batches: Batches) -> None:
-    """Its columns `text` and `label` are those of an upload."""
+    """The columns `text` and `label` can be uploaded again."""
     made = batches.send(texts(25), kind="rank", count=5, format="csv")
     batches.world.work()
 
@@ -84,7 +84,7 @@ def test_the_csv_uploads_again_once_its_labels_are_right(batches: Batches) -> No
 
 
 def test_lines_without_an_answer_are_not_ranked_and_cost_nothing(batches: Batches) -> None:
-    """They are counted as failed; what no prediction was left for, too."""
+    """Lines with errors, and lines without a prediction left, count as failed."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 5)
     made = batches.send(["", *texts(12)], kind="rank", is_partial=True)
@@ -98,14 +98,14 @@ def test_lines_without_an_answer_are_not_ranked_and_cost_nothing(batches: Batche
 
 
 def test_nothing_to_rank_is_an_empty_result(batches: Batches) -> None:
-    """Where no line could be answered."""
+    """If no line could be answered, the result is empty."""
     made = batches.send(["", " "], kind="rank")
     batches.world.work()
     assert (batches.get(made).status, batches.content(made)) == ("SUCCEEDED", b"")
 
 
 def test_a_cancelled_ranking_has_no_result_and_costs_nothing(batches: Batches) -> None:
-    """Lines are ranked when all are answered, so before that there is nothing to keep."""
+    """Lines are ranked when all are answered, so a cancelled ranking has no result."""
     world = batches.world
     made = batches.send(texts(55), kind="rank")
     messages = world.messages()
@@ -122,7 +122,7 @@ def test_a_cancelled_ranking_has_no_result_and_costs_nothing(batches: Batches) -
 
 
 def test_a_model_that_is_deleted_ends_the_ranking(batches: Batches) -> None:
-    """FAILED with the cause; nothing is counted, and nothing of it is left."""
+    """The batch is FAILED with the cause; nothing is counted, and no files are left."""
     world = batches.world
     made = batches.send(texts(25), kind="rank")
     first, *others = world.messages()
@@ -140,7 +140,7 @@ def test_a_model_that_is_deleted_ends_the_ranking(batches: Batches) -> None:
 def test_a_worker_that_dies_while_selecting_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message comes again, and the ranking is that of a run without a death."""
+    """The message is repeated, and the ranking is that of an undisturbed run."""
     world = batches.world
     whole = batches.send(texts(25), kind="rank", count=6)
     world.work()
@@ -199,7 +199,7 @@ def test_models_that_cannot_rank_are_refused(
 
 
 def test_models_of_sentiment_rank_too(batches: Batches) -> None:
-    """One of your own; the type of the model is that of its dataset."""
+    """A trained model can rank its own type of data."""
     view = batches.world.dataset(
         some_rows({"positive": 9, "negative": 9}), fields=UploadFields("moods", "text-sentiment")
     )
@@ -211,7 +211,7 @@ def test_models_of_sentiment_rank_too(batches: Batches) -> None:
 
 @pytest.fixture
 def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
-    """Pictures in parts of ten."""
+    """Images are ranked in parts of ten."""
     monkeypatch.setitem(rules.PART_LINES, "predict", 10)  # type: ignore[misc]
     view = world.pictures(label_folders({"red": 9, "green": 9}))
     world.work()
@@ -219,7 +219,7 @@ def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Ba
 
 
 def test_pictures_are_ranked(shots: Batches) -> None:
-    """By the paths of their files, each picture once, with the model's suggestion."""
+    """Images are listed by path, each once, with the suggestion of the model."""
     files = {
         f"a/{n:02d}.png": draw(
             ("circle", "square", "cross")[n % 3], ("red", "green", "blue")[n % 3], (48, 40), salt=n
@@ -244,7 +244,7 @@ def test_pictures_are_ranked(shots: Batches) -> None:
 
 
 def test_pictures_of_a_dataset_are_ranked(shots: Batches) -> None:
-    """By the ids of their examples."""
+    """Images of a dataset are listed by the ids of their examples."""
     made = shots.create(shots.view, kind="rank", count=5)
     shots.world.work()
     dataset = shots.view.dataset

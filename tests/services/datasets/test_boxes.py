@@ -81,7 +81,7 @@ def test_an_unchanged_box_keeps_its_id(world: World, view: DatasetView) -> None:
 
 
 def test_a_box_under_another_label_moves(world: World, view: DatasetView) -> None:
-    """Its id stays, and it is found by its id afterwards; what is sent twice is there once."""
+    """A moved box keeps its id and is found by it; a box sent twice is stored once."""
     circle, square = boxes_of(world, view)
 
     done = replace(
@@ -102,7 +102,7 @@ def test_a_box_under_another_label_moves(world: World, view: DatasetView) -> Non
 
 
 def test_the_same_boxes_change_nothing(world: World, view: DatasetView) -> None:
-    """Neither ids nor the date of the dataset."""
+    """Equal boxes change neither ids nor the date of the dataset."""
     circle, _ = boxes_of(world, view)
     before = world.get(view).dataset
     world.clock.advance(minutes=1)
@@ -121,7 +121,7 @@ def test_the_same_boxes_change_nothing(world: World, view: DatasetView) -> None:
 
 
 def test_no_boxes_remove_all_and_then_the_picture(world: World, view: DatasetView) -> None:
-    """Its file goes when nothing names it any more, and no other one."""
+    """The file of an image is deleted with its last example, and no other file."""
     circle, _ = boxes_of(world, view)
 
     done = replace(world, view, circle.example_id)
@@ -138,7 +138,7 @@ def test_no_boxes_remove_all_and_then_the_picture(world: World, view: DatasetVie
 
 
 def test_new_boxes_are_corrected_like_others(world: World, view: DatasetView) -> None:
-    """They are found by their ids, moved and removed, and sent again they stay."""
+    """New boxes can be found, moved and removed by id, and stay if sent again."""
     circle, _ = boxes_of(world, view)
     replace(world, view, circle.example_id, SentBox(Box(1, 1, 9, 9), label="square"))
     [(number, _, box)] = shown(world, view)
@@ -151,7 +151,7 @@ def test_new_boxes_are_corrected_like_others(world: World, view: DatasetView) ->
 
 
 def test_boxes_are_clipped_to_the_image(world: World, view: DatasetView) -> None:
-    """As in uploads: a box whose centre is in the picture."""
+    """Boxes whose centre is in the image are clipped, as in uploads."""
     circle, _ = boxes_of(world, view)
 
     replace(world, view, circle.example_id, SentBox(Box(-5, 80, 30, 30), label="circle"))
@@ -174,7 +174,7 @@ def test_boxes_are_clipped_to_the_image(world: World, view: DatasetView) -> None
 def test_one_bad_box_refuses_all(
     world: World, view: DatasetView, box: Box, label: str | None, text: str
 ) -> None:
-    """The answer names it and the cause, and nothing is changed."""
+    """The error has the box and the cause, and nothing is changed."""
     circle, _ = boxes_of(world, view)
     before = shown(world, view)
 
@@ -190,7 +190,7 @@ def test_one_bad_box_refuses_all(
 
 
 def test_what_cannot_have_boxes(world: World, view: DatasetView) -> None:
-    """Unknown labels and examples, too many boxes, other types, and a dataset that is read."""
+    """Unknown labels and examples, too many boxes, other types and busy datasets are refused."""
     circle, _ = boxes_of(world, view)
     texts = world.dataset(some_rows({"a": 5}))
 
@@ -213,7 +213,7 @@ def test_what_cannot_have_boxes(world: World, view: DatasetView) -> None:
 
 
 def test_a_training_that_began_before_learns_the_old_boxes(world: World, view: DatasetView) -> None:
-    """It finds the picture and the boxes of when it began, and they go once it has ended."""
+    """A training uses the image and boxes of its start, which are deleted after its end."""
     circle, _ = boxes_of(world, view)
     row = world.get(view).dataset
     world.train(view)

@@ -46,7 +46,7 @@ def _all(world: World, view: DatasetView, wanted: BrowsedList, count: int = 100)
 
 
 def test_pages_are_those_of_lists(world: World, view: DatasetView) -> None:
-    """Without a filter the uploads come in list order; with a label all of its examples do."""
+    """Without a filter, uploads have list order; with a label, all of its examples are listed."""
     label = view.labels[1]
     texts = [text for text, _ in ROWS]
 
@@ -62,7 +62,7 @@ def test_pages_are_those_of_lists(world: World, view: DatasetView) -> None:
 
 
 def test_texts_are_found_by_what_they_contain(world: World, view: DatasetView) -> None:
-    """Case and the writing of accents do not count, and a page ends behind its last find."""
+    """Case and encoding of accents do not matter, and a page ends after its last match."""
     found = list(_pages(world, view, BrowsedList(contains="NUMBER 5", source="all"), 5))
 
     texts = [text for text, _ in ROWS if "number 5" in text]
@@ -110,7 +110,7 @@ def _flagging_model(world: World, view: DatasetView, places: list[int]) -> Model
 
 
 def test_suspects_come_in_the_order_of_the_report(world: World, view: DatasetView) -> None:
-    """Each has its suggestion by its present name; label and text choose among them."""
+    """Suspects have suggestions with current names, and can be filtered by label and text."""
     model = _flagging_model(world, view, [120, 3, 138, 132])
     texts = [text for text, _ in ROWS]
     wanted = BrowsedList(suspects_of=model)
@@ -157,7 +157,7 @@ def test_reports_that_cannot_be_browsed(world: World, view: DatasetView) -> None
 
 
 def test_browsing_has_a_separate_limit(world: World, view: DatasetView) -> None:
-    """Shown examples count by the day, never beyond the limit, and no list call is used up."""
+    """Shown examples count per day up to the limit, and not as list calls."""
     limited = world.another(replace(world.settings, browsed_per_day=150))
     browse = limited.container.browsing.browse
 

@@ -24,7 +24,7 @@ MANY = int(os.environ.get("PRESAGE_TEST_MANY", "5000"))
 
 @dataclass
 class Model:
-    """What the specification says that a dataset holds: labels in order, examples by id."""
+    """The content of a dataset according to the specification: labels in order, examples by id."""
 
     labels: list[int]
     examples: dict[int, tuple[str, int, str]] = field(default_factory=dict)
@@ -162,7 +162,7 @@ def test_random_corrections_match_the_model(world: World, view: DatasetView, see
 
 
 def test_ids_sources_and_order_stay(world: World, view: DatasetView) -> None:
-    """A moved example keeps its id and stands among those of its new label by it."""
+    """A moved example keeps its id, by which it is sorted into its new label."""
     first, second, _ = view.labels
     before = listed(world, view, "upload")
 
@@ -176,7 +176,7 @@ def test_ids_sources_and_order_stay(world: World, view: DatasetView) -> None:
 
 
 def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
-    """A merge moves every example and the name; a removed label takes its examples along."""
+    """A merge moves all examples and the name; a removed label removes its examples."""
     first, second, third = view.labels
     model = modelled(world, view)
 
@@ -201,7 +201,7 @@ def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
 
 
 def test_corrections_are_all_or_none(world: World, view: DatasetView) -> None:
-    """One wrong item, and nothing has changed."""
+    """With one invalid item nothing is changed."""
     numbers = [i for i, _, _ in listed(world, view, "upload")[:3]]
     before = listed(world, view, "upload")
     correct, fine = world.container.corrections.correct, Correction(numbers[0], label="b")
@@ -210,7 +210,7 @@ def test_corrections_are_all_or_none(world: World, view: DatasetView) -> None:
         correct(view, [fine, Correction(1, label="b")])
     with pytest.raises(InvalidParameter, match=r"corrections\[1\].*twice"):
         correct(view, [fine, fine])
-    with pytest.raises(InvalidParameter, match=r"corrections\[1\].label.*no label"):
+    with pytest.raises(InvalidParameter, match=r"corrections\[1\].label.*not a label"):
         correct(view, [fine, Correction(numbers[1], label="x")])
     with pytest.raises(LabelNotFound):
         correct(view, [fine, Correction(numbers[1], label_id=1)])

@@ -45,7 +45,7 @@ def test_lists_by_id(world: World) -> None:
 
 
 def test_lists_are_filtered_by_name_and_status(world: World) -> None:
-    """Part of the name and status choose datasets, paged as if there were no others."""
+    """Name part and status filter datasets, and pages contain only these."""
     for name in ("Tickets 1", "shop", "tickets 2", "Tickets 3"):
         world.upload(some_rows({"a": 1}), fields=UploadFields(name, "text-intent"))
     world.work()

@@ -91,7 +91,7 @@ def _write(world: World, view: DatasetView, label_id: int, source: str, texts: l
     source=st.sampled_from(["all", FEEDBACK, UPLOAD]),
 )
 def test_page_of_a_dataset(shelf: Shelf, offset: int, count: int, source: str) -> None:
-    """A page is exactly that stretch of the list, and says whether more follows."""
+    """A page is exactly that part of the list, and says whether more follows."""
     sources = SOURCES if source == "all" else (source,)
     expected = shelf.expected(sources, range(len(COUNTS)))
 
@@ -108,7 +108,7 @@ def test_page_of_a_dataset(shelf: Shelf, offset: int, count: int, source: str) -
 )
 @given(label=st.integers(0, len(COUNTS) - 1), offset=st.integers(0, 270), count=st.integers(1, 100))
 def test_page_of_a_label(shelf: Shelf, label: int, offset: int, count: int) -> None:
-    """A label's list holds its uploads, then its feedback, each with the right label."""
+    """The list of a label has its uploads, then its feedback, all with the correct label."""
     expected = shelf.expected(SOURCES, [label])
 
     page = shelf.world.container.examples.list_label(
@@ -121,7 +121,7 @@ def test_page_of_a_label(shelf: Shelf, label: int, offset: int, count: int) -> N
 
 
 def test_reading_page_by_page(shelf: Shelf) -> None:
-    """Pages of a fixed size laid end to end are the whole list, once."""
+    """Consecutive pages of a fixed size are the whole list."""
     found: list[str] = []
     while True:
         page = shelf.world.container.examples.list_dataset(
@@ -161,7 +161,7 @@ def test_label_of_another_account_or_family(world: World) -> None:
 
 
 def test_examples_of_a_dataset_that_is_being_deleted(world: World) -> None:
-    """From the DELETE's answer on, no example can be listed or added."""
+    """After the answer to DELETE no example can be listed or added."""
     view = world.dataset(some_rows({"a": 1}))
     world.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
     examples, pending, label = world.container.examples, world.get(view), view.labels[0]
@@ -188,7 +188,7 @@ def test_unknown_source(shelf: Shelf) -> None:
 
 
 def test_add_to_a_label_and_to_a_new_one(world: World) -> None:
-    """A text goes behind the others of its label; a new label goes behind the others."""
+    """A text is added at the end of its label, and a new label at the end of the labels."""
     view = world.dataset(some_rows({"a": 1, "b": 1}))
     examples = world.container.examples
 
@@ -212,7 +212,7 @@ def test_add_to_a_label_and_to_a_new_one(world: World) -> None:
 
 
 def test_adding_the_same_text_returns_the_same_example(world: World) -> None:
-    """A repeated addition is answered with the example that is there; another case is another."""
+    """A repeated addition returns the existing example; another case is another text."""
     view = world.dataset(some_rows({"a": 3}))
     examples, label_id = world.container.examples, view.labels[0].label_id
 
@@ -227,7 +227,7 @@ def test_adding_the_same_text_returns_the_same_example(world: World) -> None:
 
 
 def test_add_needs_a_label(world: World) -> None:
-    """Without a label, or with one that is not the dataset's, nothing is added."""
+    """Without a label, or with a label of another dataset, nothing is added."""
     view = world.dataset(some_rows({"a": 1}))
     add = world.container.examples.add_text
 
@@ -253,7 +253,7 @@ def test_add_during_an_upload(world: World) -> None:
 
 
 def test_add_while_others_add_all_the_time(world: World) -> None:
-    """Who finds no moment between other additions may try again: that is not the caller's fault."""
+    """An addition that gets no lease because of others can be retried."""
     view = world.dataset(some_rows({"a": 1}))
     assert world.stores.dataset_leases.acquire_addition(view.dataset)
 
@@ -264,7 +264,7 @@ def test_add_while_others_add_all_the_time(world: World) -> None:
 
 
 def test_label_limit_of_single_additions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A label over the limit is refused also when the caller's view of the dataset is old."""
+    """A label above the limit is refused even if the caller's view of the dataset is outdated."""
     monkeypatch.setattr(growth, "MAX_LABELS", 10)
     old = world.dataset([(f"text {n}", f"label {n}") for n in range(9)])
     add = world.container.examples.add_text
@@ -290,7 +290,7 @@ def test_full_dataset(world: World) -> None:
 
 @pytest.mark.parametrize("size", [99, 100, 101])
 def test_add_at_chunk_boundaries(world: World, size: int) -> None:
-    """A text that is added to a full or nearly full chunk stands right behind it."""
+    """A text added to a full or nearly full chunk is right after it."""
     rows = some_rows({"a": size})
     view = world.dataset(rows)
     for text in ("first", "second"):
@@ -302,7 +302,7 @@ def test_add_at_chunk_boundaries(world: World, size: int) -> None:
 
 
 def test_additions_at_one_time_are_all_there(world: World) -> None:
-    """Callers that add at the same time each get their own example, and none is lost."""
+    """Simultaneous additions each get their own example, and none is lost."""
     world.one_call_at_a_time()
     view = world.dataset(some_rows({"a": 97}))
 
@@ -326,7 +326,7 @@ def test_additions_at_one_time_are_all_there(world: World) -> None:
 
 
 def test_equal_additions_at_one_time_are_one(world: World) -> None:
-    """Callers that add the same text at the same time get the same example."""
+    """Simultaneous additions of the same text get the same example."""
     world.one_call_at_a_time()
     view = world.dataset(some_rows({"a": 1}))
 

@@ -55,7 +55,7 @@ def _listed(world: World, view: DatasetView, source: str = "upload"):
 
 
 def test_picture_is_stored_once_with_its_type(world: World, album: DatasetView) -> None:
-    """The file is kept as it came, by its digest, whatever its name says it is."""
+    """The file is stored unchanged under its digest, with the type of its content."""
     first = _add(world, album, CAT, file_name="cat 1.jpg")
     _add(world, album, DOG, "dog", file_name="dog.png")
     _add(world, album, CAT, "dog", file_name="no dog.png")
@@ -73,7 +73,7 @@ def test_picture_is_stored_once_with_its_type(world: World, album: DatasetView) 
 
 
 def test_location_is_a_temporary_url(world: World, album: DatasetView) -> None:
-    """Answer and lists show a URL of 30 minutes to the file, as an attachment of its name."""
+    """Answer and lists have a URL for 30 minutes, which downloads the file under its name."""
     added = _add(world, album, CAT, file_name="Möwe 1.png")
     [listed] = _listed(world, album)
     examples = world.container.examples
@@ -104,12 +104,12 @@ def test_location_is_a_temporary_url(world: World, album: DatasetView) -> None:
 def test_name_of_a_picture(
     world: World, album: DatasetView, names: dict[str, str], name: str
 ) -> None:
-    """The name is what was sent, else the file's, cut to 150; without any it is the digest."""
+    """The name is the sent one, the file's, or the digest, cut to 150 characters."""
     assert _add(world, album, CAT, **names).example.name == name
 
 
 def test_same_picture_again(world: World, album: DatasetView) -> None:
-    """The same bytes with the same label are there once, whatever their name."""
+    """The same bytes with the same label are stored once, whatever their name."""
     first = _add(world, album, CAT, file_name="one.png")
     again = _add(world, album, CAT, file_name="two.png")
     other = _add(world, album, CAT, "dog", file_name="one.png")
@@ -122,7 +122,7 @@ def test_same_picture_again(world: World, album: DatasetView) -> None:
 
 
 def test_new_label(world: World, album: DatasetView) -> None:
-    """A label that is new stands behind the others; its id takes further pictures."""
+    """A new label is the last one, and its id can be used for more images."""
     made = _add(world, album, CAT, "bird")
     file = PictureFile(DOG)
     examples = world.container.examples
@@ -134,7 +134,7 @@ def test_new_label(world: World, album: DatasetView) -> None:
 
 @pytest.mark.parametrize("kind", ["image-detection", "image-multi-label"])
 def test_other_types_take_no_single_picture(world: World, kind: str) -> None:
-    """A picture with boxes or several labels comes in a file; the refusal says so."""
+    """Images with boxes or several labels are only accepted in archives; the error says so."""
     with pytest.raises(BadRequest, match=f"of type {kind}; .* PUT"):
         _add(world, _empty(world, kind), CAT)
     assert not world.objects()
@@ -143,7 +143,7 @@ def test_other_types_take_no_single_picture(world: World, kind: str) -> None:
 def test_refused_picture_leaves_nothing(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is refused, neither file nor example is written."""
+    """A refused image leaves neither file nor example."""
     with pytest.raises(TooLarge, match="1048577 bytes; at most 1048576"):
         _add(world, album, CAT + bytes(MAX_IMAGE_BYTES + 1 - len(CAT)))
     with pytest.raises(UnsupportedType, match="a GIF image"):
@@ -164,7 +164,7 @@ def test_refused_picture_leaves_nothing(
 
 
 def test_account_that_stores_too_much(world: World) -> None:
-    """Pictures count to what an account may store; the refusal names the figures."""
+    """Images count against the storage of the account; the error has the figures."""
     full = world.another(replace(world.settings, max_stored_bytes=2 * len(CAT)))
     view = _empty(full)
     _add(full, view, CAT)
@@ -175,7 +175,7 @@ def test_account_that_stores_too_much(world: World) -> None:
 
 
 def test_pictures_of_an_upload(world: World) -> None:
-    """The files of an archive are listed with URLs, and single ones stand behind them."""
+    """The images of an archive are listed with URLs, followed by single ones."""
     view = world.pictures(label_folders({"cat": 3, "dog": 2}))
     _add(world, view, draw("cross"), "cat", file_name="single.png")
 
@@ -190,7 +190,7 @@ def test_pictures_of_an_upload(world: World) -> None:
 
 
 def test_expiry_of_the_last_url_is_stored(world: World, album: DatasetView) -> None:
-    """The dataset's row says until when URLs live; a list without pictures changes nothing."""
+    """The row of the dataset has the expiry of URLs; a list without images changes nothing."""
     datasets, now = world.stores.datasets, round(world.clock.now.timestamp() * 1000)
     _listed(world, album)
     assert datasets.urls_until(album.dataset) == 0
@@ -217,7 +217,7 @@ def test_texts_have_no_urls(world: World) -> None:
 
 
 def test_no_url_after_the_delete(world: World, album: DatasetView) -> None:
-    """A list that began before a DELETE hands out no URL after it; nor is anything added."""
+    """A list that began before a DELETE returns no URL after it; nothing is added, either."""
     _add(world, album, CAT)
     view = world.get(album)
     world.container.deletions.delete_dataset(world.account, VISION, album.dataset.dataset_id)
@@ -231,7 +231,7 @@ def test_no_url_after_the_delete(world: World, album: DatasetView) -> None:
 def test_image_written_after_the_deletion_of_its_dataset(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call that is stalled past its lease leaves no file behind a deletion."""
+    """A call that stalls beyond its lease leaves no file after a deletion."""
     put, dataset_id = world.stores.pictures.put, album.dataset.dataset_id
 
     def put_late(*facts: object) -> None:

@@ -29,7 +29,7 @@ def view(world: World) -> DatasetView:
 
 @pytest.fixture
 def model(world: World, view: DatasetView) -> Model:
-    """A model of the dataset, not trained yet: feedback needs its row only."""
+    """Return an untrained model of the dataset: feedback only needs its row."""
     return world.train(view).model
 
 
@@ -49,7 +49,7 @@ def test_feedback_stands_behind_uploads(world: World, view: DatasetView, model: 
 
 
 def test_feedback_sent_twice(world: World, view: DatasetView, model: Model) -> None:
-    """The same feedback is there once; a text that was uploaded may be feedback too."""
+    """Equal feedback is stored once; an uploaded text may be feedback as well."""
     add = world.container.feedback.add_text
     first = add(world.account, model, "hello", "book")
     again = add(world.account, model, "hello", "book")
@@ -61,7 +61,7 @@ def test_feedback_sent_twice(world: World, view: DatasetView, model: Model) -> N
 
 
 def test_refused_feedback(world: World, view: DatasetView, model: Model) -> None:
-    """A label that does not exist is refused with those that do."""
+    """An unknown label is refused; the error lists the labels."""
     add = world.container.feedback.add_text
 
     with pytest.raises(InvalidParameter, match="it has: book, cancel"):

@@ -38,7 +38,7 @@ def _send(world: World, model: Model, content: bytes, label: str = "cat", **name
 
 @pytest.mark.parametrize("kind", ["image", "image-multi-label"])
 def test_feedback_stands_behind_uploads(world: World, kind: str) -> None:
-    """Feedback has the expected label, a temporary URL, and its place behind the uploads."""
+    """Feedback has the expected label and a temporary URL, and is listed after uploads."""
     view = _view(world, kind)
 
     sent = _send(world, a_model(view), BIRD, "dog", file_name="bird.png")
@@ -54,7 +54,7 @@ def test_feedback_stands_behind_uploads(world: World, kind: str) -> None:
 
 
 def test_name_that_is_in_use(world: World) -> None:
-    """A name of an upload or of feedback, of any label, is refused; another one is taken."""
+    """A used name of an upload or feedback of any label is refused; another one is accepted."""
     view = _view(world)
     model = a_model(view)
     _send(world, model, BIRD, "dog", file_name="bird.png")
@@ -67,7 +67,7 @@ def test_name_that_is_in_use(world: World) -> None:
 
 
 def test_name_is_compared_as_it_is_kept(world: World) -> None:
-    """Names that become one by cutting are one; another case is another name."""
+    """Names that are equal after cutting are the same; another case is another name."""
     model = a_model(_view(world))
     _send(world, model, BIRD, name="n" * 150)
 
@@ -77,7 +77,7 @@ def test_name_is_compared_as_it_is_kept(world: World) -> None:
 
 
 def test_names_of_later_additions(world: World) -> None:
-    """Names that single additions and other processes bring are seen at once."""
+    """Names of single additions and of other processes are seen at once."""
     view = _view(world)
     model = a_model(view)
     _send(world, model, BIRD, file_name="bird.png")
@@ -92,7 +92,7 @@ def test_names_of_later_additions(world: World) -> None:
 
 
 def test_same_feedback_again(world: World) -> None:
-    """A repeated call is answered with what is there, although the name is in use by then."""
+    """A repeated call returns the existing example, although its name is in use."""
     view = _view(world)
     model = a_model(view)
     first = _send(world, model, BIRD, file_name="bird.png")
@@ -112,7 +112,7 @@ def test_uploaded_picture_may_be_feedback(world: World) -> None:
 
 
 def test_one_of_many_gets_the_name(world: World) -> None:
-    """Of callers who send different pictures of one name at once, one succeeds."""
+    """Of simultaneous calls with different images of one name, one succeeds."""
     view = _view(world)
     model = a_model(view)
     world.one_call_at_a_time()
@@ -133,7 +133,7 @@ def test_one_of_many_gets_the_name(world: World) -> None:
 
 
 def test_refused_feedback(world: World) -> None:
-    """What cannot be used is refused with its remedy, and leaves nothing."""
+    """Unusable feedback is refused with a remedy, and stores nothing."""
     view = _view(world)
     model, before = a_model(view), world.objects()
 

@@ -16,7 +16,7 @@ def view(world: World) -> DatasetView:
 
 
 def test_a_dataset_is_renamed(world: World, view: DatasetView) -> None:
-    """The new name is there for every reader; nothing else of the dataset changes."""
+    """All readers see the new name; nothing else of the dataset changes."""
     renamed = world.container.corrections.rename_dataset(view, " Tickets ")
 
     found = world.get(view)
@@ -25,7 +25,7 @@ def test_a_dataset_is_renamed(world: World, view: DatasetView) -> None:
 
 
 def test_a_dataset_being_deleted_keeps_its_name(world: World, view: DatasetView) -> None:
-    """A deletion that came first refuses the name."""
+    """After the start of a deletion a new name is refused."""
     world.container.deletions.delete_dataset(world.account, "language", view.dataset.dataset_id)
 
     with pytest.raises(DatasetBeingDeleted):
@@ -71,7 +71,7 @@ def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) ->
 
 
 def test_a_former_name_means_the_label_that_has_it_now(world: World, view: DatasetView) -> None:
-    """The old name of one label, given to another, means the other one."""
+    """A former name that another label gets means the other label."""
     refund, delivery = view.labels
     world.container.corrections.rename_label(view, refund, "money back")
 
@@ -84,7 +84,7 @@ def test_a_former_name_means_the_label_that_has_it_now(world: World, view: Datas
 
 
 def test_no_two_labels_have_one_name(world: World, view: DatasetView) -> None:
-    """A name that another label bears is refused with the way to merge both labels."""
+    """A name of another label is refused, with a hint how to merge both labels."""
     with pytest.raises(Conflict, match="mergeInto"):
         world.container.corrections.rename_label(view, view.labels[0], " delivery ")
     with pytest.raises(InvalidParameter, match="blank"):

@@ -31,13 +31,13 @@ def kept(world: World, view: DatasetView, folder: str = SMALL) -> list[str]:
 
 
 def browse(world: World, view: DatasetView) -> list[BrowsedExample]:
-    """Look at the first examples."""
+    """Browse the first examples."""
     found = world.container.browsing.browse(world.account, view, BrowsedList(), 0, 100)
     return list(found.items)
 
 
 def test_ingest_makes_thumbnails(world: World, tiny: TinyVision) -> None:
-    """While an upload's pictures get their features they get their thumbnails, too."""
+    """Thumbnails of an upload are made together with its features."""
     view = world.upload_pictures(FILES)
     tiny.extractor.least_side = 224
 
@@ -73,7 +73,7 @@ def test_first_browsing_makes_thumbnails(world: World, monkeypatch: pytest.Monke
 def test_extractor_that_sees_less_leaves_them_to_the_first_look(
     world: World, tiny: TinyVision
 ) -> None:
-    """What was decoded too small for a thumbnail makes none."""
+    """An image that was decoded smaller than a thumbnail makes none."""
     view = world.upload_pictures(FILES)
     tiny.extractor.least_side = 32
 
@@ -84,7 +84,7 @@ def test_extractor_that_sees_less_leaves_them_to_the_first_look(
 
 
 def test_restored_thumbnail_is_made_again(world: World) -> None:
-    """One that lost the size of its picture on the way through a backup is replaced."""
+    """A thumbnail that lost its image size in a backup is replaced."""
     view = world.pictures(FILES)
     browse(world, view)
     for digest in kept(world, view):
@@ -118,7 +118,7 @@ def test_one_call_makes_them_for_two_seconds(world: World, monkeypatch: pytest.M
 def test_bucket_that_fails_costs_the_thumbnail_alone(
     world: World, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
-    """Examples are shown without thumbnails when these cannot be had."""
+    """Examples are shown without thumbnails if these cannot be made."""
     view = world.pictures(FILES)
 
     def fail(*_: object) -> None:
@@ -132,14 +132,14 @@ def test_bucket_that_fails_costs_the_thumbnail_alone(
 
 
 def test_texts_have_no_thumbnails(world: World) -> None:
-    """A text is its own picture."""
+    """Texts have no thumbnails."""
     view = world.dataset([("one", "a"), ("two", "b")])
 
     assert [item.thumbnail for item in browse(world, view)] == [None, None]
 
 
 def test_thumbnails_are_deleted_with_their_image(world: World, tiny: TinyVision) -> None:
-    """A picture that no example names any more leaves no small copy; the others stay."""
+    """The thumbnail of an image without examples is deleted; others stay."""
     view = world.pictures(FILES)
     world.work()
     gone = browse(world, view)[0].example
@@ -155,7 +155,7 @@ def test_thumbnails_are_deleted_with_their_image(world: World, tiny: TinyVision)
 def test_image_deleted_meanwhile_has_no_thumbnail(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who makes one of a picture that is removed just then takes it back."""
+    """A thumbnail made of an image that is deleted meanwhile is deleted as well."""
     view = world.pictures(FILES)
     put = ThumbnailStore.put
 
@@ -172,7 +172,7 @@ def test_image_deleted_meanwhile_has_no_thumbnail(
 
 
 def test_dataset_deleted_meanwhile_has_none(world: World) -> None:
-    """Who looks while the dataset is deleted is refused, and leaves nothing behind."""
+    """Browsing during the deletion of the dataset is refused, and leaves no thumbnail."""
     view = world.pictures(FILES)
     row = view.dataset
     world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
@@ -184,7 +184,7 @@ def test_dataset_deleted_meanwhile_has_none(world: World) -> None:
 
 
 def test_thumbnails_are_not_counted(world: World) -> None:
-    """The bytes of a dataset are those of what was sent."""
+    """Thumbnails do not count as bytes of the dataset."""
     fields = NewDataset("album", labels="cat")
     view = world.container.datasets.create(world.account, VISION, fields)
     content = draw(size=SIZE)

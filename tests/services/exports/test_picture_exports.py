@@ -41,13 +41,13 @@ BOXES = {
 
 @pytest.fixture
 def scenes(world: World) -> DatasetView:
-    """Pictures of which two share a name and two a stem, with labels that are hard to write."""
+    """Images with equal names or stems, and labels that are hard to write."""
     files = {**SCENES, "annotations.csv": annotations(BOXES.items())}
     return world.pictures(files, "image-detection")
 
 
 def _export(world: World, view: DatasetView, kind: str) -> bytes:
-    """Have an export written, and read its file."""
+    """Write an export, and read its file."""
     made = world.container.exports.create(world.account, view, kind, "upload")
     [job] = [message for message in world.messages() if message[0] == "export"]
     world.deliver(job)
@@ -131,7 +131,7 @@ def test_folders_upload_to_the_same_examples(world: World, kind: str) -> None:
 
 
 def test_labels_that_no_folder_can_have_look_alike(world: World) -> None:
-    """A slash or a leading point in a label does not lead out of the archive."""
+    """A slash or a leading dot in a label does not leave the archive."""
     view = world.pictures({"a/1.png": draw("circle")}, "image")
     for number, label in enumerate(("../up/down", ".hidden", "C:")):
         world.container.examples.add_picture(
@@ -149,7 +149,7 @@ def test_labels_that_no_folder_can_have_look_alike(world: World) -> None:
 
 
 def test_annotations_upload_to_the_same_examples(world: World, scenes: DatasetView) -> None:
-    """The archive of pictures and annotations.csv has every box once, to the last digit."""
+    """The archive with annotations.csv has each box once, to the last digit."""
     content = _export(world, scenes, "zip")
     again = _again(world, content, "image-detection")
 
@@ -167,7 +167,7 @@ def test_annotations_upload_to_the_same_examples(world: World, scenes: DatasetVi
 
 @pytest.mark.parametrize("kind", ["zip", "coco", "yolo", "voc"])
 def test_boxes_upload_to_the_same_examples(world: World, scenes: DatasetView, kind: str) -> None:
-    """Export, upload, export: the same pictures, labels and boxes; nothing is rejected."""
+    """An exported and uploaded dataset has the same images, labels and boxes."""
     content = _export(world, scenes, kind)
     again = _again(world, content, "image-detection")
 
@@ -267,7 +267,7 @@ def test_voc_is_read_as_xml(world: World, scenes: DatasetView) -> None:
 def test_more_files_than_an_upload_takes_are_refused(
     world: World, scenes: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The export has FAILED with the limit and the remedy."""
+    """The export is FAILED with the limit and the remedy."""
     monkeypatch.setattr(archives, "MAX_ARCHIVE_ENTRIES", 7)
     made = world.container.exports.create(world.account, scenes, "voc", "upload")
     [job] = [message for message in world.messages() if message[0] == "export"]

@@ -37,7 +37,7 @@ def view(world: World) -> DatasetView:
 
 
 def _export(world: World, view: DatasetView, kind: str = "csv", source: str = "upload") -> Export:
-    """Ask for an export and have it written."""
+    """Create an export and write it."""
     made = world.container.exports.create(world.account, view, kind, source)
     world.work()
     return world.container.exports.get(view, made.export_id)
@@ -78,7 +78,7 @@ def test_an_export_uploads_to_the_same_examples(world: World, view: DatasetView,
 
 
 def test_sources_are_exported_as_lists_have_them(world: World, view: DatasetView) -> None:
-    """Feedback alone, or uploads before feedback."""
+    """An export has feedback alone, or uploads before feedback."""
     feedback = _content(world, _export(world, view, "jsonl", "feedback"))
     everything = _content(world, _export(world, view, "csv", "all")).decode()
 
@@ -88,7 +88,7 @@ def test_sources_are_exported_as_lists_have_them(world: World, view: DatasetView
 
 
 def test_what_cannot_be_exported_is_refused(world: World, view: DatasetView) -> None:
-    """Formats of other types, sources without examples, and datasets that are being deleted."""
+    """Formats of other types, empty sources and datasets being deleted are refused."""
     create = world.container.exports.create
     with pytest.raises(InvalidParameter, match="'coco' is none of csv, jsonl"):
         create(world.account, view, "coco", "upload")
@@ -102,7 +102,7 @@ def test_what_cannot_be_exported_is_refused(world: World, view: DatasetView) -> 
 
 
 def test_exports_of_an_account_are_limited(world: World, view: DatasetView) -> None:
-    """The next one fits when the first is gone."""
+    """The next export is accepted when the first one has expired."""
     create = world.container.exports.create
     for _ in range(MAX_KEPT):
         create(world.account, view, "csv", "upload")
@@ -130,7 +130,7 @@ def test_an_export_expires_after_a_day(world: World, view: DatasetView) -> None:
 
 
 def test_exports_are_deleted_with_their_dataset(world: World, view: DatasetView) -> None:
-    """From the deletion's answer on they are not found; afterwards no file is left."""
+    """After the answer to the deletion exports are not found, and later no file is left."""
     done = _export(world, view)
     waiting = world.container.exports.create(world.account, view, "csv", "upload")
     messages = world.messages()
@@ -154,7 +154,7 @@ def test_exports_are_deleted_with_their_dataset(world: World, view: DatasetView)
 def test_a_dataset_deleted_meanwhile_leaves_no_file(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that is written while its dataset goes does not outlive it."""
+    """A file that is written during the deletion of its dataset is deleted as well."""
     world.container.exports.create(world.account, view, "csv", "upload")
     put_file = world.stores.exports.put_file
 
@@ -172,7 +172,7 @@ def test_a_dataset_deleted_meanwhile_leaves_no_file(
 
 
 def test_a_worker_that_died_is_replaced(world: World, view: DatasetView) -> None:
-    """The sweep sends the job again when its lease has ended; what the dead one says is refused."""
+    """The sweep resends the job after its lease; writes of the former worker are refused."""
     made = world.container.exports.create(world.account, view, "csv", "upload")
     [job] = world.messages()
     dead = world.stores.exports.acquire(made.account_id, made.export_id)
@@ -206,7 +206,7 @@ def test_a_lost_message_is_sent_again(world: World, view: DatasetView) -> None:
 def test_an_interrupted_export_is_retried_and_then_fails(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three attempts; then it has FAILED with the cause, and leaves no file."""
+    """After three attempts the export is FAILED with the cause, without a file."""
 
     def broken(*_: Any) -> None:
         raise StorageUnavailable
@@ -227,7 +227,7 @@ def test_an_interrupted_export_is_retried_and_then_fails(
 
 
 def test_an_export_that_runs_out_of_time_fails(world: World, view: DatasetView) -> None:
-    """What a run cannot write in its time has FAILED with the remedy, and is not repeated."""
+    """An export that does not fit into one run is FAILED with a remedy, and not repeated."""
     made = world.container.exports.create(world.account, view, "csv", "all")
     [job] = world.messages()
     world.deliver(job, lambda: 30.0)
@@ -240,7 +240,7 @@ def test_an_export_that_runs_out_of_time_fails(world: World, view: DatasetView) 
 
 
 def test_exports_of_others_are_not_found(world: World, view: DatasetView) -> None:
-    """An id of another dataset, of another account, or of none is the same."""
+    """Ids of other datasets, other accounts and unknown ids get the same answer."""
     export = _export(world, view)
     other = world.dataset(some_rows({"a": 1}))
     foreign = world.dataset(some_rows({"a": 1}), account=world.new_account("o@example.com"))

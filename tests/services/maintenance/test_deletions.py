@@ -31,7 +31,7 @@ ROWS = some_rows({"book": 120, "cancel": 5})
 
 
 def test_only_datasets_of_failed_uploads_are_deleted(world: World) -> None:
-    """Datasets whose first upload failed go; one with data whose later upload failed stays."""
+    """Datasets whose first upload failed are deleted; one with data and a later failure stays."""
     failed = [world.dataset([("", "")]) for _ in range(3)]
     kept = world.dataset(ROWS)
     world.clock.advance(seconds=1)
@@ -56,7 +56,7 @@ def test_only_datasets_of_failed_uploads_are_deleted(world: World) -> None:
 
 
 def test_dataset_with_everything_leaves_nothing(world: World) -> None:
-    """Chunks, objects, labels, receipts and embeddings go; the record is all that stays."""
+    """Chunks, objects, labels, receipts and embeddings are deleted; only the record stays."""
     view = world.dataset(ROWS)
     world.clock.advance(seconds=1)
     world.container.uploads.add(world.account, view, a_source([("x", "from a put")]))
@@ -112,7 +112,7 @@ def test_dataset_in_training(world: World) -> None:
 
 
 def test_dataset_that_is_uploading(world: World) -> None:
-    """A DELETE ends the upload; nothing of it is left, and a late message does nothing."""
+    """A DELETE ends the upload without leftovers, and a late message does nothing."""
     view = world.upload(ROWS)
     [reading] = world.messages()
 
@@ -128,7 +128,7 @@ def test_dataset_that_is_uploading(world: World) -> None:
 def test_upload_that_gave_up_halfway_leaves_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Labels and chunks of failed uploads go with the dataset, also when a later PUT followed."""
+    """Labels and chunks of failed uploads are deleted with the dataset, even after a later PUT."""
     view = world.dataset(some_rows({"a": 5}))
     put = world.stores.receipts.put
     world.container.uploads.add(world.account, view, a_source(some_rows({"b": 3, "c": 3})))
@@ -162,7 +162,7 @@ def test_upload_that_gave_up_halfway_leaves_nothing(
 
 
 def test_repeated_delete_of_a_dataset(world: World) -> None:
-    """However often and late a DELETE is repeated, it shows the same record."""
+    """A repeated DELETE always returns the same record."""
     view = world.container.datasets.create(
         world.account, LANGUAGE, NewDataset("empty", "text-intent")
     )
@@ -178,7 +178,7 @@ def test_repeated_delete_of_a_dataset(world: World) -> None:
 
 
 def test_dataset_of_another_account_or_family(world: World) -> None:
-    """A foreign dataset is a 404 before, during and after its deletion."""
+    """A dataset of another account is a 404 before, during and after its deletion."""
     view = world.dataset(some_rows({"a": 1}))
     other = world.new_account("other@example.com")
     delete, dataset_id = world.container.deletions.delete_dataset, view.dataset.dataset_id
@@ -223,7 +223,7 @@ def test_running_deletion_has_begun(world: World) -> None:
 
 
 def test_deletion_of_many_labels_makes_few_calls(world: World) -> None:
-    """Two reads a label that return keys alone; writes and reports are shared by many labels."""
+    """Each label takes two reads of keys; writes and reports are shared by many labels."""
     view = world.dataset(some_rows({f"label {number}": 1 for number in range(60)}))
     owner, dataset_id = world.account, view.dataset.dataset_id
     world.container.deletions.delete_dataset(owner, LANGUAGE, dataset_id)
@@ -245,7 +245,7 @@ def test_deletion_of_many_labels_makes_few_calls(world: World) -> None:
 
 
 def test_model_leaves_nothing(world: World) -> None:
-    """All versions and curves of a model go; its dataset stays."""
+    """All versions and curves of a model are deleted; its dataset stays."""
     view = world.dataset(some_rows({"a": 5, "b": 5}))
     model = world.model(view)
     world.container.training.retrain(world.account, model, TrainRequest(epochs=2))
@@ -268,7 +268,7 @@ def test_model_leaves_nothing(world: World) -> None:
 
 
 def test_model_of_another_account(world: World) -> None:
-    """A foreign model is a 404 also when it is being deleted."""
+    """A model of another account is a 404 even while it is being deleted."""
     model = world.model(world.dataset(some_rows({"a": 5, "b": 5})))
     other = world.new_account("other@example.com")
     for _ in range(2):

@@ -16,13 +16,13 @@ FILES = label_folders({"cat": 2, "dog": 1})
 
 
 def _show(world: World, view: DatasetView) -> None:
-    """Hand out the URLs of a dataset's pictures."""
+    """Return the URLs of a dataset's images."""
     page = world.container.examples.list_dataset(world.account, world.get(view), "all", 0, 100)
     assert all("X-Amz-Expires" in item.location for item in page.items)
 
 
 def _delete(world: World, view: DatasetView) -> Deletion:
-    """Delete a dataset and let the worker do it."""
+    """Delete a dataset and run the worker."""
     row = view.dataset
     world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
     world.work()
@@ -30,13 +30,13 @@ def _delete(world: World, view: DatasetView) -> Deletion:
 
 
 def _state(world: World, view: DatasetView) -> Deletion:
-    """Read the deletion, as a repeated DELETE shows it."""
+    """Return the deletion, as a repeated DELETE does."""
     row = view.dataset
     return world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
 
 
 def test_pictures_leave_nothing(world: World) -> None:
-    """Images, features, names and rows go with the dataset, also while its URLs are waited for."""
+    """Images, features, names and rows are deleted at once, even while URLs are still valid."""
     view = world.pictures(FILES)
     prefix = f"datasets/{view.dataset.dataset_id}/"
     for name in ("features/lite2-x/0001", "names", "parts/x"):
@@ -52,7 +52,7 @@ def test_pictures_leave_nothing(world: World) -> None:
 
 
 def test_waits_until_the_last_url_is_dead(world: World) -> None:
-    """30 minutes after the last list a sweep ends the deletion, not a moment before."""
+    """A sweep ends the deletion 30 minutes after the last list, and not before."""
     view = world.pictures(FILES)
     _show(world, view)
     world.clock.advance(minutes=10)
@@ -73,7 +73,7 @@ def test_waits_until_the_last_url_is_dead(world: World) -> None:
 
 
 def test_nothing_to_wait_for(world: World) -> None:
-    """Pictures never shown, or shown long ago, and texts that were, are deleted at once."""
+    """Images without valid URLs, and texts, are deleted at once."""
     hidden, old = world.pictures(FILES), world.pictures(FILES)
     _show(world, old)
     world.clock.advance(minutes=30)
@@ -87,7 +87,7 @@ def test_nothing_to_wait_for(world: World) -> None:
 
 
 def test_job_that_arrives_again_keeps_waiting(world: World) -> None:
-    """A second delivery, at any time, neither ends the waiting nor begins it again."""
+    """A second delivery neither ends the waiting nor restarts it."""
     view = world.pictures(FILES)
     _show(world, view)
     world.container.deletions.delete_dataset(world.account, VISION, view.dataset.dataset_id)
@@ -105,7 +105,7 @@ def test_job_that_arrives_again_keeps_waiting(world: World) -> None:
 def test_worker_that_died_after_deleting_the_row(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another worker that finds no dataset any more still knows that URLs live."""
+    """Another worker that finds no dataset still knows of the valid URLs."""
     view = world.pictures(FILES)
     _show(world, view)
     finish = world.stores.deletions.finish
@@ -201,7 +201,7 @@ def test_file_names_are_removed_from_curves(world: World) -> None:
 
 
 def test_card_of_a_model_deleted_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A card that is written after its model was deleted does not stay."""
+    """A card that is written after the deletion of its model is deleted."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     model = world.model(view)
     key = f"models/{model.model_id}/{model.version}/{CARD}"

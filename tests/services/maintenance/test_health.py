@@ -21,7 +21,7 @@ class Pool:
 
 
 class Bucket:
-    """Offers one part, and counts how often it is asked."""
+    """Offers one part, and counts the requests."""
 
     asked = 0
 
@@ -45,7 +45,7 @@ def install(model_dir: Path, name: str, file: str, content: object) -> Path:
 
 
 def test_every_state_is_reported(tmp_path):
-    """Loaded, installed, in the bucket or missing; digests of what is here."""
+    """Parts are loaded, installed, in the bucket or missing; installed ones have digests."""
     for name, file in zip(("cold", "warm", "new"), FACTS_FILES, strict=True):
         install(tmp_path, name, file, {"title": name.upper(), "sha256": DIGEST})
     (tmp_path / "prebuilt").mkdir()

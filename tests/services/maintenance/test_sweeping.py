@@ -25,7 +25,7 @@ def _sweep(world: World) -> list[str]:
 
 
 def test_recent_work_is_not_resent(world: World) -> None:
-    """What waits for its turn or is being worked on is not sent again; a dead worker's work is."""
+    """Waiting and running jobs are not sent again, but those of dead workers are."""
     view = world.dataset(ROWS)
     world.upload(ROWS)
     model = world.train(view).model
@@ -44,7 +44,7 @@ def test_recent_work_is_not_resent(world: World) -> None:
 
 
 def test_lost_messages_are_sent_again(world: World) -> None:
-    """An upload, trainings of both queues and deletions whose messages were lost come back."""
+    """Uploads, trainings of both queues and deletions with lost messages are sent again."""
     paid = world.new_account("paid@example.com", "GOLD")
     view, gone = world.dataset(ROWS), world.dataset(ROWS)
     model, theirs = world.model(view), world.dataset(ROWS, account=paid)
@@ -69,7 +69,7 @@ def test_lost_messages_are_sent_again(world: World) -> None:
 
 
 def test_queue_that_was_down_at_the_request(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was accepted while no queue answered is done once the sweep runs."""
+    """Work that was accepted while no queue answered is done after a sweep."""
     view = world.dataset(ROWS)
     send = world.stores.queues.send
 
@@ -91,7 +91,7 @@ def test_queue_that_was_down_at_the_request(world: World, monkeypatch: pytest.Mo
 def test_sweep_that_could_not_send_tries_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sweep that is cut off leaves the work to the next ones."""
+    """An interrupted sweep leaves the work to the next ones."""
     view = world.upload(ROWS)
     world.messages()
     send = world.stores.queues.send
@@ -112,7 +112,7 @@ def test_sweep_that_could_not_send_tries_again(
 
 
 def test_deletion_cut_off_before_its_record(world: World) -> None:
-    """A dataset and a model that were marked by a call that died then are deleted all the same."""
+    """A dataset and a model marked by a call that died afterwards are still deleted."""
     view = world.dataset(ROWS)
     model = world.model(world.dataset(ROWS))
     assert world.stores.datasets.start_deletion(view.dataset)
@@ -132,7 +132,7 @@ def test_deletion_cut_off_before_its_record(world: World) -> None:
 
 
 def test_upload_whose_workers_die(world: World) -> None:
-    """An upload that no worker survives has FAILED after its attempts, with a receipt."""
+    """An upload that kills every worker is FAILED after its attempts, with a receipt."""
     view = world.upload(ROWS)
     [message] = world.messages()
     for _ in range(3):

@@ -27,7 +27,7 @@ def contents(world: World) -> dict[str, bytes]:
 
 
 def holders(world: World, *needles: bytes) -> list[str]:
-    """Name what holds any of these bytes."""
+    """Return the names of rows and objects with any of these bytes."""
     return [name for name, body in contents(world).items() if any(n in body for n in needles)]
 
 
@@ -63,7 +63,7 @@ def test_a_removed_text_leaves_no_trace(world: World) -> None:
 
 
 def test_a_training_that_began_before_reads_what_was_there(world: World) -> None:
-    """It learns from the examples and names of when it began, and nothing goes until its end."""
+    """A training uses the examples and names of its start; nothing is deleted before its end."""
     view = world.dataset(some_rows({"a": 30, "b": 30}))
     model_id = world.train(view).model.model_id
     [job] = world.messages()
@@ -100,7 +100,7 @@ def test_moved_examples_keep_their_vectors(world: World) -> None:
 
 
 def test_pictures_that_no_example_names_are_deleted(world: World, tiny: Any) -> None:
-    """A picture of two labels stays with one of them; its bytes go with the last one."""
+    """An image with two labels stays with one of them; its bytes are released with the last."""
     files = label_folders({"cat": 6, "dog": 6})
     shared = draw("circle", "red", (40, 40), at=(4, 4, 30, 30), salt=999)
     files |= {"cat/shared.png": shared, "dog/shared.png": shared}

@@ -52,7 +52,7 @@ PICTURE = encoded(PAPER, "PNG")
 
 
 def a_service(engine=None, threads=2, downloads=None):
-    """Build the service around a stand-in engine."""
+    """Build the service with a fake engine."""
     samples, engines = SampleFiles(downloads, None, ALL), TinyPool(engine or TinyEngine())
     return OcrService(samples, engines, ALL, threads, 25.0)
 
@@ -63,7 +63,7 @@ def read(content, request=TEXT, engine=None, seconds=float("inf"), threads=2):
 
 
 def read_whole(content, request, engine=None, seconds=float("inf"), threads=2):
-    """Read a document with everything that is asked for."""
+    """Read a document with all requested fields."""
     service = a_service(engine, threads)
     return service.read(MODEL, Sample(content=content), request, lambda: seconds)
 
@@ -83,7 +83,7 @@ def texts(findings):
 
 @pytest.fixture
 def prebuilt(tmp_path):
-    """Models of which OCRModel is installed."""
+    """Return models of which OCRModel is installed."""
     folder = tmp_path / "prebuilt" / "OCRModel"
     folder.mkdir(parents=True)
     (folder / "card.json").write_text(json.dumps({"object": "card"}))
@@ -91,7 +91,7 @@ def prebuilt(tmp_path):
 
 
 def test_models(prebuilt):
-    """The models that read need a card and an engine; unknown ones are unknown."""
+    """OCR models need a card and an engine; unknown ids are not found."""
     assert prebuilt.find("2", "OCRModel") == MODEL
     a_service().require_networks(MODEL)
     with pytest.raises(PrebuiltNotInstalled, match="tabulatev2"):
@@ -104,7 +104,7 @@ def test_models(prebuilt):
 
 
 def test_model_of_another_type_reads_nothing():
-    """Its type is named before the document is looked at."""
+    """A model of another type is refused before the document is read."""
     other = ServedModel("SceneClassifier", "image", "SUCCEEDED", "prebuilt")
 
     with pytest.raises(InvalidParameter, match=r"type image.*one of type ocr"):
@@ -112,7 +112,7 @@ def test_model_of_another_type_reads_nothing():
 
 
 def test_picture():
-    """Lines are findings of page one, in pixels of the picture."""
+    """The lines of an image are findings on page one, in its pixels."""
     found = read(PICTURE, engine=TinyEngine(lambda pixels, check: ("one", "two")))
 
     assert texts(found) == [(1, "one"), (1, "two")]
@@ -140,7 +140,7 @@ def test_words_of_a_picture(count, is_allowed):
 
 
 def test_words_of_a_pdf():
-    """A PDF has no limit of words, whether it is drawn or has a text layer."""
+    """A PDF has no limit of words, scanned or with a text layer."""
     lines = [" ".join(["word"] * 100)] * 7
     engine = TinyEngine(lambda pixels, check: lines)
 
@@ -149,7 +149,7 @@ def test_words_of_a_pdf():
 
 
 def test_lines_of_a_form():
-    """A page that is searched for contacts or fields has 1,000 lines at most."""
+    """A page for contacts or fields may have at most 1,000 lines."""
     content = pdf([Sheet(b"".join(words(f"w{n}", 9 + n % 60 * 9, 9 + n // 60 * 20, 2)
                                   for n in range(1001)))])  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_lines_of_a_form():
 
 
 def test_text_layer_is_read_without_the_engine():
-    """Exactly, with the probability 1, in the order of reading."""
+    """Words of a text layer are exact, with probability 1, in reading order."""
     engine = TinyEngine()
 
     found = read(
@@ -173,7 +173,7 @@ def test_text_layer_is_read_without_the_engine():
 
 @pytest.mark.parametrize(("task", "most"), [("text", 8), ("table", 8), ("contact", 5), ("form", 8)])
 def test_pages_of_a_pdf(task, most):
-    """Eight pages, five of them for business cards, one to a page."""
+    """PDFs may have eight pages, five for business cards."""
     template = FormTemplate((TemplateKey("a", ("Total amount",)),)) if task == "form" else None
     request = OcrRequest(task, template)
     page = Sheet(words("Some words of a page", 20, 100, 12), media=(0, 0, 300, 200))
@@ -195,7 +195,7 @@ def test_pages_of_a_pdf(task, most):
     ],
 )
 def test_documents_that_cannot_be_read(content, error, words):
-    """The reason is named, and no thread or process is left behind."""
+    """The error has the cause, and no thread or process is left."""
     before = threading.active_count()
 
     with pytest.raises(error, match=words):
@@ -204,7 +204,7 @@ def test_documents_that_cannot_be_read(content, error, words):
 
 
 def test_addresses():
-    """A document is brought from its address, within the limit of bytes and the time left."""
+    """A document is downloaded within the limits of size and remaining time."""
     server = Tricks()
     try:
         service = a_service(downloads=Downloader([f"127.0.0.1:{server.port}"]))
@@ -225,7 +225,7 @@ def test_addresses():
 
 
 def test_pages_are_read_by_threads():
-    """Two at a time by default, in the order of the document, one with one thread."""
+    """Two pages are read at a time by default, in document order; one with one thread."""
 
     def together(pixels, check):
         meeting.wait(30)
@@ -241,7 +241,7 @@ def test_pages_are_read_by_threads():
 
 
 def test_pixels_go_as_soon_as_a_page_is_read():
-    """However many pages a document has, no more are in memory than threads read."""
+    """Only as many pages are in memory as threads read them."""
     alive = []
 
     def watch(pixels, check):
@@ -281,7 +281,7 @@ print(max(most) - before, held() - before)
 
 
 def test_memory_is_returned_after_each_document():
-    """What a page's networks freed between blocks in use leaves the process with the answer."""
+    """Memory that the networks of a page freed is returned after the document."""
     answer = subprocess.run(
         [sys.executable, "-c", MEMORY_PROBE],
         cwd=Path(__file__).parents[3],
@@ -296,7 +296,7 @@ def test_memory_is_returned_after_each_document():
 
 
 def test_end_of_the_time_names_the_page(monkeypatch):
-    """What cannot finish says how far it came, and leaves no thread behind."""
+    """A document that cannot be finished in time says how far it came, and leaves no thread."""
     done, late = [], [0.0]
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + late[0])
     monkeypatch.setattr(page_work, "time", clock)
@@ -317,7 +317,7 @@ def test_end_of_the_time_names_the_page(monkeypatch):
 
 
 def test_answer_does_not_wait_for_a_page_that_never_checks():
-    """The refusal comes while a thread is still busy with the page."""
+    """The error is returned while a thread still reads the page."""
     release = threading.Event()
     before = threading.active_count()
     engine = TinyEngine(lambda pixels, check: (release.wait(300), ("late",))[1])
@@ -340,13 +340,13 @@ def test_engine_that_vanishes_is_not_installed():
 
 
 def test_pdf_without_time():
-    """A call whose time is up before its PDF is open ends at once, as out of time."""
+    """A call whose time is up before its PDF is opened ends at once with a timeout."""
     with pytest.raises(TimedOut, match="in the time that was left"):
         read(text_pdf(["a page"]), seconds=0.0)
 
 
 def test_failure_of_one_page_ends_the_others():
-    """The first failure is the answer; pages that wait are not begun."""
+    """The first failure is the answer; waiting pages are not started."""
 
     def fails(pixels, check):
         if len(engine.pages) == 2:
@@ -363,7 +363,7 @@ def test_failure_of_one_page_ends_the_others():
 
 
 def test_calls_share_the_memory_of_a_process():
-    """Two calls read pages at a time; the others wait for their turn and are answered too."""
+    """Two calls read pages at a time; others wait for their turn."""
     service = a_service(engine := TinyEngine(lambda pixels, check: (time.sleep(0.02), ("x",))[1]))
     content, answers = image_pdf([PAPER] * 4), []
 
@@ -381,7 +381,7 @@ def test_calls_share_the_memory_of_a_process():
 
 
 def test_field_is_taken_from_its_best_page():
-    """A value beats an empty one on an earlier page; each entity is answered once."""
+    """A value is preferred to an empty one of an earlier page; each entity is returned once."""
     template = FormTemplate((TemplateKey("total", ("Total amount",)), TemplateKey("x", ("Zip",))))
     first, second = (["The first page of two", "Total amount:"], ["Total amount: 42.50", "Its end"])
     content = text_pdf(first, second)
@@ -407,7 +407,7 @@ def ruled_pdf(*tables):
 
 @pytest.mark.parametrize("wants_tables", [True, False])
 def test_tables_of_a_form(wants_tables):
-    """Tables are looked for when the template wants them, and named by its header cells."""
+    """Tables are read if the template requests them, and named by its header cells."""
     rows = [("Item", "Price"), ("Pencil", "2.50"), ("Ink", "4.75"), ("Paper", "11.00")]
     headers = (HeaderCell("cost", ("Price",), "shop"),)
     template = FormTemplate((TemplateKey("a", ("Total",)),), headers, wants_tables)
@@ -423,7 +423,7 @@ def test_tables_of_a_form(wants_tables):
 
 @pytest.mark.parametrize("links", [True, False])
 def test_table_over_two_pages(links):
-    """Its parts share number, names and counted rows where that is asked for, and only there."""
+    """With `linkTables`, and only then, parts of a table share number, names and row count."""
     first = [("Item", "Price"), *[(f"Pen {n}", f"{n}.50") for n in range(1, 20)]]
     content = ruled_pdf(first, [("Item", "Price"), ("Ink", "4.75"), ("Paper", "11.00")])
 
@@ -439,7 +439,7 @@ def test_table_over_two_pages(links):
 
 
 def test_templates():
-    """Sent or named, but one of the two."""
+    """A template is sent or named, but not both."""
     key = {"entity": "a", "keyVariations": ["A b"]}
     sent = {"version": "1.0", "keys": [{"key": key}], "tableRecognition": False}
 
@@ -486,7 +486,7 @@ def a_column(name, x, count, width=30):
 
 
 def test_columns_of_a_text_layer():
-    """A PDF's own text is untangled like that of a picture, headings and feet included."""
+    """The text layer of a PDF is ordered like the text of an image, with headers and footers."""
     head = words("A heading over both columns of it", 150, 790, 16)
     foot = words("17", 300, 30, 10)
     page = pdf([Sheet(head + a_column("a", 50, 20) + a_column("b", 320, 25) + foot)])
@@ -502,7 +502,7 @@ def test_columns_of_a_text_layer():
 
 @pytest.mark.parametrize("output", ["text", "markdown"])
 def test_5_000_words_are_written_soon(output):
-    """A page full of words, in ten columns, is a matter of seconds."""
+    """A page full of words in ten columns takes only seconds."""
     rows = [
         words(" ".join(["word"] * 10), 10 + 57 * (n % 10), 820 - 16 * (n // 10), 2)
         for n in range(500)

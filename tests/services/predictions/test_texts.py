@@ -29,12 +29,12 @@ ROWS = some_rows({"book": 8, "cancel": 8, "greet": 8})
 
 
 def _predict(world: World, model_id: str, text: str, count: int | None = None) -> list[str]:
-    """Ask a model and return the labels by probability."""
+    """Predict with a model and return the labels by probability."""
     return [item.label for item in world.answer(model_id, text, count)]
 
 
 def test_all_labels_by_probability(world: World) -> None:
-    """Without a count every label is returned, the likeliest first, adding up to one."""
+    """Without a count all labels are returned, most probable first, with a sum of one."""
     model = world.model(world.dataset(ROWS))
 
     items = world.answer(model.model_id, "greet please number 3")
@@ -80,7 +80,7 @@ def test_model_without_a_version(world: World) -> None:
 
 
 def test_model_of_another_type(world: World) -> None:
-    """An intent model is refused where a sentiment model is asked for."""
+    """An intent model is refused for sentiment predictions."""
     model = world.model(world.dataset(ROWS))
 
     with pytest.raises(InvalidParameter, match="is of type text-intent"):
@@ -145,7 +145,7 @@ def test_model_of_a_deleted_dataset(world: World) -> None:
 
 
 def test_deleted_model_answers_nothing(world: World) -> None:
-    """From the DELETE's answer on a warm process predicts no more."""
+    """After the answer to DELETE, a warm process does not predict any more."""
     model = world.model(world.dataset(ROWS))
     _predict(world, model.model_id, "book")
 
@@ -171,7 +171,7 @@ def test_encoder_of_another_digest(world: World) -> None:
 
 
 def test_encoder_with_damaged_files(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoder that cannot be read is a conflict that names the way out, not a fault of ours."""
+    """An encoder that cannot be read is a conflict with a remedy, not an internal error."""
     model = world.model(world.dataset(ROWS))
     other = world.another()
     encoders = other.container.encoders
@@ -187,7 +187,7 @@ def test_encoder_with_damaged_files(world: World, monkeypatch: pytest.MonkeyPatc
 
 
 def test_artifact_that_is_gone(world: World) -> None:
-    """A version whose file was deleted a moment ago is trouble, not a wrong answer."""
+    """A version whose file was just deleted is a temporary error, not a wrong answer."""
     model = world.model(world.dataset(ROWS))
     world.stores.model_files.delete(model.model_id)
 
@@ -205,7 +205,7 @@ def test_artifact_that_is_gone(world: World) -> None:
     ids=["torn", "older version", "another kind"],
 )
 def test_artifact_of_another_version(world: World, content: bytes, words: str) -> None:
-    """What cannot be read is a clear refusal that names the remedy, and a retraining cures it."""
+    """An artifact that cannot be read is an error with a remedy, and a retraining fixes it."""
     model = world.model(world.dataset(ROWS))
     path = f"models/{model.model_id}/{model.version}/{ARTIFACT}"
     assert path in world.objects()

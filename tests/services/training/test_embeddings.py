@@ -19,7 +19,7 @@ def _encoder(world: World, name: str = "use") -> TinyEncoder:
 
 
 def test_parts_of_an_upload_are_embedded(world: World) -> None:
-    """Each part of an upload becomes one shard of its language's encoder, and disappears."""
+    """Each part of an upload becomes one shard of its language's encoder, and is deleted."""
     view, parts = world.unembedded(some_rows({"a": PART_TEXTS, "b": 1}))
     prefix = f"datasets/{view.dataset.dataset_id}/"
     assert len(world.objects(f"{prefix}parts/")) == len(parts) == 2
@@ -43,7 +43,7 @@ def test_part_that_arrives_twice(world: World) -> None:
 
 
 def test_vectors_in_the_order_of_the_texts(world: World) -> None:
-    """Vectors stand where their texts stand; equal texts are embedded once."""
+    """Vectors have the order of their texts; equal texts are embedded once."""
     texts = ["one", "two", "one", "three"]
     shown: list[tuple[int, int]] = []
 
@@ -59,7 +59,7 @@ def test_vectors_in_the_order_of_the_texts(world: World) -> None:
 
 
 def test_vectors_do_not_depend_on_who_computes_them(world: World) -> None:
-    """The first training and a later one, which reads the kept vectors, see the same."""
+    """The first training and a later one with stored vectors see the same vectors."""
     texts = [f"text {number}" for number in range(1_050)]
     service = world.container.embeddings
 
@@ -104,7 +104,7 @@ def test_other_languages_use_one_encoder(world: World) -> None:
 
 
 def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
-    """A training takes waiting parts from the end, the queue finds them gone: no text twice."""
+    """A training takes open parts from the end, so no text is embedded twice."""
     total = 3 * PART_TEXTS
     view, parts = world.unembedded(some_rows({"a": total}))
     dataset = view.dataset

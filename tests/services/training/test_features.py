@@ -59,7 +59,7 @@ def _collect(
 
 
 def _rows(features: StoredFeatures) -> list[list[list[float]]]:
-    """Every row by place and view."""
+    """Return all rows by index and view."""
     return [
         [features.row(place, view).tolist() for view in range(features.views(place))]
         for place in range(len(features.places))
@@ -104,7 +104,7 @@ def test_part_near_the_deadline_continues(world: World, tiny: TinyVision) -> Non
 def test_parts_beyond_the_space_are_left_to_the_training(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the ingest makes ahead of any training is bounded; the rest is made when needed."""
+    """The ingest computes a limited part ahead of trainings; the rest is computed when needed."""
     monkeypatch.setattr("chalicelib.stores.examples.parts.PART_PICTURES", 4)
     small = world.another(replace(world.settings, feature_bytes=tiny.extractor.row_bytes))
     view, parts = _uploaded(world)
@@ -123,7 +123,7 @@ def test_parts_beyond_the_space_are_left_to_the_training(
 def test_picture_that_cannot_be_read(
     world: World, tiny: TinyVision, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A picture that is broken or gone is logged and left out; the others are used."""
+    """A broken or deleted image is logged and omitted; the others are used."""
     view, [message] = _uploaded(world)
     first, second, *_ = world.objects(_folder(view, "images/"))
     world.stores.artifacts.put(first, b"\x89PNG\r\n\x1a\n nothing")
@@ -142,7 +142,7 @@ def test_picture_that_cannot_be_read(
 def test_part_of_a_deleted_dataset(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Features that are computed while their dataset is deleted do not stay."""
+    """Features that are computed during the deletion of their dataset are deleted."""
     view, [message] = _uploaded(world)
     other = world.another()
     extract = tiny.extractor.extract
@@ -167,7 +167,7 @@ def test_part_of_a_deleted_dataset(
 def test_missing_backbone_does_not_stop_the_queue(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the networks' files an upload ends all the same; a training says what is missing."""
+    """Without the files of the networks an upload succeeds; a training reports what is missing."""
     view, [message] = _uploaded(world)
 
     def extract(*args: Any) -> Any:
@@ -183,7 +183,7 @@ def test_missing_backbone_does_not_stop_the_queue(
 
 
 def test_training_uses_what_exists(world: World, tiny: TinyVision) -> None:
-    """Rows that the ingest made are read, not made again, and stand at their pictures' places."""
+    """Rows of the ingest are read, not computed again, and match their images."""
     view, [message] = _uploaded(world)
     first = _collect(world, view, tiny.extractor)
     made = list(tiny.extractor.calls)
@@ -204,7 +204,7 @@ def test_training_uses_what_exists(world: World, tiny: TinyVision) -> None:
 
 
 def test_training_starts_from_the_end(world: World, tiny: TinyVision) -> None:
-    """A training makes the last pictures first, and meets an ingest that works from the front."""
+    """A training starts with the last images, and meets an ingest that starts with the first."""
     view, [message] = _uploaded(world)
     progress: list[tuple[int, int, int]] = []
     digests = list(world.stores.parts.items(message[1].part) or [])
@@ -225,7 +225,7 @@ def test_training_starts_from_the_end(world: World, tiny: TinyVision) -> None:
 
 
 def test_views_are_made_and_kept(world: World, tiny: TinyVision) -> None:
-    """With room for copies every view is there; a later training without it reads none of them."""
+    """With space for copies all views exist; a later training without it reads none of them."""
     view, _ = _uploaded(world)
     features = _collect(world, view, tiny.extractor, copies=1_000)
 
@@ -258,7 +258,7 @@ def test_space_limits_altered_views_only(world: World, tiny: TinyVision) -> None
 
 
 def test_the_requested_number_of_copies_is_made(world: World, tiny: TinyVision) -> None:
-    """Of ten pictures with two copies each, fewer are made where fewer are wanted, of all alike."""
+    """If fewer copies are requested, fewer are made, evenly for all images."""
     view, _ = _uploaded(world)
     counts = []
     for copies in (0, 9, 10, 19, 20):
@@ -312,7 +312,7 @@ def test_rows_made_before_a_stop_are_kept(world: World, tiny: TinyVision) -> Non
 
 
 def test_damaged_object_is_made_again(world: World, tiny: TinyVision) -> None:
-    """Rows whose object is damaged, or is of another width, are made again and are the same."""
+    """Rows of a damaged object, or of another width, are computed again with the same result."""
     view, [message] = _uploaded(world)
     world.deliver(message)
     whole = _collect(world, view, tiny.extractor)
@@ -346,7 +346,7 @@ def test_equal_files_are_computed_once(world: World, tiny: TinyVision) -> None:
 
 
 def test_lost_lease_closes_the_file(world: World, tiny: TinyVision) -> None:
-    """A collection that is stopped gives its disk space back, so that no worker fills its disk."""
+    """A stopped collection frees its disk space, so that no worker fills its disk."""
     view, _ = _uploaded(world)
 
     def check(*_: int) -> None:
@@ -362,7 +362,7 @@ def test_lost_lease_closes_the_file(world: World, tiny: TinyVision) -> None:
 
 
 def test_threads_change_nothing(world: World, tiny: TinyVision) -> None:
-    """Several pictures at a time give the very same objects."""
+    """Several images at a time give the same objects."""
     view, [message] = _uploaded(world)
     world.one_call_at_a_time()
     world.deliver(message)
@@ -383,7 +383,7 @@ def test_threads_change_nothing(world: World, tiny: TinyVision) -> None:
 def test_storage_that_does_not_answer(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part whose pictures cannot be read now is tried again, and stays until then."""
+    """A part whose images cannot be read now is retried, and stays until then."""
     view, [message] = _uploaded(world)
     get = world.stores.pictures.get
 

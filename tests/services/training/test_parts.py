@@ -44,14 +44,14 @@ def _waiting(world: World, view: DatasetView) -> list[str]:
 
 
 def _given_away(world: World, view: DatasetView) -> tuple[Model, list[Message]]:
-    """Ask for a training and run it until it waits; return it and the messages of its parts."""
+    """Run a training until it waits; return it and the messages of its parts."""
     model, message = asked(world, view, ACCURATE)
     world.deliver(message)
     return current(world, model), world.messages()
 
 
 def _work(world: World, messages: list[Message]) -> None:
-    """Put messages back that were taken, and deliver until there are none."""
+    """Put messages back, and deliver until there are none."""
     for message in messages:
         world.send(message)
     world.work()
@@ -60,7 +60,7 @@ def _work(world: World, messages: list[Message]) -> None:
 def test_training_waits_without_a_worker_and_is_the_same(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Parts are embedded by others, each once; the last one wakes it; the bytes are as ever."""
+    """Other workers embed each part once; the last one wakes the training; the bytes are equal."""
     view = world.dataset(ROWS)
 
     model, heads = _given_away(world, view)
@@ -95,7 +95,7 @@ def test_little_work_is_not_split(
 def test_account_has_few_waiting_parts(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each part that is done sends one, and the progress grows with them."""
+    """Each finished part sends the next one, and the progress grows."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     view = world.dataset(ROWS)
     model, waiting = _given_away(world, view)
@@ -134,7 +134,7 @@ def test_chains_are_as_long_as_their_parts(
 def test_part_of_a_worker_that_died_is_done_again(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch, dies: str
 ) -> None:
-    """Wherever in a part each of its workers dies once, the training ends, and its objects too."""
+    """If each worker dies once anywhere in a part, the training still ends without leftovers."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     view = world.dataset(ROWS)
     model, waiting = _given_away(world, view)
@@ -164,7 +164,7 @@ def test_part_of_a_worker_that_died_is_done_again(
 
 
 def test_messages_that_come_twice_do_nothing(world: World, large: TinyEncoder) -> None:
-    """A part that is done is not done again, and sends nothing a second time."""
+    """A finished part is not computed again, and sends nothing again."""
     view = world.dataset(ROWS)
     _, heads = _given_away(world, view)
 
@@ -178,7 +178,7 @@ def test_messages_that_come_twice_do_nothing(world: World, large: TinyEncoder) -
 def test_last_two_parts_that_end_at_once_wake_their_training(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that saw the other waiting does not let a training wait on that was woken meanwhile."""
+    """The last two parts wake their training even if both end at once."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     view = world.dataset(ROWS)
     model, waiting = _given_away(world, view)
@@ -222,7 +222,7 @@ def test_training_computes_lost_parts_itself(world: World, large: TinyEncoder) -
 def test_late_part_helps_a_resumed_training(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A late worker and the training meet in the middle: no text twice, and no end too early."""
+    """A late worker and the training meet in the middle: no text is embedded twice."""
     view = world.dataset(ROWS)
     model, heads = _given_away(world, view)
     world.clock.advance(seconds=PARTS_SECONDS + 1)
@@ -248,7 +248,7 @@ def test_late_part_helps_a_resumed_training(
 
 
 def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncoder) -> None:
-    """No other worker takes it up meanwhile, whatever message it has received."""
+    """A training that waits for parts is not resumed by another message."""
     view = world.dataset(ROWS)
     model, _ = _given_away(world, view)
 
@@ -259,7 +259,7 @@ def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncod
 
 
 def test_part_of_a_finished_run_leaves_nothing(world: World, large: TinyEncoder) -> None:
-    """A worker that was stalled until dataset and training were gone takes back what it wrote."""
+    """A worker that stalled until dataset and training were deleted deletes what it wrote."""
     view = world.dataset(ROWS)
     _, heads = _given_away(world, view)
     make = world.container.embeddings.make_run_part
@@ -302,7 +302,7 @@ def _is_missing(*_: object, **__: object) -> None:
 def test_delegated_features_are_the_same(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pictures, then their other views, are seen by other workers, each once; equal bytes."""
+    """Other workers compute plain and altered views once each, with equal bytes."""
     monkeypatch.setattr(TinyExtractor, "row_seconds", 1.0)
     monkeypatch.setattr(spreading, "SPREAD_SECONDS", 4.0)
     request = TrainRequest(epochs=3, params={"augmentData": True})

@@ -33,7 +33,7 @@ ROWS = some_rows({"book": 5, "cancel": 5})
 
 
 def test_new_training_is_queued(world: World) -> None:
-    """A training begins as QUEUED, at the end of its queue, with what was asked for."""
+    """A training starts as QUEUED, at the end of its queue, with the requested parameters."""
     view = world.dataset(ROWS)
 
     asked = world.train(view, TrainRequest(epochs=7, params={"withFeedback": True}))
@@ -71,7 +71,7 @@ def test_queue_position_counts_paid_ones_first(world: World) -> None:
 
 
 def test_too_few_examples_names_every_short_label(world: World) -> None:
-    """The refusal names each label that is short, its count and the remedy."""
+    """The error has each label with too few examples, its count and the remedy."""
     view = world.dataset(some_rows({"greet": 5, "refund": 3, "cancel-order": 1}))
 
     with pytest.raises(TooFewExamples) as refusal:
@@ -148,7 +148,7 @@ def test_sixth_open_training_is_refused(world: World) -> None:
 
 
 def test_callers_at_the_limit_of_open_trainings(world: World) -> None:
-    """Whatever the callers' order, exactly five of many requests are accepted."""
+    """Of many simultaneous requests exactly five are accepted."""
     view = world.dataset(ROWS)
     world.one_call_at_a_time()
 
@@ -218,7 +218,7 @@ def test_sentiment_has_no_algorithm(world: World) -> None:
 
 
 def test_global_dataset_adds_its_labels(world: World) -> None:
-    """A training with a global dataset learns its labels too; the own dataset keeps its own."""
+    """A training with a global dataset also uses its labels; the own dataset stays unchanged."""
     owner = replace(world.account, account_id=GLOBAL_ACCOUNT_ID)
     shared = world.dataset(some_rows({"weather": 6, "book": 5}, "global"), account=owner)
     other = world.dataset(
@@ -263,7 +263,7 @@ def test_retraining_keeps_the_id(world: World) -> None:
 
 
 def test_model_that_cannot_be_retrained(world: World) -> None:
-    """A busy model, and one whose dataset is gone, are not retrained; no guard is left."""
+    """A busy model, and one whose dataset was deleted, are not retrained; no guard is left."""
     view = world.dataset(ROWS)
     model = world.model(view)
     retrain = world.container.training.retrain
@@ -286,7 +286,7 @@ def test_model_that_cannot_be_retrained(world: World) -> None:
 
 
 def test_model_being_deleted_is_not_retrained(world: World) -> None:
-    """A retraining that meets a DELETE comes too late."""
+    """A retraining after the start of a DELETE is refused."""
     model = world.model(world.dataset(ROWS))
     world.container.deletions.delete_model(world.account, model.model_id)
 
@@ -328,7 +328,7 @@ def test_failed_training_can_be_requested_again(world: World) -> None:
 
 
 def test_profile_that_is_not_installed(world: World, tmp_path: Path) -> None:
-    """409 with the command that installs it; without the wish the training is accepted."""
+    """A missing profile is a 409 with the command to install it; by default it is not needed."""
     view = world.dataset(ROWS)
     world.container.encoders._directory = tmp_path
 
@@ -348,7 +348,7 @@ def test_profile_that_is_not_installed(world: World, tmp_path: Path) -> None:
 
 
 def test_retraining_checks_the_profile(world: World, tmp_path: Path) -> None:
-    """A retraining is refused like a training, and the model predicts on."""
+    """A retraining is refused like a training, and the model still predicts."""
     model = world.model(world.dataset(ROWS))
     world.container.encoders._directory = tmp_path
 

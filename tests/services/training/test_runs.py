@@ -64,7 +64,7 @@ def test_split_ratio_is_used(world: World, ratio: float, train: int) -> None:
 
 
 def test_epochs_limit_the_run(world: World) -> None:
-    """A training runs no more epochs than were asked for."""
+    """A training runs at most the requested epochs."""
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=1))
 
     assert model.epochs == 1
@@ -97,7 +97,7 @@ def test_embeddings_of_the_upload_are_used(world: World) -> None:
 
 
 def test_training_embeds_what_is_missing(world: World) -> None:
-    """A training that comes before the embedding jobs does their work, and leaves them none."""
+    """A training before the embedding jobs does their work, so that nothing is left for them."""
     view, [part] = world.unembedded(ROWS)
     encoder = world.container.encoders.get("bge")
     assert isinstance(encoder, TinyEncoder)
@@ -122,7 +122,7 @@ def test_same_data_gives_the_same_model(world: World) -> None:
 
 
 def test_refused_training_has_failed_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the engine cannot learn from ends the run with its words, and frees the dataset."""
+    """Data that the engine cannot train on fails the run with its text, and frees the dataset."""
     view = world.dataset(ROWS)
     _break(world, monkeypatch, TrainingFailed("All texts are equal. Add others."))
 
@@ -135,7 +135,7 @@ def test_refused_training_has_failed_at_once(world: World, monkeypatch: pytest.M
 
 
 def test_training_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three broken attempts the run has FAILED, with the cause and a remedy."""
+    """After three interrupted attempts the run is FAILED, with the cause and a remedy."""
     view = world.dataset(ROWS)
     _break(world, monkeypatch, MemoryError("no memory"))
     model = world.train(view).model
@@ -153,7 +153,7 @@ def test_training_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_worker_that_dies_three_times(world: World) -> None:
-    """A run whose workers vanish is taken again after each lease, and FAILED in the end."""
+    """A run whose workers die is resumed after each lease, and finally FAILED."""
     view = world.dataset(ROWS)
     model = world.train(view).model
     [message] = world.messages()
@@ -206,7 +206,7 @@ def test_missing_encoder_fails_the_run(world: World, tmp_path: Path) -> None:
 
 
 def test_stalled_owner_writes_nothing(world: World) -> None:
-    """Each write of an owner whose run was taken by another is refused."""
+    """All writes of a worker that lost its run to another are refused."""
     model = world.train(world.dataset(ROWS)).model
     leases = world.stores.model_leases
     first = leases.acquire(model.account_id, model.model_id, 1)
@@ -246,14 +246,14 @@ def _flights_and_meals() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def real_encoders(world: World) -> None:
-    """Take installed encoders in place of the tiny one."""
+    """Use installed encoders instead of the tiny one."""
     folder = Path(world.settings.model_dir)
     assert (folder / "bge" / "encoder.json").is_file(), "run: python -m infra.models install"
     world.container.encoders._encoders.clear()
 
 
 def _labels(world: World, model: Model, texts: Sequence[str]) -> list[str | None]:
-    """First labels of the answers; None where the answer is empty."""
+    """Return the first labels of the answers; None for an empty answer."""
     answers = [world.answer(model.model_id, text) for text in texts]
     return [answer[0].label if answer else None for answer in answers]
 
@@ -264,7 +264,7 @@ ASKED = ("a plane ticket to Lima", "pizza in Oslo", "the derivative of x squared
 @pytest.mark.usefixtures("real_encoders")
 @pytest.mark.parametrize("algorithm", ["intent", "multilingual-intent", "multilingual-intent-ood"])
 def test_out_of_domain_training(world: World, algorithm: str) -> None:
-    """With every algorithm of intents, a training that names the rate may answer with nothing."""
+    """With every intent algorithm, a model trained with a rate may return no label."""
     params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}
     request = TrainRequest(epochs=20, algorithm=algorithm, params=params)
 

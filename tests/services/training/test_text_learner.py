@@ -21,7 +21,7 @@ ROWS = some_rows({"book": 70, "cancel": 70})
 def test_a_long_fit_is_left_to_the_next_function(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A function that spent its time on vectors hands over; the next one makes none and learns."""
+    """A function that used its time for vectors stops; the next one has them and trains."""
     monkeypatch.setattr(run, "expected_seconds", lambda examples, dims, labels: 500.0)
     view, _ = world.unembedded(ROWS)
     model_id = world.train(view).model.model_id
@@ -45,7 +45,7 @@ def test_a_long_fit_is_left_to_the_next_function(
 def test_slow_steps_need_more_time_in_reserve(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a step takes five minutes, a function with five left begins no other."""
+    """If a step takes five minutes, a function with five minutes left starts no other."""
     view, _ = world.unembedded(ROWS)
     model_id = world.train(view).model.model_id
     [training] = world.messages()
@@ -60,7 +60,7 @@ def test_slow_steps_need_more_time_in_reserve(
 
 
 def test_too_many_texts_are_sampled(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A set beyond the memory of a training is drawn from, and the card says so."""
+    """A dataset too large for memory is sampled, and the card says so."""
     monkeypatch.setattr(cost, "LEAST_EXAMPLES", 1)
     monkeypatch.setattr(cost, "MOST_NUMBERS", 16 * 120)
 

@@ -28,7 +28,7 @@ def _add(world: World, view: DatasetView, label: str, salt: int) -> None:
 
 
 def test_two_pictures_are_enough(world: World) -> None:
-    """Two labels that have a picture can be trained, also when others have none."""
+    """Two labels with an image can be trained, even if others have none."""
     view = _album(world, "cat,dog,wolf")
     _add(world, view, "cat", 1)
     with pytest.raises(TooFewExamples) as refusal:
@@ -48,7 +48,7 @@ def test_two_pictures_are_enough(world: World) -> None:
 
 
 def test_one_box_is_enough(world: World) -> None:
-    """A detection dataset is trained from one box on; without any the labels are named."""
+    """A detection dataset needs one box; without any the error lists the labels."""
     with pytest.raises(TooFewExamples, match=r"at least 1 box; dataset \d+ has 0: 'cat' has 0"):
         world.train(_album(world, "cat", "image-detection"))
     view = world.pictures(detection_files(1, ("cat",)), "image-detection")
@@ -75,7 +75,7 @@ def test_one_box_is_enough(world: World) -> None:
     ],
 )
 def test_algorithms(world: World, kind: str, sent: str | None, used: str | None) -> None:
-    """Those of other types are ignored; aliases of old clients are understood."""
+    """Algorithms of other types are ignored; aliases of old clients are accepted."""
     is_detection = kind == "image-detection"
     files = detection_files(1) if is_detection else label_folders({"a": 1, "b": 1})
     view = world.pictures(files, kind)
@@ -89,7 +89,7 @@ def test_algorithms(world: World, kind: str, sent: str | None, used: str | None)
 
 
 def test_global_dataset_of_another_type(world: World) -> None:
-    """A text dataset cannot be added to an image training, nor can one's own."""
+    """A text dataset cannot be added to an image training, nor can a dataset of the account."""
     view = world.pictures(label_folders({"a": 1, "b": 1}))
 
     for global_id in (view.dataset.dataset_id, 1):

@@ -22,7 +22,7 @@ ROWS = some_rows({"book": 10, "cancel": 10})
 
 @pytest.fixture
 def world(aws_in_memory: None, settings: Settings, clock: MovableClock, tmp_path: Path) -> World:
-    """A service that takes the accurate profile where it can, with no encoder on the disk."""
+    """A service with the accurate profile by default, and no encoder installed."""
     chosen = replace(settings, text_profile=ACCURATE, model_dir=str(tmp_path))
     empty_aws(chosen)
     return World(chosen, clock)
@@ -34,7 +34,7 @@ def _add(world: World, *names: str) -> None:
 
 
 def _engine(world: World, model: Model) -> dict[str, object]:
-    """What the card says of a model's engine: profile, and short names of its encoders."""
+    """Return profile and encoders of the engine in a model's card."""
     assert (model.status, model.failure) == (SUCCEEDED, "")
     engine = world.container.models.card(model.account_id, model.model_id)["engine"]
     names = [encoder["name"].removeprefix("tiny ") for encoder in engine["encoders"]]
@@ -43,12 +43,12 @@ def _engine(world: World, model: Model) -> dict[str, object]:
 
 
 def _predict(world: World, model: Model) -> str:
-    """Ask a model."""
+    """Predict with a model."""
     return world.answer(model.model_id, "book please number 3")[0].label
 
 
 def test_best_installed_encoders_are_taken(world: World) -> None:
-    """Without a wish a training takes the fast profile, and the accurate one once it is there."""
+    """Without a request a training uses the fast profile, or the accurate one once installed."""
     view = world.dataset(ROWS)
 
     before = world.model(view)
@@ -64,7 +64,7 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
 def test_a_large_encoder_is_used_if_a_sample_shows_a_gain(
     world: World, monkeypatch: pytest.MonkeyPatch, worth: float, profile: str
 ) -> None:
-    """Of enough texts a sample decides, its vectors are kept, and the card says why."""
+    """With enough texts a sample decides; its vectors are stored, and the card has the reason."""
     _add(world, "mpnet")
     monkeypatch.setattr(benefit, "WORTH", worth)
     view = world.dataset(some_rows({"book": 110, "cancel": 110}))
@@ -83,7 +83,7 @@ def test_a_large_encoder_is_used_if_a_sample_shows_a_gain(
 
 
 def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
-    """Too few texts to compare, a wish, and an encoder that is not there."""
+    """The card has the reason: too few texts, a request, or a missing encoder."""
     view = world.dataset(ROWS)
 
     def reason(request: TrainRequest | None = None) -> str:
@@ -108,7 +108,7 @@ def test_fast_profile_is_forced(world: World) -> None:
 
 
 def test_accurate_profile_is_forced(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`trainParams.profile` accurate holds for data that is too much otherwise."""
+    """`trainParams.profile` accurate applies even to data for which it is not worthwhile."""
     _add(world, "mpnet")
     monkeypatch.setattr(profiles, "BUDGET_SECONDS", 0.001)
     view = world.dataset(ROWS)
@@ -151,7 +151,7 @@ def test_model_without_its_encoder_answers_nothing(world: World) -> None:
 
 
 def test_settings_keep_trainings_fast(world: World) -> None:
-    """PRESAGE_TEXT_PROFILE fast makes that the choice of trainings that name none."""
+    """PRESAGE_TEXT_PROFILE fast is the profile of trainings that request none."""
     _add(world, "mpnet")
     view = world.dataset(ROWS)
     other = world.another(replace(world.settings, text_profile="fast"))

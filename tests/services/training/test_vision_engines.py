@@ -35,7 +35,7 @@ LOOKS = {"image": 8, "image-multi-label": 8, "image-detection": 2}
 
 @pytest.mark.parametrize("kind", list(FILES))
 def test_training_of_each_type(world: World, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """Disturbed again and again a real training gives the very same model, bit for bit."""
+    """A training that is interrupted again and again gives the same model, bit for bit."""
     for name in ("lite2", "nanodet"):
         folder = Path(world.settings.model_dir) / name
         assert (folder / "model.onnx").is_file(), "run: python -m infra.models install"

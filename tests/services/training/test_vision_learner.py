@@ -52,7 +52,7 @@ def test_finished_training(world: World, album: DatasetView) -> None:
 def test_options_reach_the_engine(
     world: World, tiny: TinyVision, album: DatasetView, request_: TrainRequest, expected: Any
 ) -> None:
-    """Epochs, learning rate, ratio and augmentation are what was asked for, or the defaults."""
+    """Epochs, learning rate, ratio and augmentation are the requested ones or the defaults."""
     world.model(album, request_)
 
     [training] = tiny.opened
@@ -79,7 +79,7 @@ def test_options_reach_the_engine(
 def test_few_pictures_with_boxes_are_altered_unless_the_caller_chose(
     world: World, tiny: TinyVision, request_: TrainRequest, expected: bool
 ) -> None:
-    """Only whole pictures, and only where neither epochs nor the wish is named."""
+    """Few images are augmented only if neither epochs nor augmentation are requested."""
     world.model(world.pictures(detection_files(5), "image-detection"), request_)
 
     [training] = tiny.opened
@@ -88,7 +88,7 @@ def test_few_pictures_with_boxes_are_altered_unless_the_caller_chose(
 
 
 def test_detection_learns_boxes_of_pictures(world: World, tiny: TinyVision) -> None:
-    """A detection training learns pictures with their boxes; its sizes count pictures."""
+    """A detection training uses images with boxes; its sizes count images."""
     view = world.pictures(detection_files(5), "image-detection")
 
     model = world.model(view, TrainRequest(epochs=1, algorithm="retail-execution"))
@@ -133,7 +133,7 @@ def test_epochs_are_seen_while_it_runs(
 def test_retraining_that_fails_keeps_the_model(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While a retraining waits, runs or has FAILED, the last version stays what predicts."""
+    """While a retraining waits, runs or has FAILED, the last version predicts."""
     model = world.model(album, REQUEST)
     world.container.training.retrain(world.account, model, TrainRequest(epochs=4))
     [message] = world.messages()
@@ -159,7 +159,7 @@ def test_retraining_that_fails_keeps_the_model(
 def test_storage_that_does_not_answer(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A training whose pictures cannot be read three times has FAILED with the documented text."""
+    """A training whose images cannot be read in three attempts is FAILED with a fixed text."""
     model, message = asked(world, album)
 
     def get(*_: Any) -> Any:
@@ -178,7 +178,7 @@ def test_storage_that_does_not_answer(
 
 
 def test_pictures_that_are_gone(world: World, album: DatasetView) -> None:
-    """Pictures that cannot be read are left out; without any the training says what to do."""
+    """Unreadable images are omitted; without any readable one the error has a remedy."""
     first, *rest = world.objects(f"datasets/{album.dataset.dataset_id}/images/")
     world.stores.artifacts.delete(first)
     model = world.model(album, REQUEST)
@@ -210,7 +210,7 @@ def test_missing_backbone_fails_the_run(
 
 
 def test_engine_that_refuses(world: World, tiny: TinyVision, album: DatasetView) -> None:
-    """What the engine cannot learn from ends the run with its words, and frees the dataset."""
+    """Data that the engine cannot train on fails the run with its text, and frees the dataset."""
     for key in world.objects(f"datasets/{album.dataset.dataset_id}/images/")[1:]:
         world.stores.artifacts.delete(key)
 

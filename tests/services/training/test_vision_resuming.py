@@ -24,7 +24,7 @@ from tests.tiny_vision import STEPS, TinyTraining, TinyVision
 def test_training_out_of_time_after_every_step(
     world: World, tiny: TinyVision, album: DatasetView, augment: bool, epochs: int
 ) -> None:
-    """However often its function runs out of time, a training ends with the very same model."""
+    """A training that runs out of time any number of times ends with the same model."""
     request = TrainRequest(epochs=epochs, params={"augmentData": augment})
     undisturbed = world.model(album, request)
     for key in world.objects("datasets/"):
@@ -78,7 +78,7 @@ def test_files_added_meanwhile_are_not_used(
 
 
 def _stopped_run(world: World, album: DatasetView) -> tuple[Any, Message]:
-    """Bring a training to its fifth step."""
+    """Run a training up to its fifth step."""
     model, message = asked(world, album)
     left = itertools.chain(itertools.repeat(900.0, 8), itertools.repeat(30.0))
     world.deliver(message, lambda: next(left))
@@ -94,7 +94,7 @@ def test_state_that_cannot_be_used(
     monkeypatch: pytest.MonkeyPatch,
     damage: str,
 ) -> None:
-    """A damaged state, or one of another version, is not gone on from: the run starts over."""
+    """A damaged checkpoint, or one of another version, is not used: the run starts again."""
     undisturbed = world.model(album, REQUEST)
     model, message = _stopped_run(world, album)
     assert tiny.opened[-1].epochs_done > 0
@@ -123,12 +123,12 @@ def test_state_that_cannot_be_used(
 
 
 def _refusing(*_: Any) -> Any:
-    """Read no state."""
+    """Load no checkpoint."""
     raise ValueError("of another version")
 
 
 def test_run_continues_from_its_state(world: World, tiny: TinyVision, album: DatasetView) -> None:
-    """A state that is whole is gone on from."""
+    """A run continues from an intact checkpoint."""
     _, message = _stopped_run(world, album)
 
     world.deliver(message)
@@ -137,7 +137,7 @@ def test_run_continues_from_its_state(world: World, tiny: TinyVision, album: Dat
 
 
 def _kill_at(monkeypatch: pytest.MonkeyPatch, place: int) -> Iterator[int]:
-    """Let the step of this number end the worker as a kill does, once."""
+    """Kill the worker at the step of this number, once."""
     number = itertools.count()
     pending = [place]
 
@@ -159,7 +159,7 @@ def test_killed_worker_costs_an_epoch_at_most(
     monkeypatch: pytest.MonkeyPatch,
     place: int,
 ) -> None:
-    """A worker that dies anywhere is followed by one that repeats no finished epoch."""
+    """After the death of a worker the next one repeats no finished epoch."""
     monkeypatch.setattr(vision_learner, "SAVE_EPOCH_SECONDS", 0.0)
     model, message = asked(world, album)
     _kill_at(monkeypatch, place)
@@ -179,7 +179,7 @@ def test_killed_worker_costs_an_epoch_at_most(
 def test_saving_inside_an_epoch(
     world: World, tiny: TinyVision, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Epochs that take long are saved between their steps, too."""
+    """Long epochs are also saved between their steps."""
     monkeypatch.setattr(vision_learner, "SAVE_SECONDS", 0.0)
     _, message = asked(world, album)
     _kill_at(monkeypatch, 5)
@@ -197,7 +197,7 @@ def test_saving_inside_an_epoch(
 def test_quick_epochs_are_not_saved_each(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A training of a moment writes no state at all."""
+    """A short training writes no checkpoint."""
     saved: list[Any] = []
     monkeypatch.setattr(world.stores.checkpoints, "put", lambda *given: saved.append(given))
 
@@ -209,7 +209,7 @@ def test_quick_epochs_are_not_saved_each(
 def test_two_workers_on_one_training(
     world: World, tiny: TinyVision, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker stalled inside its steps publishes nothing after another has done the run."""
+    """A worker that stalls between steps publishes nothing after another has finished the run."""
     model, message = asked(world, album)
     other = world.another()
     pending = [True]
@@ -270,7 +270,7 @@ def test_message_that_comes_twice(world: World, tiny: TinyVision, album: Dataset
 
 
 def test_deleted_model_leaves_nothing(world: World, album: DatasetView) -> None:
-    """With a model go its versions, curves and states, also those of a run that was given up."""
+    """Versions, curves and checkpoints are deleted with a model, even those of failed runs."""
     model, message = _stopped_run(world, album)
     assert world.objects(f"models/{model.model_id}/checkpoints/") != []
     assert world.objects(f"models/{model.model_id}/curves/") != []

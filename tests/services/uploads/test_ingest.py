@@ -41,7 +41,7 @@ def test_duplicates_are_exact(world: World) -> None:
 
 
 def test_receipt_names_the_first_rejections(world: World) -> None:
-    """Every row is kept, a duplicate or rejected; the first hundred rejections are named."""
+    """Every row is accepted, a duplicate or rejected; the first hundred rejections are listed."""
     rows = [*ROWS, *[("one cell",)] * 150, ROWS[0], ROWS[1]]
 
     view = world.dataset(rows)
@@ -66,7 +66,7 @@ def test_labels_that_cutting_would_merge(world: World) -> None:
 
 
 def test_one_label_above_the_limit_is_refused(world: World) -> None:
-    """With 1,001 labels nothing is kept, and the message names both numbers."""
+    """With 1,001 labels nothing is stored, and the message has both numbers."""
     view = world.dataset([(f"text {number}", f"label {number}") for number in range(1_001)])
 
     assert view.dataset.status == "FAILED"
@@ -76,7 +76,7 @@ def test_one_label_above_the_limit_is_refused(world: World) -> None:
 
 
 def test_put_over_the_label_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels of before count towards the limit of a PUT, which then changes nothing."""
+    """Existing labels count towards the limit of a PUT, which then changes nothing."""
     monkeypatch.setattr(growth, "MAX_LABELS", 10)
     view = world.dataset([(f"text {number}", f"label {number}") for number in range(10)])
 
@@ -100,7 +100,7 @@ def test_sentiments_are_stored_in_lower_case(world: World) -> None:
 
 
 def test_words_and_bytes_are_added_up(world: World) -> None:
-    """Kept texts count, duplicates do not; bytes are those of UTF-8."""
+    """Accepted texts count, duplicates do not; bytes are those of UTF-8."""
     view = world.dataset([("one two", "a"), ("żółw", "b"), ("one two", "a")])
 
     assert view.dataset.words_upload == 3
@@ -108,7 +108,7 @@ def test_words_and_bytes_are_added_up(world: World) -> None:
 
 
 def test_file_is_read_again_after_failures(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An attempt that breaks halfway is repeated with the same ids, and nothing stands twice."""
+    """An interrupted attempt is repeated with the same ids, and nothing is stored twice."""
     put = world.stores.examples.put_chunk
     broken = [1]
 
@@ -133,7 +133,7 @@ def test_file_is_read_again_after_failures(world: World, monkeypatch: pytest.Mon
 
 
 def test_upload_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three attempts the upload has FAILED, with the cause in dataset and receipt."""
+    """After three attempts the upload is FAILED, with the cause in dataset and receipt."""
 
     def refuse(*args: object) -> None:
         """Break always."""
@@ -159,7 +159,7 @@ def test_upload_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On its last attempt a commit is written but not confirmed: the data is there to stay."""
+    """If the commit of the last attempt is written but not confirmed, the data stays."""
     view = world.upload(ROWS)
     [message] = world.messages()
     commit = world.stores.dataset_leases.commit_upload
@@ -183,7 +183,7 @@ def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.Monkey
 
 
 def test_lost_raw_file_fails_the_upload(world: World) -> None:
-    """When the storage has lost the file, the upload says so instead of being tried for ever."""
+    """If the storage has lost the file, the upload fails instead of being retried forever."""
     view = world.upload(ROWS)
     world.stores.artifacts.delete_prefix("datasets/")
 

@@ -55,7 +55,7 @@ def stored(world: World, view: Any) -> set[str]:
 
 
 def receipt(world: World, view: Any) -> Any:
-    """Read the newest receipt, which must add up."""
+    """Return the newest receipt, whose counts must add up."""
     found = world.container.receipts.list(view, 0, 25).items[0]
     assert found.seen == found.kept + found.duplicates + found.rejected
     return found
@@ -71,7 +71,7 @@ def put(world: World, view: Any, files: Any) -> Any:
 
 
 def test_folders_are_labels(world: World) -> None:
-    """Each picture becomes an example of its folder's label and is stored as it came."""
+    """Each image becomes an example of its folder's label and is stored unchanged."""
     view = world.pictures(PETS)
 
     assert (view.dataset.status_message, view.dataset.available) == ("SUCCEEDED", True)
@@ -86,7 +86,7 @@ def test_folders_are_labels(world: World) -> None:
 
 
 def test_pictures_are_served_as_what_they_are(world: World) -> None:
-    """The stored type is that of the bytes, whatever the name says."""
+    """The stored content type is that of the bytes, not of the name."""
     png, jpeg = draw(), draw(kind="JPEG")
     view = world.pictures({"a/1.jpg": png, "b/2.png": jpeg})
 
@@ -150,7 +150,7 @@ def test_put_adds_a_label_to_a_picture(world: World) -> None:
 
 
 def test_put_keeps_ids_and_counts_duplicates(world: World) -> None:
-    """A PUT keeps the old labels, adds new ones behind them, and leaves equal pictures out."""
+    """A PUT keeps the old labels, appends new ones, and omits equal images."""
     view = world.pictures(PETS)
     old = [label.label_id for label in view.labels]
 
@@ -196,7 +196,7 @@ def feedback(world: World, view: Any, files: Any) -> Any:
 
 
 def test_feedback_in_bulk(world: World) -> None:
-    """Boxes become feedback; an unknown label and a used name cost their rows only."""
+    """Boxes become feedback; an unknown label and a used name reject only their rows."""
     view = world.pictures(detection_files(2), "image-detection")
     scene, used = draw(size=(96, 96), salt=50), draw(size=(96, 96), salt=51)
     rows = [
@@ -252,7 +252,7 @@ def test_file_that_is_not_an_archive(world: World) -> None:
 
 
 def test_receipt_of_failed_feedback_names_every_reason(world: World) -> None:
-    """Bulk feedback that brings nothing counts its boxes, and says why of each."""
+    """Bulk feedback without a usable box counts its boxes, each with a reason."""
     view = world.pictures(detection_files(2), "image-detection")
     rows = [("new.png", [a_box("moon", 1, 1, 9, 9), a_box("sun", 1, 1, 9, 9)])]
     files = {"new.png": draw(size=(96, 96), salt=50), "annotations.csv": annotations(rows)}
@@ -264,7 +264,7 @@ def test_receipt_of_failed_feedback_names_every_reason(world: World) -> None:
 
 
 def test_failed_put_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a refused archive had stored is removed; the old pictures stay."""
+    """Images of a refused archive are deleted; existing images stay."""
     view = world.pictures(PETS)
     before = world.objects()
     monkeypatch.setattr(growth, "MAX_LABELS", 3)
@@ -288,7 +288,7 @@ def test_archive_is_dropped_once_it_is_read(world: World) -> None:
 
 
 def test_attempt_that_broke_is_repeated(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A picture that could not be stored is stored by the next attempt; the others are not."""
+    """The next attempt stores only the images that were not stored."""
     put_picture, calls = PictureStore.put, Counter()
     lost = digest(PETS["dog/dog-1.png"])
 
@@ -315,7 +315,7 @@ def test_attempt_that_broke_is_repeated(world: World, monkeypatch: pytest.Monkey
 def test_upload_out_of_attempts_leaves_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After three attempts the upload has FAILED with the cause, and its pictures are gone."""
+    """After three attempts the upload is FAILED with the cause, and its images are deleted."""
 
     def refuse(*args: object) -> None:
         """Break always."""
@@ -336,7 +336,7 @@ def test_upload_out_of_attempts_leaves_nothing(
 def test_dataset_deleted_while_it_is_read(
     world: World, monkeypatch: pytest.MonkeyPatch, max_labels: int
 ) -> None:
-    """A worker that was overtaken by the deletion leaves nothing behind, refused or not."""
+    """A worker that ends after the deletion of its dataset leaves nothing."""
     monkeypatch.setattr(growth, "MAX_LABELS", max_labels)
     view = world.upload_pictures(PETS)
     [message] = world.messages()
@@ -392,7 +392,7 @@ def test_synchronous_upload_that_runs_out_of_time(
 
 
 def test_synchronous_upload_is_finished_with_the_call(world: World) -> None:
-    """Within its time the answer shows the labels."""
+    """If there is enough time, the answer has the labels."""
     view = world.container.uploads.create_sync(
         world.account, "vision", an_archive(PETS), UploadFields("pets"), 25
     )

@@ -39,7 +39,7 @@ PETS = label_folders({"cat": 2, "dog": 2})
 
 @contextmanager
 def served(files: dict[str, bytes], seconds: float = 0.0, at_once: int = 0) -> Iterator[int]:
-    """Serve files on loopback; the body comes that much after its headers, but for the first."""
+    """Serve files on loopback, with a delay between headers and body after the first request."""
     pauses = chain(repeat(0.0, at_once), repeat(seconds))
 
     class Handler(BaseHTTPRequestHandler):
@@ -93,7 +93,7 @@ def create(world: World, source: UploadSource, fields: UploadFields | None = Non
     ],
 )
 def test_types(world: World, sent: str | None, kind: str) -> None:
-    """The three types are taken as sent, and image is the default."""
+    """The three types are accepted, and image is the default."""
     view = create(world, an_archive(PETS), UploadFields("pets", sent))
 
     assert (view.dataset.type, view.dataset.language) == (kind, "N/A")
@@ -101,7 +101,7 @@ def test_types(world: World, sent: str | None, kind: str) -> None:
 
 
 def test_type_of_the_other_family(world: World) -> None:
-    """A type of texts is refused, naming those of pictures."""
+    """A type of texts is refused, and the error lists the types of images."""
     with pytest.raises(InvalidParameter, match="image, image-detection, image-multi-label"):
         create(world, an_archive(PETS), UploadFields("pets", "text-intent"))
 
@@ -112,7 +112,7 @@ def test_type_of_the_other_family(world: World) -> None:
     ("file_name", "name"), [("my pets.zip", "my pets"), ("n" * 120 + ".zip", "n" * 100)]
 )
 def test_name_from_the_archive(world: World, file_name: str, name: str) -> None:
-    """Without a name the dataset is called like its file, without extension, at most 100 long."""
+    """Without a name the dataset has that of its file, without extension, cut to 100 characters."""
     view = create(world, an_archive(PETS, file_name), UploadFields())
 
     assert view.dataset.name == name
@@ -129,7 +129,7 @@ def test_name_from_the_archive(world: World, file_name: str, name: str) -> None:
 def test_what_is_refused_in_the_call(
     world: World, content: bytes, error: type[ServiceError], words: str
 ) -> None:
-    """Another kind of file and one over 50 MB leave nothing; so they do for a PUT."""
+    """Other files, and files over 50 MB, store nothing, also with PUT."""
     with pytest.raises(error, match=words):
         create(world, UploadSource(content=content))
     assert world.rows(DatasetRow) == []
@@ -174,7 +174,7 @@ def test_address_without_an_archive(world: World, path: str, words: str) -> None
 
 
 def test_size_of_an_address_counts(world: World) -> None:
-    """The bytes that an address announces must have room in the account."""
+    """The announced size of a URL must fit into the storage of the account."""
     archive = make_zip(PETS)
     with served({"/a.zip": archive}) as port:
         world = allowing(world, port, max_stored_bytes=len(archive) - 1)
@@ -183,7 +183,7 @@ def test_size_of_an_address_counts(world: World) -> None:
 
 
 def test_unpacked_size_must_have_room(world: World) -> None:
-    """A small archive that unpacks to more than the account may store is FAILED, not kept."""
+    """A small archive that unpacks to more than the account may store is FAILED."""
     padding = bytes(100_000)
     files = {f"cat/{n}.jpg": draw(salt=n, kind="JPEG") + padding for n in range(4)}
     world = world.another(replace(world.settings, max_stored_bytes=300_000))
@@ -210,7 +210,7 @@ def test_slow_address_of_a_synchronous_upload(world: World) -> None:
 
 
 def test_put_in_states_that_take_no_file(world: World) -> None:
-    """Each state that takes no file has its own refusal, and nothing is written."""
+    """Each state that accepts no file has its own error, and nothing is written."""
     uploads, source = world.container.uploads, an_archive(PETS)
     uploading = world.upload_pictures(PETS)
     with pytest.raises(DatasetNotYetAvailable, match="try again once the dataset is ready"):
@@ -232,7 +232,7 @@ def test_put_in_states_that_take_no_file(world: World) -> None:
 
 
 def test_feedback_is_queued_like_a_put(world: World) -> None:
-    """The answer is the dataset, UPLOADING, with its labels of before."""
+    """The answer is the UPLOADING dataset with its former labels."""
     view = world.pictures(detection_files(1), "image-detection")
     more = an_archive(detection_files(1, salt=5))
 
@@ -248,7 +248,7 @@ def test_feedback_is_queued_like_a_put(world: World) -> None:
 
 @pytest.mark.parametrize("kind", ["image", "image-multi-label", "text-intent"])
 def test_feedback_of_another_model(world: World, kind: str) -> None:
-    """Only detection models take feedback in bulk."""
+    """Only detection models accept bulk feedback."""
     view = world.pictures(detection_files(1), "image-detection")
 
     with pytest.raises(InvalidParameter, match=f"'modelId'.* of type {kind}; .*image-detection"):
@@ -258,7 +258,7 @@ def test_feedback_of_another_model(world: World, kind: str) -> None:
 
 
 def test_feedback_of_a_deleted_dataset(world: World) -> None:
-    """While the dataset is being deleted it is a 409; when it is gone, a 400."""
+    """During the deletion of the dataset feedback is a 409, and afterwards a 400."""
     view = world.pictures(detection_files(1), "image-detection")
     model, more = a_model(view), an_archive(detection_files(1, salt=5))
     world.container.deletions.delete_dataset(world.account, VISION, view.dataset.dataset_id)
@@ -271,7 +271,7 @@ def test_feedback_of_a_deleted_dataset(world: World) -> None:
 
 
 def test_feedback_that_is_not_an_archive(world: World) -> None:
-    """The kind of the file comes before the state of the dataset."""
+    """The type of the file is checked before the state of the dataset."""
     view = world.upload_pictures(detection_files(1), "image-detection")
 
     with pytest.raises(UnsupportedType):
@@ -281,7 +281,7 @@ def test_feedback_that_is_not_an_archive(world: World) -> None:
 
 
 def test_deletion_frees_the_worker_that_downloads(world: World) -> None:
-    """A server that keeps a worker waiting keeps it no longer than the dataset is there."""
+    """A slow server does not keep a worker waiting after the deletion of the dataset."""
     files = {"/pets.zip": make_zip(PETS)}
     with served(files, seconds=60, at_once=1) as port:
         world = allowing(world, port, lease_seconds=1.0)

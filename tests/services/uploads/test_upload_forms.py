@@ -21,7 +21,7 @@ ROWS = some_rows({"book": 6, "cancel": 5})
 
 
 def sent(world: World, content: bytes, name: str | None = "mine.csv") -> str:
-    """Issue a form, put a file by it, and return its path."""
+    """Issue a form, upload a file with it, and return its path."""
     form = world.container.upload_forms.issue(world.account, name)
     world.stores.clients.s3.put_object(
         Bucket=world.settings.bucket, Key=form.fields["key"], Body=content
@@ -30,14 +30,14 @@ def sent(world: World, content: bytes, name: str | None = "mine.csv") -> str:
 
 
 def upload(world: World, path: str, family: str = LANGUAGE) -> DatasetView:
-    """Make a data set of an uploaded file."""
+    """Create a dataset from an uploaded file."""
     kind = "text-intent" if family == LANGUAGE else "image"
     source = UploadSource(path=path)
     return world.container.uploads.create(world.account, family, source, UploadFields(None, kind))
 
 
 def test_a_file_becomes_a_dataset_once(world: World) -> None:
-    """The data set bears the file's name; the file leaves its place and cannot be used again."""
+    """The dataset has the name of the file; the file is deleted and cannot be used again."""
     path = sent(world, a_csv(ROWS))
 
     view = upload(world, path)
@@ -61,7 +61,7 @@ def test_a_file_of_the_wrong_kind_is_not_used_up(world: World) -> None:
 
 
 def test_a_file_over_the_limit_of_texts_is_refused(world: World) -> None:
-    """The form takes 2 GB, a text data set 25 MB."""
+    """A form accepts 2 GB, a text dataset 25 MB."""
     path = sent(world, b"a" * (25 * 1024**2 + 1))
 
     with pytest.raises(TooLarge, match="26214401 bytes; at most 26214400"):
@@ -71,7 +71,7 @@ def test_a_file_over_the_limit_of_texts_is_refused(world: World) -> None:
 def test_a_failed_acceptance_releases_the_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the data set's row cannot be written, the same path works at the next try."""
+    """If the row of the dataset cannot be written, the same path can be used again."""
     path = sent(world, a_csv(ROWS))
 
     def refuse(*_: object) -> None:
@@ -88,7 +88,7 @@ def test_a_failed_acceptance_releases_the_file(
 
 
 def test_a_file_that_is_replaced_after_its_acceptance(world: World) -> None:
-    """What was accepted is what is read, or nothing is: the upload fails and says why."""
+    """A file that was replaced after its acceptance is not read, and the upload fails."""
     path = sent(world, a_csv(ROWS))
     view = upload(world, path)
     [key] = world.objects("incoming/")
@@ -126,7 +126,7 @@ def test_a_repeated_attempt_reads_the_copied_file(
 def test_a_claim_whose_reply_was_lost_is_undone(
     world: World, monkeypatch: pytest.MonkeyPatch, adds: bool
 ) -> None:
-    """When it is not known whether the file was taken, the same path works at the next try."""
+    """If the outcome of the claim is unknown, the same path can be used again."""
     view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
     store, source = world.stores.uploaded_files, UploadSource(path=path)
     claim = store.claim
@@ -150,7 +150,7 @@ def test_a_claim_whose_reply_was_lost_is_undone(
 
 
 def test_a_file_is_added_to_a_dataset(world: World) -> None:
-    """PUT takes an uploaded file too."""
+    """PUT also accepts an uploaded file."""
     view = world.dataset(ROWS)
     path = sent(world, a_csv([("one more", "book")]))
 
@@ -161,7 +161,7 @@ def test_a_file_is_added_to_a_dataset(world: World) -> None:
 
 
 def test_a_sample_is_read_once_by_its_owner(world: World) -> None:
-    """A prediction takes the path as its location; its limit holds for it."""
+    """A prediction accepts the path as its location, with its own limit."""
     files = world.stores.sample_files
     mine = Sample(location=sent(world, b"a picture"), account_id=world.account.account_id)
     other = Sample(location=mine.location, account_id="9")

@@ -32,7 +32,7 @@ def _left(world: World) -> list[str]:
 
 
 def test_each_part_sends_the_next_until_all_are_done(world: World, waiting: list[Message]) -> None:
-    """Never more than two wait, and nine are done in the end, each by one message."""
+    """At most two parts wait, and all nine are done, each with one message."""
     assert [queue for queue, _ in waiting] == [EMBED, EMBED]
     assert len(_left(world)) == 9
     done = 0
@@ -49,7 +49,7 @@ def test_each_part_sends_the_next_until_all_are_done(world: World, waiting: list
 def test_a_death_before_the_next_message_is_recovered(
     world: World, waiting: list[Message], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message comes again: its part is done, and the one after it is sent."""
+    """A repeated message of a finished part sends the next one."""
     message, other = waiting
     with monkeypatch.context() as patch:
         patch.setattr(world.stores.queues, "send", _die)
@@ -79,7 +79,7 @@ def test_message_that_comes_twice_begins_no_second_row(
 def test_parts_of_a_dataset_that_is_deleted_end(
     world: World, view: DatasetView, waiting: list[Message]
 ) -> None:
-    """Nothing more is sent for it."""
+    """No more parts of a deleted dataset are sent."""
     world.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
     world.messages()
 

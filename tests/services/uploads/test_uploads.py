@@ -54,7 +54,7 @@ def test_synchronous_upload_is_finished_with_the_call(world: World) -> None:
 
 
 def test_synchronous_upload_of_a_bad_file(world: World) -> None:
-    """A file that cannot be used is a dataset that FAILED, and says why."""
+    """An unusable file gives a FAILED dataset with the cause."""
     view = world.container.uploads.create_sync(
         world.account, LANGUAGE, a_source([("only one cell",)]), FIELDS, 25
     )
@@ -74,7 +74,7 @@ def test_synchronous_upload_of_a_bad_file(world: World) -> None:
     ],
 )
 def test_name_from_the_file(world: World, file_name: str, name: str) -> None:
-    """Without a name the dataset is called like its file, without extension, at most 100 long."""
+    """Without a name the dataset has that of its file, without extension, cut to 100 characters."""
     source = UploadSource(content=b"a,b\n", file_name=file_name)
 
     view = world.container.uploads.create(
@@ -109,7 +109,7 @@ def test_bad_fields_leave_nothing(
     ("size", "error"), [(0, InvalidUpload), (MAX_TEXT_FILE_BYTES + 1, TooLarge)]
 )
 def test_file_size_limits(world: World, size: int, error: type[Exception]) -> None:
-    """An empty file and one over 25 MB are refused before anything is kept."""
+    """An empty file and one over 25 MB are refused before anything is stored."""
     with pytest.raises(error):
         world.container.uploads.create(
             world.account, LANGUAGE, UploadSource(content=b"x" * size), FIELDS
@@ -133,7 +133,7 @@ def test_twenty_first_open_upload_is_refused(world: World) -> None:
 
 
 def test_stored_bytes_limit(world: World) -> None:
-    """A file that would bring an account over its bytes is refused, with the numbers."""
+    """A file that would exceed the storage of the account is refused, with the numbers."""
     world = world.another(replace(world.settings, max_stored_bytes=400))
     world.dataset(some_rows({"a": 5, "b": 5}))
     stored = world.rows(DatasetRow)[0].size_bytes
@@ -168,7 +168,7 @@ def test_put_adds_to_old_and_new_labels(world: World) -> None:
 
 
 def test_receipt_of_a_failed_upload_counts_what_was_read(world: World) -> None:
-    """A file of which no row can be used names the first 100 reasons, and all are counted."""
+    """The receipt of a file without a usable row has the first 100 reasons, and counts all."""
     view = world.container.uploads.create_sync(
         world.account, LANGUAGE, a_source([("only one cell",)] * 150), FIELDS, 25
     )
@@ -180,7 +180,7 @@ def test_receipt_of_a_failed_upload_counts_what_was_read(world: World) -> None:
 
 
 def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that could have been kept count as rejected, since nothing was added."""
+    """Valid rows of a failed file count as rejected, since nothing was added."""
     monkeypatch.setattr(growth, "MAX_LABELS", 2)
     view = world.dataset(ROWS)
     world.clock.advance(seconds=1)
@@ -196,7 +196,7 @@ def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.Monke
 
 
 def test_receipt_of_a_broken_file_counts_the_rows_before_the_fault(world: World) -> None:
-    """A file that breaks off in the middle was read until there."""
+    """The receipt of a truncated file counts the rows before the end."""
     whole = b'{"text": "a", "label": "x"}\n{"text": "", "label": "x"}\n'
     source = UploadSource(content=whole + b'{"text": "b", "la', file_name="a.json")
     view = world.container.uploads.create_sync(world.account, LANGUAGE, source, FIELDS, 25)
@@ -207,7 +207,7 @@ def test_receipt_of_a_broken_file_counts_the_rows_before_the_fault(world: World)
 
 
 def test_put_that_fails_keeps_the_old_data(world: World) -> None:
-    """After a bad PUT the dataset says FAILED and stays usable as it was."""
+    """After a failed PUT the dataset is FAILED, and its data stays usable."""
     view = world.dataset(ROWS)
     world.container.uploads.add(world.account, view, a_source([("one cell",)]))
     world.work()
@@ -224,7 +224,7 @@ def test_put_that_fails_keeps_the_old_data(world: World) -> None:
 
 
 def test_put_in_states_that_take_no_file(world: World) -> None:
-    """Each state that takes no file has its own refusal, and nothing is written."""
+    """Each state that accepts no file has its own error, and nothing is written."""
     uploads, source = world.container.uploads, a_source(ROWS)
     uploading = world.upload(ROWS)
     with pytest.raises(DatasetNotYetAvailable, match="try again once the dataset is ready"):
@@ -248,7 +248,7 @@ def test_put_in_states_that_take_no_file(world: World) -> None:
 
 
 def test_put_that_lost_the_race(world: World) -> None:
-    """Of two PUTs at one moment one is accepted, and the other leaves no file."""
+    """Of two simultaneous PUTs one is accepted, and the other leaves no file."""
     view = world.dataset(ROWS)
     world.container.uploads.add(world.account, view, a_source([("first", "book")]))
 
@@ -263,7 +263,7 @@ def test_put_that_lost_the_race(world: World) -> None:
 def test_upload_whose_row_could_not_be_written(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call that was refused with a 503 leaves no row and no file, whatever had been written."""
+    """A call that fails with a 503 leaves no row and no file."""
     create = world.stores.datasets.create
 
     def create_and_fail(*args: object) -> None:
@@ -316,7 +316,7 @@ def test_label_of_before_is_found_in_both_spellings(world: World) -> None:
 def test_synchronous_upload_that_a_worker_owns_already(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that came for another upload takes it first: the call waits until it is read."""
+    """If a worker already reads the upload, the call waits until it is read."""
     world.one_call_at_a_time()
     world.upload(ROWS)
     [message] = world.messages()

@@ -26,7 +26,7 @@ def _validate(world: World, path: str) -> Validation:
 
 
 def test_archive_at_a_path_is_validated_and_stays(world: World) -> None:
-    """Nothing is kept, queued or used up: the upload that follows takes the same path."""
+    """Nothing is stored, queued or used up: a following upload can use the same path."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     before = world.objects()
 
@@ -43,7 +43,7 @@ def test_archive_at_a_path_is_validated_and_stays(world: World) -> None:
 
 
 def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After 25 seconds the answer says how far it came, and the path may be used again."""
+    """After 25 seconds the error says how far it came, and the path can be used again."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     check_picture = picture_scan.MemberPictures.check
 
