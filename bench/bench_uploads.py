@@ -67,7 +67,7 @@ def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Pa
 
 
 def bench_export(report: Report, stack: LocalStack, client: Client, dataset: str) -> None:
-    """Have the pictures written as an archive again."""
+    """Write the images as an archive again."""
     with watched(stack) as memory:
         started = time.perf_counter()
         made = client.json("POST", f"{dataset}/exports", {"format": "zip"}).ok

@@ -158,7 +158,7 @@ def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
 
 
 def truth(form: str, person: Person) -> dict[str, str]:
-    """Say what the fields of the template hold."""
+    """Return what the fields of the template hold."""
     if form == "TD1":
         return {
             "uscis_number": person.number,

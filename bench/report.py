@@ -21,7 +21,7 @@ class Bar:
     """Whether the value has to stay at or below the limit instead of reaching it."""
 
     def holds(self, value: float) -> bool:
-        """Say whether a value keeps the bar."""
+        """Return whether a value meets the bar."""
         return value <= self.limit if self.is_ceiling else value >= self.limit
 
 
@@ -98,7 +98,7 @@ class Report:
 
 
 def say(text: str) -> None:
-    """Tell what the benchmark is doing."""
+    """Print what the benchmark is doing."""
     print(f"     .. {text}", flush=True)
 
 

@@ -139,7 +139,7 @@ def a_model(dataset_type: str, algorithm: str) -> Model:
 def vision_data(
     source: PictureSet, pictures: TrainingPictures, dataset_type: str, backbones: BackbonePool
 ) -> VisionData:
-    """Bring pictures and their features together."""
+    """Combine images and their features."""
     extractor = extractor_for(dataset_type, None, backbones)
     digests = [picture.digest for picture in pictures.pictures]
     features = CachedFeatures(extractor, source, digests)

@@ -159,7 +159,7 @@ def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) 
 
 
 def _is_current(plan: Plan) -> bool:
-    """Tell, and say, whether the finished package is of the tree as it is now."""
+    """Report and return whether the finished package is of the tree as it is now."""
     is_current = sources.is_current(plan.folder, plan.fingerprint(), plan.folder / ZIP)
     if is_current:
         _say(f"package: {plan.folder} is of this tree")

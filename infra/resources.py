@@ -184,7 +184,7 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
 
 
 def _allow_origins(s3: Any, settings: Settings) -> None:
-    """Let the console and pages of the allowed origins send forms and show pictures."""
+    """Allow the console and pages of the allowed origins to send forms and show images."""
     rules = {"CORSRules": [cors_rule([*OWN_PAGES, *settings.allow_origins])]}
     s3.put_bucket_cors(Bucket=settings.bucket, CORSConfiguration=rules)
 
@@ -199,7 +199,7 @@ def cors_rule(origins: Any) -> dict[str, Any]:
 
 
 def _notify(clients: Clients, settings: Settings) -> None:
-    """Have the bucket tell the queue which files have arrived by a form."""
+    """Make the bucket notify the queue of files that arrived by a form."""
     name = queue_name(settings, INCOMING)
     url = clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]
     asked = clients.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])

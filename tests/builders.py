@@ -157,7 +157,7 @@ class World:
         return other
 
     def one_call_at_a_time(self) -> None:
-        """Let callers on several threads share the emulated AWS, which keeps no order itself."""
+        """Allow callers on several threads to share the emulated AWS, which has no locks."""
         from tests.quick_aws import answer_directly, keep_clients, make_requests
 
         lock, answer = Lock(), answering()
@@ -214,7 +214,7 @@ class World:
         return self.get(view)
 
     def read_files(self) -> list[Message]:
-        """Let the workers read what was uploaded; return the messages that this sends."""
+        """Run the workers on what was uploaded; return the messages that this sends."""
         for message in self.messages():
             if message[0] == INGEST:
                 self.deliver(message)

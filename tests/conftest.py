@@ -99,7 +99,7 @@ def close_models() -> None:
             pytest.skip("needs model files")
 
     def guarded_stat(path: Any, **options: Any) -> os.stat_result:
-        """Tell of a file, unless it is a model's."""
+        """Read the facts of a file, unless it is a model's."""
         skip_models(path)
         return stat(path, **options)
 
@@ -205,7 +205,7 @@ def closed_network() -> Iterator[None]:
         return look_up(host, *args, **kwargs)
 
     def is_ip(sock: socket.socket) -> bool:
-        """Tell sockets of the internet from those of the file system."""
+        """Return whether a socket is one of the internet."""
         return sock.family in (socket.AF_INET, socket.AF_INET6)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -48,7 +48,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
     sign = RequestSigner.handler
 
     def name_caller(self: Any, operation_name: Any = None, request: Any = None, **more: Any) -> Any:
-        """Say who calls; beyond that moto reads only signatures of objects."""
+        """Name the caller; beyond that moto reads only signatures of objects."""
         if not (request.url.startswith(_UNREAD) and self._credentials):
             return sign(self, operation_name, request, **more)
         scope = f"{self._credentials.access_key}/20261121/{self._region_name}"

@@ -45,7 +45,7 @@ class TinyExtractor:
         self.calls: list[tuple[bytes, int]] = []
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Say how many views there are."""
+        """Return how many views there are."""
         return self.most_views if augment else 1
 
     def extract(self, picture: Any, digest: bytes, view: int) -> np.ndarray:

@@ -125,7 +125,7 @@ def table(found: Sequence[ReportRow]) -> list[str]:
 def notes(
     month: Month, times: tuple[datetime, datetime | None, datetime], tally: Tally
 ) -> list[str]:
-    """Say what the comparison cannot know.
+    """List what the comparison cannot know.
 
     Args:
         month: the month.

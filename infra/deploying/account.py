@@ -155,7 +155,7 @@ def explained(target: Target) -> Iterator[None]:
 
 
 def _reason(refusal: ClientError) -> str:
-    """Say what a refused call means."""
+    """Describe what a refused call means."""
     details = refusal.response.get("Error", {})
     code, text = str(details.get("Code", "")), str(details.get("Message", ""))
     if code in _BAD_KEYS:

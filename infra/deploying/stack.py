@@ -270,7 +270,7 @@ class Stack:
         ]
 
     def _watch(self, minutes: int) -> dict[str, Any]:
-        """Have an update taken back when callers get errors after it."""
+        """Return the settings that roll back an update after which callers get errors."""
         alarm = (
             f"arn:aws:cloudwatch:{self._target.region_name}:{self._target.account_id}"
             f":alarm:{self._target.stack}-server-errors"

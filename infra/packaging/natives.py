@@ -36,7 +36,7 @@ _TAG = re.compile(r"^Tag: (\S+)$", re.MULTILINE)
 
 
 def is_binary(path: Path) -> bool:
-    """Say whether a file begins like an executable or shared library of Linux."""
+    """Return whether a file begins like an executable or shared library of Linux."""
     with path.open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 

@@ -150,7 +150,7 @@ def render(report: Mapping[str, Any]) -> str:
 
 
 def _byte_code_line(byte_code: Mapping[str, Any] | None) -> str:
-    """Say whether there is byte code."""
+    """Describe whether the package has byte code."""
     if byte_code is None:
         return "NONE: cold starts take seconds longer"
     refused = f", {len(byte_code['refused'])} left as sources" if byte_code["refused"] else ""
@@ -158,7 +158,7 @@ def _byte_code_line(byte_code: Mapping[str, Any] | None) -> str:
 
 
 def _strip_line(stripped: Mapping[str, Any] | None) -> str:
-    """Say whether compiled files were stripped."""
+    """Describe whether compiled files were stripped."""
     if stripped is None:
         return "no: this machine has no strip for that processor"
     saved = _mb(stripped["saved_bytes"])

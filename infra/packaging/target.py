@@ -122,12 +122,12 @@ def own_runtime(version: tuple[int, ...] = sys.version_info[:2]) -> Runtime:
 
 
 def remedy() -> str:
-    """Say how another Python is chosen; the same holds for `make deploy`."""
+    """Describe how another Python is chosen; the same holds for `make deploy`."""
     return "Name another Python: make package PYTHON=/path/to/python3.13"
 
 
 def runtime_warnings(runtime: Runtime, today: date) -> list[str]:
-    """Say what speaks against a runtime, a line for each reason."""
+    """List what speaks against a runtime, a line for each reason."""
     found = []
     months = (runtime.deprecated.year - today.year) * 12 + runtime.deprecated.month - today.month
     if months - (runtime.deprecated.day < today.day) < SUPPORT_MONTHS:
@@ -138,7 +138,7 @@ def runtime_warnings(runtime: Runtime, today: date) -> list[str]:
 
 
 def no_wheels(runtime: Runtime) -> str:
-    """Say why a package for a runtime does not run on Lambda."""
+    """Describe why a package for a runtime does not run on Lambda."""
     has, needed = (".".join(map(str, v)) for v in (runtime.glibc, WHEELS_GLIBC))
     return (
         f"AWS Lambda runs {runtime.name} on the C library {has}, and packages that ship need "

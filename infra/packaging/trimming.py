@@ -50,7 +50,7 @@ _DESCRIPTIONS = "botocore/data/"
 
 
 def is_unwanted(path: str) -> bool:
-    """Say whether a file is dropped.
+    """Return whether a file is dropped.
 
     Args:
         path: below the vendor folder, with slashes.

@@ -105,7 +105,7 @@ def gateway_responses() -> Part:
 
 
 def permissions() -> Part:
-    """Let the gateway call the functions of routes.
+    """Allow the gateway to call the functions of routes.
 
     Any API of the account, in the stage of ours: one that named ours would come after it.
     """
@@ -128,7 +128,7 @@ _CALLED = {function.name: function for function in FUNCTIONS if function.name in
 
 
 def _paths() -> dict[str, Part]:
-    """Say which function answers each method of each path.
+    """Return which function answers each method of each path.
 
     OPTIONS goes to that of the records, which knows the path's methods and who may call.
     """

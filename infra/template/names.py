@@ -24,7 +24,7 @@ _HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
 def sub(text: str) -> Part:
-    """Let CloudFormation fill in a text."""
+    """Return a text that CloudFormation fills in."""
     return {"Fn::Sub": text}
 
 

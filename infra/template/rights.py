@@ -259,7 +259,7 @@ def roles() -> Part:
 
 
 def trust(service: str) -> Part:
-    """Let a service of AWS take a role."""
+    """Allow a service of AWS to assume a role."""
     statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
     return {"Version": _VERSION, "Statement": [statement]}
 

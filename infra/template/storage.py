@@ -90,7 +90,7 @@ def _table(table: TableResource) -> Part:
 
 
 def _incoming_policy() -> Part:
-    """Let the bucket, of this account, send to its queue."""
+    """Allow the bucket, of this account, to send to its queue."""
     arn = attribute(queue_id(INCOMING))
     document = resources.incoming_policy(arn, bucket_arn())
     document["Statement"][0]["Condition"]["StringEquals"] = {
@@ -176,7 +176,7 @@ def _lifecycle() -> list[Part]:
 
 
 def _cors(origins: Any) -> Part:
-    """Let pages of some origins send presigned forms and show pictures."""
+    """Allow pages of some origins to send presigned forms and show images."""
     return {**resources.cors_rule(origins), "MaxAge": MAX_AGE_SECONDS}
 
 

@@ -53,7 +53,7 @@ def health(live: Live):
 
 
 def ask(live, content, name="page.png", **fields):
-    """Have a document read; an answer that takes longer than the gateway waits is an error."""
+    """Read a document; an answer that takes longer than the gateway waits is an error."""
     sent = {"modelId": "OCRModel", **fields}
     scalars = [(key, value.encode(), None) for key, value in sent.items()]
     for _ in range(3):

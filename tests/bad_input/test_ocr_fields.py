@@ -25,7 +25,7 @@ def ready(live):
 
 
 def ask(live, **fields):
-    """Have a picture read."""
+    """Read an image."""
     return live.owner.json("POST", OCR, {"modelId": "OCRModel", **fields})
 
 

@@ -16,7 +16,7 @@ OCR = f"{VISION}/ocr"
 
 
 def read(client: StageClient, content: bytes, model: str = "OCRModel", **fields: str) -> Any:
-    """Have a document read; return what was found."""
+    """Read a document and return what was found."""
     file = {"sampleContent": ("page", content)}
     return client.multipart("POST", OCR, {"modelId": model, **fields}, file).ok["probabilities"]
 

@@ -45,7 +45,7 @@ def find_python(version: str) -> Path:
 
 
 def runs(python: str, version: str) -> bool:
-    """Say whether a command runs a Python of a version."""
+    """Return whether a command runs a Python of a version."""
     try:
         said = subprocess.run([python, "-I", "-c", _ASK], capture_output=True, text=True)
     except OSError:

@@ -44,7 +44,7 @@ class Scenario:
         self.account = world.account
 
     def prepare(self) -> None:
-        """Bring about the state that the request begins with."""
+        """Make the state that the request begins with."""
 
     def ask(self) -> Any:
         """Send the request."""
@@ -405,7 +405,7 @@ def _strike(scenario: Scenario, answers: list[Any]) -> None:
 
 
 def _check(scenario: Scenario, answers: list[Any], note: str) -> None:
-    """Bring the work to its end, as the caller and the sweep do, and check the end state."""
+    """Finish the work as the caller and the sweep do, and check the end state."""
     try:
         scenario.world.settle()
         if not answers:

@@ -146,7 +146,7 @@ def _named(path: str) -> tuple[str, str]:
 
 
 def _is_picture(path: str) -> bool:
-    """Tell pictures from other files."""
+    """Distinguish images from other files."""
     return path.endswith((".png", ".jpg"))
 
 

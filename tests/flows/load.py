@@ -170,7 +170,7 @@ def rows(stack: LocalStack, table: str) -> list[dict[str, Any]]:
 
 
 def complaints(client: Client, stack: LocalStack) -> list[str]:
-    """Tell everything in a settled stack that contradicts itself."""
+    """List everything in a settled stack that contradicts itself."""
     datasets = client.items(f"{LANGUAGE}/datasets")
     wrong = [problem for dataset in datasets for problem in _torn(client, dataset)]
     wrong += [
@@ -225,7 +225,7 @@ def _dead_jobs(stack: LocalStack) -> list[str]:
 
 
 def losses(client: Client, journal: Journal, home: int) -> list[str]:
-    """Tell what was answered and is not so in a settled stack."""
+    """List what was answered and is not so in a settled stack."""
     datasets = {int(dataset["id"]) for dataset in client.items(f"{LANGUAGE}/datasets")}
     uploads = set(journal.uploads) - journal.asked_deletions
     listed = client.items(f"{LANGUAGE}/datasets/{home}/examples", source="all")

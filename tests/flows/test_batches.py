@@ -64,7 +64,7 @@ def named(line: bytes) -> bytes:
 def compare_files(
     client: Client, call: str, files: Mapping[str, bytes], seconds: float = 240, **fields: Any
 ) -> dict[str, Any]:
-    """Have files answered as a batch and one by one, compare to the byte, return the record."""
+    """Predict files as a batch and one by one, compare to the byte, return the record."""
     archive = make_zip(files)
     record, lines = answered(client, VISION, "files.zip", archive, seconds=seconds, **fields)
     assert len(lines) == len(files)

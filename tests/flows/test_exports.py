@@ -10,7 +10,7 @@ from tests.flows.client import LANGUAGE, VISION, opened
 
 
 def fetched(client, dataset, **fields):
-    """Have an export written and fetch it; return its file name and content."""
+    """Make an export and fetch it; return its file name and content."""
     made = client.json("POST", f"{dataset}/exports", fields).ok
     path = f"{dataset}/exports/{made['id']}"
     record = client.wait(path, lambda found: found["status"] in ("SUCCEEDED", "FAILED"), 60)[-1]

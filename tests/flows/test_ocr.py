@@ -47,7 +47,7 @@ def client(world) -> Client:
 
 
 def ask(client, content, **fields):
-    """Have a document read."""
+    """Read a document."""
     sent = {"modelId": "OCRModel", **fields}
     return client.multipart("POST", OCR, sent, {"sampleContent": ("page", content)})
 
@@ -275,7 +275,7 @@ def test_end_of_the_time_names_the_page(tmp_path):
 
 
 def read_in_time(client, content):
-    """Have a document read, again where other work left not even the time to open it."""
+    """Read a document, again where other work left not even the time to open it."""
     for _ in range(10):
         answer = ask(client, content)
         if "not opened in the time" not in answer.body.decode():

@@ -201,7 +201,7 @@ def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.Monk
     times = ((target.stack, 900), (target.stack, 45), (target.data_stack, 25), ("another", 1))
 
     def entries() -> list[dict[str, Any]]:
-        """Say when stacks were deleted, by the clock of the moment that asks."""
+        """Return when stacks were deleted, by the clock of the moment that asks."""
         now = datetime.now(UTC)
         return [{"StackName": name, "DeletionTime": now - timedelta(0, s)} for name, s in times]
 

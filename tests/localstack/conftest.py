@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say at the end what a green run does not mean."""
+    """Print at the end what a green run does not prove."""
     for name in sorted(set(config.stash[_NOT_PROVED])):
         terminalreporter.write_line(f"Not proved by LocalStack: {name}")
 

@@ -32,7 +32,7 @@ def tables(dynamodb: Any, settings: Settings) -> dict[str, Any]:
 
 
 def wanted_tables(settings: Settings) -> dict[str, Any]:
-    """Say the same of the description."""
+    """Describe the same facts of the tables that the project declares."""
     return {
         table.name.removeprefix(settings.name): {
             "keys": [(key["AttributeName"], key["KeyType"]) for key in table.keys],

@@ -163,19 +163,19 @@ class Deployed:
         return [message.body for message in taken]
 
     def work(self, seconds: float = 900) -> None:
-        """Bring the functions their messages until there are none."""
+        """Deliver the functions' messages until there are none."""
         while sum(self.work_once(short, seconds) for short in self.queues):
             pass
 
     def work_once(self, short: str, seconds: float = 900) -> int:
-        """Bring a function the messages of its queue; return how many there were."""
+        """Deliver the messages of a function's queue; return how many there were."""
         bodies = self.take(short)
         for body in bodies:
             self.deliver(short, body, seconds)
         return len(bodies)
 
     def deliver(self, short: str, body: str, seconds: float = 900) -> None:
-        """Bring a function one message."""
+        """Deliver one message to a function."""
         name = self.queues[short]
         self.container(name)
         event = {"Records": [{"body": body, "receiptHandle": "h"}]}
@@ -225,7 +225,7 @@ class Deployed:
             s3.delete_object(Bucket=bucket, Key=entry["Key"])
 
     def name_example(self, model_id: str) -> None:
-        """Have a model's card name an example, as a report of likely label errors does."""
+        """Make a model's card name an example, as a report of likely label errors does."""
         page = self.outside.s3.list_objects_v2(
             Bucket=self.settings.bucket, Prefix=f"models/{model_id}/"
         )
@@ -323,5 +323,5 @@ def _plain(schema: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def context(seconds: float) -> SimpleNamespace:
-    """Tell how much time a function has left."""
+    """Make a context that says how much time a function has left."""
     return SimpleNamespace(get_remaining_time_in_millis=lambda: round(seconds * 1000))

@@ -399,7 +399,7 @@ def crossed(free: Caller, paid: Caller) -> None:
 
 
 def lose_newest(caller: Caller) -> None:
-    """Let the newest dataset be gone, whichever family it is of."""
+    """Delete the newest dataset, whichever family it is of."""
     newest = max(int(found) for found in caller.deployed.dataset_ids())
     for family in ("language", "vision"):
         caller.deployed.lose(DatasetRow, f"{caller.account.account_id}#{family}", newest)
@@ -487,7 +487,7 @@ def edit_dataset(caller: Caller, family: str, dataset_id: int) -> None:
 
 
 def exported(caller: Caller, dataset: str, kind: str) -> None:
-    """Have a dataset written as a file, and look where it can be fetched."""
+    """Export a dataset as a file, and read where it can be fetched."""
     made = caller.json("POST", f"{dataset}/exports", format=kind)
     caller.deployed.work()
     assert "url" in caller.get(f"{dataset}/exports/{made['id']}")

@@ -72,7 +72,7 @@ class Album:
         return list(self.shapes["labelSummary"]["labels"])
 
     def path_values(self, path: str) -> Values:
-        """Say how to get a real value of each variable of a path that is read or added to."""
+        """Return how to get a real value of each variable of a path that is read or added to."""
         is_added_to = path.endswith(("/upload", "{dataset_id}/examples"))
         dataset = self.spare if is_added_to else self.shapes
         return {
@@ -82,7 +82,7 @@ class Album:
         }
 
     def body_values(self, path: str) -> Values:
-        """Say how to get a real value of the fields that must name something, or be a file."""
+        """Return how to get a real value of the fields that must name something, or be a file."""
         return {
             "modelId": lambda: self._model(path),
             "datasetId": lambda: self.shapes["id"],

@@ -203,7 +203,7 @@ def _hook_url(live: Live) -> str:
 
 
 def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], object]]:
-    """Say how to get a real value of each variable of a path."""
+    """Return how to get a real value of each variable of a path."""
     family = "vision" if "/vision/" in path else "language"
     if "{webhook_id}" in path and method != "DELETE":
         return {"webhook_id": lambda: world.webhook_id}
@@ -237,7 +237,7 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
 
 
 def body_values(world: World, path: str) -> dict[str, Callable[[], object]]:
-    """Say how to get a real value of the fields that must name something."""
+    """Return how to get a real value of the fields that must name something."""
     pick = world.pick
     if "/vision/" in path:
         return world.album.body_values(path)

@@ -26,7 +26,7 @@ KEYS = {"issued": ["Issued"], "address": ["address"], "phone": ["Passport number
 
 
 def read(live: Any, content: bytes, **fields: str) -> Any:
-    """Have a document read."""
+    """Read a document."""
     scalars = {"modelId": "OCRModel", **fields}
     parts = [(name, value.encode(), None) for name, value in scalars.items()]
     return live.owner.form("POST", OCR, *parts, ("sampleContent", content, "page.png"))

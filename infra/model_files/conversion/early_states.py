@@ -83,7 +83,7 @@ def _add_mean(cut: Graph, number: int) -> str:
 
 
 def _keep_outside(constant: onnx.TensorProto, content: bytes) -> None:
-    """Let a large constant point to its place in the encoder's file instead of holding it."""
+    """Make a large constant refer to its place in the encoder's file instead of holding it."""
     data = constant.raw_data
     if len(data) < _LARGE:
         return

@@ -173,7 +173,7 @@ class History:
             models.delete_model(actor, trained[0])
 
     def _report(self, error: Exception) -> str:
-        """Tell what a person needs to see it again."""
+        """Describe how to repeat the run."""
         last = "\n".join("\n    ".join(calls) for calls in self._journal)
         return (
             f"PRESAGE_HISTORY_SEED={self.seed} PRESAGE_HISTORY_OPERATIONS={self.operations}, "

@@ -110,7 +110,7 @@ def delete_failed(actor: Actor) -> None:
 
 
 def export(actor: Actor, dataset: Dataset) -> None:
-    """Have a dataset written as a file, compare what it holds, and upload it as a new dataset."""
+    """Export a dataset as a file, compare what it holds, and upload it as a new dataset."""
     wait_dataset(actor, dataset)
     kind, source = actor.random.choice(("csv", "jsonl")), actor.random.choice(("all", *SOURCES))
     sources = SOURCES if source == "all" else (source,)

@@ -117,7 +117,7 @@ def retrain_request(model: TrainedModel, sources: tuple[str, ...]) -> Request:
 
 
 def retrain_statuses(actor: Actor, model: TrainedModel, sources: tuple[str, ...]) -> set[int]:
-    """Tell which statuses a retraining may have."""
+    """Return the statuses that a retraining may have."""
     dataset = model.dataset
     lost = [(400, dataset.is_gone)] if dataset.deletion_id else []
     ways = training_obstacles(actor, dataset, sources)

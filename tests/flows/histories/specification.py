@@ -310,7 +310,7 @@ class TrainedModel:
         self.past.append(self.window(self.dataset))
 
     def window(self, dataset: Dataset) -> Window:
-        """Tell what the run may find while the dataset grows to this."""
+        """Return what the run may find while the dataset grows to this."""
         most = sum(label.count(self.sources) for label in dataset.labels)
         return Window(self.least, most, [one.name for one in dataset.labels], self.is_enough)
 

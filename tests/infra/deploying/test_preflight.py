@@ -85,7 +85,7 @@ class Account:
         self._missing = [missing] if missing else []
 
     def get_caller_identity(self) -> dict[str, str]:
-        """Say who calls."""
+        """Name the caller."""
         return {"Arn": self._arn, "Account": ACCOUNT}
 
     def get_role(self, RoleName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 names it
