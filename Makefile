@@ -20,7 +20,7 @@ SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast test-busy audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ fast-models: $(INSTALLED) # the same without the large encoders of the accurate 
 
 run: $(INSTALLED) ## start the service with a demo; Ctrl-C stops it (ARGS="--no-demo" skips the demo)
 	@$(BIN)/python -m infra.local $(ARGS)
+
+aws-env: $(INSTALLED) ## print commands that set the address and keys of the emulated AWS, to be evaluated
+	@$(BIN)/python -m infra.local.variables
 
 format: $(INSTALLED) ## format the code
 	@$(BIN)/ruff check --fix --quiet .
@@ -112,8 +115,8 @@ chromium:
 	@command -v $(CHROMIUM) >/dev/null || { \
 	  echo "There is no $(CHROMIUM). Install it: apt-get install chromium, or name one: make test-browser CHROMIUM=/path" >&2; exit 3; }
 
-test-browser: chromium fast-models build/browser/.installed ## test the API docs page in Chromium ([CHROMIUM=/path/to/a/browser])
-	@$(IN_BROWSER) tests/browser/test_docs.py --timeout 600 $(ARGS)
+test-browser: chromium fast-models build/browser/.installed ## test the API docs page and pages of other origins in Chromium ([CHROMIUM=/path/to/a/browser])
+	@$(IN_BROWSER) tests/browser/test_docs.py tests/browser/test_other_origins.py --timeout 600 $(ARGS)
 
 test-console: chromium fast-models build/browser/.installed ## test the console in Chromium ([CHROMIUM=/path/to/a/browser])
 	@$(IN_BROWSER) tests/browser/console --timeout 600 $(ARGS)

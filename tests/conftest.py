@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.aws_keys import KEYS
+
 if TYPE_CHECKING:
     from chalicelib.config import Settings
     from chalicelib.stores.aws.clients import Clients
@@ -33,8 +35,7 @@ gc.set_threshold(20_000, 10, 10)
 for _name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN", "AWS_CONFIG_FILE"):
     os.environ.pop(_name, None)
 os.environ.update(
-    AWS_ACCESS_KEY_ID="testing",
-    AWS_SECRET_ACCESS_KEY="testing",
+    KEYS,
     AWS_DEFAULT_REGION="us-east-1",
     AWS_EC2_METADATA_DISABLED="true",
     # The same encoders on every machine, whether the accurate ones are installed or not.
@@ -232,7 +233,9 @@ def aws_in_memory(request: pytest.FixtureRequest) -> Iterator[None]:
 
     assert not request.config.getoption("fast"), "Declare this fixture as an argument."
     item_calls.install()
-    with mock_aws(), pytest.MonkeyPatch.context() as patch:
+    # With the keys of this process, because stacks of the same process check them.
+    keeps_keys: Any = {"core": {"mock_credentials": False}}
+    with mock_aws(config=keeps_keys), pytest.MonkeyPatch.context() as patch:
         patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
         patch.setattr("chalicelib.stores.aws.clients.Session", cache(Session))
         quick_aws.install(patch)

@@ -20,7 +20,8 @@ from typing import Any
 
 from chalicelib.config import Settings
 from infra.local.environment import ROOT
-from infra.local.state import State
+from infra.local.state import AWS_KEY_NAMES, State
+from tests.aws_keys import KEYS
 
 READY = "Presage is ready on "
 WORKERS = ("ingest", "train")
@@ -50,7 +51,7 @@ class LocalStack:
         self._folder = Path(tempfile.mkdtemp(prefix="presage-stack-"))
         self._ready_seconds = ready_seconds
         self._state = State(self._folder / "state")
-        aws = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+        aws = ("AWS_ENDPOINT_URL", *AWS_KEY_NAMES)
         self._given = {
             **{name: value for name, value in os.environ.items() if name not in aws},
             "PRESAGE_APP": app,
@@ -86,6 +87,11 @@ class LocalStack:
         Raises:
             RuntimeError: it ended or was not ready in time; the text holds its log.
         """
+        if not os.environ.get(ENDPOINT):
+            self._state.prepare()
+            # All stacks have the keys of this process, so that stores made here reach each of them.
+            self._state.write_aws_keys(KEYS)
+            os.environ.update(KEYS)
         with (self._folder / "stack.log").open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "infra.local", *self._arguments, *more_arguments],

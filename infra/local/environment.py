@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from chalicelib.config import Settings
-from infra.local.options import AWS, Options
-from infra.local.state import State
+from infra.local.options import AWS, MOTO, Options
+from infra.local.state import AWS_KEY_NAMES, State
 
 # Folder of the project; a relative model folder is below it.
 ROOT = Path(__file__).parents[2]
-# Access key and secret of emulators, which only listen on the loopback address.
+# Access key and secret of other emulators, which accept any.
 DUMMY_KEY = "test"
 # Variables that other commands need to reach the running stack.
 SHARED = (
@@ -26,11 +26,6 @@ SHARED = (
     "PRESAGE_BUCKET",
     "PRESAGE_MODEL_DIR",
 )
-_EMULATED = {
-    "AWS_ACCESS_KEY_ID": DUMMY_KEY,
-    "AWS_SECRET_ACCESS_KEY": DUMMY_KEY,
-    "AWS_EC2_METADATA_DISABLED": "true",
-}
 _DEFAULTS = {
     "PRESAGE_LEASE_SECONDS": "10",
     "PRESAGE_SYNC_SECONDS": "0",
@@ -53,7 +48,7 @@ def process_environment(
     Args:
         caller: the environment of the command.
         options: the stack's options.
-        state: holds the signing key.
+        state: holds the keys.
         endpoint_url: of the emulated AWS; None for real AWS.
     """
     environment = {**_DEFAULTS, **caller}
@@ -69,4 +64,18 @@ def process_environment(
         return environment
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
         environment.pop(name, None)
-    return {**environment, **_EMULATED, "AWS_ENDPOINT_URL": str(endpoint_url)}
+    return {
+        **environment,
+        **_aws_keys(caller, options, state),
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_ENDPOINT_URL": str(endpoint_url),
+    }
+
+
+def _aws_keys(caller: Mapping[str, str], options: Options, state: State) -> dict[str, str]:
+    """Return the key pair of the emulated AWS."""
+    if options.backend == MOTO:
+        return state.aws_keys()
+    # Another endpoint may check keys, as that of another local stack does.
+    given = {name: caller.get(name, "") for name in AWS_KEY_NAMES}
+    return given if all(given.values()) else dict.fromkeys(AWS_KEY_NAMES, DUMMY_KEY)

@@ -32,7 +32,7 @@ from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
 from infra.backups.restoring import restore
 from infra.local import process
-from infra.local.aws.write_pause import HEADER, PATH
+from infra.local.aws.write_pause import CONTROL_HEADER, HEADER, PATH, control_secret
 from infra.local.saving import SavingState
 
 # Number of dumps that the interval has time for: the one that misses a change, the one that has it,
@@ -203,8 +203,11 @@ class SnapshotSaver:
 
     def _control(self, method: str, token: str = "") -> dict[str, Any]:
         """Call the control path of the emulated AWS."""
+        secret = control_secret(os.environ["AWS_SECRET_ACCESS_KEY"])
         request = urllib.request.Request(  # noqa: S310 - the stack's own address
-            f"{self._settings.endpoint_url}{PATH}", method=method, headers={HEADER: token}
+            f"{self._settings.endpoint_url}{PATH}",
+            method=method,
+            headers={HEADER: token, CONTROL_HEADER: secret},
         )
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above

@@ -1,13 +1,15 @@
-"""The state folder of the local stack: signing key, data, logs, and how to reach the stack.
+"""The state folder of the local stack: keys, data, logs, and how to reach the stack.
 
 Other commands find the running stack by this folder.
 """
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,11 @@ from infra.atomic_files import drafted, remove_drafts, sync, write_atomically
 
 STACK_FILE = "stack.json"
 SECRET_FILE = "token.secret"  # noqa: S105 - the name of a file
+# In the format of AWS's tools, so that AWS_SHARED_CREDENTIALS_FILE can name it.
+AWS_KEYS_FILE = "aws.credentials"
+AWS_KEY_NAMES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SHORTEST_SECRET = 32
+_KEY_ID_BYTES, _SECRET_BYTES = 10, 20
 # Bytes that a start needs to describe the stack and for a first save.
 _NEEDED_BYTES = 1 << 20
 
@@ -88,6 +94,39 @@ class State:
             return ""
         return found if len(found) >= _SHORTEST_SECRET and found.isprintable() else ""
 
+    def aws_keys(self) -> dict[str, str]:
+        """Return the key pair of the emulated AWS by variable; create it if it is missing.
+
+        Raises:
+            OSError: a new pair cannot be written.
+        """
+        # Stored, so that presigned URLs stay valid after a restart.
+        found = self._read_aws_keys()
+        if not found:
+            found = _new_aws_keys()
+            self.write_aws_keys(found)
+        return found
+
+    def write_aws_keys(self, keys: Mapping[str, str]) -> None:
+        """Write the key pair of the emulated AWS, by variable.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        lines = "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
+        write_atomically(self.folder / AWS_KEYS_FILE, f"[default]\n{lines}".encode("ascii"))
+
+    def _read_aws_keys(self) -> dict[str, str]:
+        """Read the key pair; empty if it is missing or incomplete."""
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read_string((self.folder / AWS_KEYS_FILE).read_text("ascii"))
+            found = {name: parser.get("default", name) for name in AWS_KEY_NAMES}
+        except (FileNotFoundError, UnicodeDecodeError, configparser.Error):
+            return {}
+        lengths = [len(value) for value in found.values()]
+        return found if lengths == [_KEY_ID_BYTES * 2, _SECRET_BYTES * 2] else {}
+
     def write_stack(self, description: dict[str, Any]) -> None:
         """Write the description of the running stack; readers never see half a file.
 
@@ -119,6 +158,12 @@ class State:
         if found is None:
             return None
         return {**found["environment"], "PRESAGE_TOKEN_SECRET": self.token_secret()}
+
+
+def _new_aws_keys() -> dict[str, str]:
+    """Return a random access key by variable; id and secret are as long as those of AWS."""
+    made = secrets.token_hex(_KEY_ID_BYTES).upper(), secrets.token_hex(_SECRET_BYTES)
+    return dict(zip(AWS_KEY_NAMES, made, strict=True))
 
 
 def _is_stack(pid: int) -> bool:

@@ -38,11 +38,11 @@ def say(text: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
 
 
-def run_aws(listener: socket.socket, region: str, saving: SavingState) -> None:
+def run_aws(aws: socket.socket, front_port: int, settings: Settings, saving: SavingState) -> None:
     """Run the emulated AWS."""
     from infra.local.aws import server  # loads moto, which no other process needs
 
-    server.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region, saving.unsaved)
+    server.run(aws, front_port, settings, saving.unsaved)
 
 
 def provision(settings: Settings, options: Options) -> None:
@@ -251,7 +251,8 @@ class Supervisor:
                 "earlier tokens are invalid.")  # fmt: skip
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
-            self._add(AWS_PROCESS, lambda: run_aws(self._aws, settings.region, self._saving))
+            port = self._front.getsockname()[1]
+            self._add(AWS_PROCESS, lambda: run_aws(self._aws, port, settings, self._saving))
         app = load(options.app)
         if not self._task("provision", lambda: provision(settings, options)):
             self._fail_start("the tables, queues and bucket could not be created.")
@@ -303,8 +304,7 @@ class Supervisor:
             self._install_models(settings)
 
     def _install_models(self, settings: Settings) -> None:
-        pid = process.fork("presage-models", lambda: run_models(settings))
-        self._tasks[pid] = None
+        self._tasks[process.fork("presage-models", lambda: run_models(settings))] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:
         # The last save must happen even if the stop comes before its process has begun.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from botocore.session import Session
 
-from infra.local.state import SECRET_FILE, State
+from infra.local.state import AWS_KEY_NAMES, AWS_KEYS_FILE, SECRET_FILE, State
 from tests.full_disk import no_file_beyond
 
 
@@ -31,6 +32,41 @@ def test_a_full_disk_leaves_no_half_key(state: State) -> None:
         state.token_secret()
 
     assert list(state.folder.iterdir()) == []
+
+
+def test_each_installation_has_its_own_aws_keys(state: State, tmp_path: Path) -> None:
+    """They are random, readable by their user alone, and the same at every start."""
+    made = state.aws_keys()
+    other = State(tmp_path / "other")
+    other.prepare()
+
+    assert [len(value) for value in made.values()] == [20, 40]
+    assert state.aws_keys() == made
+    assert set(made.values()).isdisjoint(other.aws_keys().values())
+    assert (state.folder / AWS_KEYS_FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_aws_tools_read_the_keys(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS_SHARED_CREDENTIALS_FILE may name the file."""
+    made = state.aws_keys()
+    for name in AWS_KEY_NAMES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(state.folder / AWS_KEYS_FILE))
+
+    found = Session().get_credentials()
+
+    assert [found.access_key, found.secret_key] == list(made.values())
+
+
+@pytest.mark.parametrize("content", ["", "[default]", "[default]\naws_access_key_id = A", "\0"])
+def test_broken_aws_keys_are_replaced(state: State, content: str) -> None:
+    """An incomplete pair, which would sign nothing, is not used."""
+    (state.folder / AWS_KEYS_FILE).write_text(content)
+
+    made = state.aws_keys()
+
+    assert len(made) == 2
+    assert state.aws_keys() == made
 
 
 def test_a_full_disk_leaves_the_description_of_before(state: State) -> None:

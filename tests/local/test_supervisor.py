@@ -239,7 +239,7 @@ def test_running_endpoint_is_used_with_another_name(fresh, tmp_path):
     """With AWS_ENDPOINT_URL no data plane starts; names follow PRESAGE_NAME; free jobs run, too."""
     notes = tmp_path / "other.txt"
     environment = {
-        "AWS_ENDPOINT_URL": fresh.environment["AWS_ENDPOINT_URL"],
+        **{name: value for name, value in fresh.environment.items() if name.startswith("AWS_")},
         "PRESAGE_NAME": "other",
         "TINY_DIARY": str(notes),
     }

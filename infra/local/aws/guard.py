@@ -1,5 +1,6 @@
-"""Guards moto with locks, long polls and the access checks of S3.
+"""Guards moto with access checks, locks and long polls.
 
+Every request must name this machine as its host, and be signed with the stack's key pair.
 Moto is not thread-safe: eight threads lost 4 of 800 counter updates, and a limit of 100 admitted
 101. So one lock serialises the calls to DynamoDB and SQS, and another one those to S3. A long poll
 waits outside the lock.
@@ -7,6 +8,7 @@ waits outside the lock.
 
 from __future__ import annotations
 
+import hmac
 import io
 import json
 import threading
@@ -16,20 +18,26 @@ from typing import Any
 
 from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from infra.local.aws import item_calls, large_objects
+from infra.local.aws.origins import Origins, with_headers
 from infra.local.aws.polls import Poll, Polls
 from infra.local.aws.s3_access import Form, Refused, S3Access
-from infra.local.aws.write_pause import HEADER, PATH, WritePause
+from infra.local.aws.signatures import KeyPair, Signatures, WrongSignature
+from infra.local.aws.write_pause import (
+    CONTROL_HEADER,
+    HEADER,
+    PATH,
+    WritePause,
+    control_secret,
+)
 from infra.local.events import WAKE_HEADER
 
-# Authorization header that presigned requests get after they have been checked.
-S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
+# Authorization header by which moto recognizes S3, set after a presigned request was checked.
+S3_SCOPE = "AWS4-HMAC-SHA256 Credential=stack/20260101/us-east-1/s3/aws4_request, Signature=0"
 # SQS actions after which a message may be available.
 WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVisibility"))
 # Prefixes of DynamoDB actions that change nothing.
 READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
 
-# Prefix of the headers that let pages of other origins read an answer.
-_CORS_PREFIX = "access-control-"
 _NOT_SAVED = "New data is not taken now, because nothing can be saved. Try again later."
 
 Respond = Callable[..., Any]
@@ -42,39 +50,84 @@ class Guard:
         self,
         moto: Callable[..., Any],
         polls: Polls,
-        s3_access: S3Access,
+        keys: KeyPair,
+        origins: Origins,
         find_unsaved: FindUnsaved = all_is_saved,
     ) -> None:
         self._moto = moto
         self._polls = polls
-        self._s3_access = s3_access
+        self._signatures = Signatures(keys)
+        self._s3_access = S3Access(keys)
+        self._control_secret = control_secret(keys.secret)
+        self._origins = origins
         self._find_unsaved = find_unsaved
         self._data_lock = threading.Lock()
         self._s3_lock = threading.Lock()
         self._write_pause = WritePause()
 
     def __call__(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer one request if it is allowed."""
+        if not self._origins.has_host(environ):
+            message = (
+                f"{environ.get('HTTP_HOST', '')!r} is not a name of this machine. Use 127.0.0.1, "
+                "or set PRESAGE_PUBLIC_STORAGE_URL."
+            )
+            return _refuse(Refused(message), start_response)
         if environ.get("PATH_INFO") == PATH:
             return self._pause_writes(environ, start_response)
-        service = _service(environ)
-        if service == "sqs":
-            return self._sqs(environ, start_response)
-        if service == "dynamodb":
-            with self._admitted(environ, _is_row_write(environ)), self._data_lock:
-                return item_calls.answer(environ, start_response)
-        if service is not None and service != "s3":
-            return self._locked(self._data_lock, environ, start_response)
-        return self._s3(environ, start_response)
-
-    def _s3(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Call S3 if the request's signature or policy allows it."""
-        if environ["REQUEST_METHOD"] == "POST" and environ.get("HTTP_ORIGIN"):
-            start_response = self._with_cors(environ, start_response)
+        if environ.get("HTTP_AUTHORIZATION"):
+            return self._signed(environ, start_response)
+        if environ["REQUEST_METHOD"] == "OPTIONS":
+            return self._preflight(environ, start_response)
+        start_response = with_headers(start_response, self._origins.headers(environ))
         try:
             form = self._s3_access.check(environ)
         except Refused as refused:
             return _refuse(refused, start_response)
+        return self._s3(environ, start_response, form)
+
+    def _signed(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Call the service that a request is signed for."""
+        try:
+            self._check_page(environ)
+            service = self._signatures.check(environ)
+        except WrongSignature as wrong:
+            return _refuse_signed(wrong, environ, start_response)
+        if service == "dynamodb":
+            with self._admitted(environ, _is_row_write(environ)), self._data_lock:
+                return item_calls.answer(environ, start_response)
+        # No page may read an answer to keys, and moto would allow it to every one.
+        start_response = with_headers(start_response, [])
+        if service == "sqs":
+            return self._sqs(environ, start_response)
+        if service != "s3":
+            return self._locked(self._data_lock, environ, start_response)
+        return self._s3(environ, start_response, None)
+
+    def _check_page(self, environ: dict[str, Any]) -> None:
+        """Refuse requests of pages that may not use the service, whatever they are signed with."""
+        origin = environ.get("HTTP_ORIGIN")
+        if origin is not None and not self._origins.allows(origin):
+            raise WrongSignature(f"Pages of {origin} may not send requests.", "AccessDenied")
+
+    def _preflight(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Tell a browser whether a page may send a presigned request."""
+        headers = self._origins.preflight(environ)
+        if headers is None:
+            refused = Refused("This CORS request is not allowed.", "AccessForbidden")
+            return _refuse(refused, start_response)
+        if environ["HTTP_ACCESS_CONTROL_REQUEST_METHOD"] == "GET":
+            try:
+                self._s3_access.check({**environ, "REQUEST_METHOD": "GET"})
+            except Refused as refused:
+                return _refuse(refused, start_response)
+        start_response("200 OK", headers)
+        return []
+
+    def _s3(
+        self, environ: dict[str, Any], start_response: Respond, form: Form | None
+    ) -> Iterable[bytes]:
+        """Call S3 for an allowed request."""
         if form is not None and self._find_unsaved():
             form.file.close()
             busy = Refused(_NOT_SAVED, "ServiceUnavailable", "503 Service Unavailable")
@@ -96,23 +149,6 @@ class Guard:
                 return stream
             return self._locked(self._s3_lock, environ, start_response)
 
-    def _with_cors(self, environ: dict[str, Any], start_response: Respond) -> Respond:
-        """Let a page read the answer to a form if the bucket's rules allow its origin."""
-        allowed: list[tuple[str, str]] = []
-
-        def note(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
-            if status.startswith("200"):
-                allowed.extend(one for one in headers if one[0].lower().startswith(_CORS_PREFIX))
-
-        asked = {**environ, "REQUEST_METHOD": "OPTIONS", "wsgi.input": io.BytesIO()}
-        self._locked(self._s3_lock, {**asked, "CONTENT_LENGTH": "0"}, note)
-
-        def respond(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            others = [one for one in headers if not one[0].lower().startswith(_CORS_PREFIX)]
-            return start_response(status, others + allowed, *rest)
-
-        return respond
-
     def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
         """Store the file of a large form as an object."""
         version = large_objects.etag(form.file)
@@ -132,6 +168,10 @@ class Guard:
     def _pause_writes(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer the process that copies the data."""
         method, status, token = environ["REQUEST_METHOD"], "200 OK", ""
+        given = str(environ.get("HTTP_" + CONTROL_HEADER.upper().replace("-", "_"), ""))
+        is_page = "HTTP_ORIGIN" in environ
+        if is_page or not hmac.compare_digest(given.encode(), self._control_secret.encode()):
+            return _refuse(Refused("Access Denied"), start_response)
         if method == "POST":
             token = self._write_pause.close() or ""
             status = status if token else "409 Conflict"
@@ -181,11 +221,14 @@ def _refuse(refused: Refused, start_response: Respond) -> Iterable[bytes]:
     return [refused.body]
 
 
-def _service(environ: dict[str, Any]) -> str | None:
-    """Return the service of a signed request; None for one that only S3 can accept."""
-    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2]
-    parts = scope.partition(",")[0].split("/")
-    return parts[3].lower() if len(parts) == 5 else None
+def _refuse_signed(
+    wrong: WrongSignature, environ: dict[str, Any], start_response: Respond
+) -> Iterable[bytes]:
+    """Refuse a request in the form of its service, so that clients show code and message."""
+    if not environ.get("HTTP_X_AMZ_TARGET"):
+        return _refuse(Refused(str(wrong), wrong.code), start_response)
+    start_response("403 Forbidden", [("Content-Type", "application/x-amz-json-1.0")])
+    return [json.dumps({"__type": wrong.code, "message": str(wrong)}).encode()]
 
 
 def _is_row_write(environ: dict[str, Any]) -> bool:

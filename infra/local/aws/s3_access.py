@@ -1,7 +1,7 @@
 """Checks S3's presigned URLs and presigned POST forms, which moto accepts when expired or forged.
 
-A request without a signature or policy is refused, as on a private bucket. Requests with a
-signature in a header are the stack's own and pass.
+A request without a signature or policy is refused, as on a private bucket. Signatures in a header
+are checked by signatures.py.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
+
+from infra.local.aws.signatures import WRONG_KEY, KeyPair, header_value
 
 # Longest validity of a presigned URL.
 MAX_EXPIRES_SECONDS = 7 * 24 * 3600
@@ -64,10 +66,10 @@ class Form:
 
 
 class S3Access:
-    """Checks requests to S3."""
+    """Checks requests to S3 that have no Authorization header."""
 
-    def __init__(self, secret_key: str) -> None:
-        self._secret_key = secret_key
+    def __init__(self, keys: KeyPair) -> None:
+        self._keys = keys
 
     def check(self, environ: dict[str, Any]) -> Form | None:
         """Accept or refuse a request; return the parsed form of an accepted upload.
@@ -76,13 +78,10 @@ class S3Access:
             Refused: the signature, its time or the form's policy does not allow the request.
         """
         query = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
-        # A preflight is never signed.
-        if environ.get("HTTP_AUTHORIZATION") or environ["REQUEST_METHOD"] == "OPTIONS":
-            return None
         if "X-Amz-Signature" in query:
             self._check_query(environ, {name: values[0] for name, values in query.items()})
-        elif environ.get("CONTENT_TYPE", "").startswith("multipart/form-data"):
-            return check_form(environ, self._secret_key)
+        elif _is_form(environ):
+            return check_form(environ, self._keys)
         else:
             raise Refused("Access Denied")
         return None
@@ -101,36 +100,56 @@ class S3Access:
         life = timedelta(seconds=min(seconds, MAX_EXPIRES_SECONDS))
         if not timedelta(minutes=-15) <= age <= life:
             raise Refused("Request has expired")
-        signer = S3SigV4QueryAuth(Credentials(key_id, self._secret_key), service, region)
+        check_key_id(self._keys, key_id)
+        signer = S3SigV4QueryAuth(Credentials(key_id, self._keys.secret), service, region)
         expected = _signature(signer, environ, names, query["X-Amz-Date"])
         if not hmac.compare_digest(expected, query["X-Amz-Signature"]):
             raise Refused("The request signature does not match.", "SignatureDoesNotMatch")
 
 
-def check_form(environ: dict[str, Any], secret_key: str) -> Form:
+def check_key_id(keys: KeyPair, key_id: str) -> None:
+    """Check the access key that a request names.
+
+    Raises:
+        Refused: it is another one.
+    """
+    if not keys.is_id(key_id):
+        raise Refused(WRONG_KEY, "InvalidAccessKeyId")
+
+
+def _is_form(environ: dict[str, Any]) -> bool:
+    """Return whether a request posts a form to a bucket."""
+    # Nothing else: with a valid form as body, moto would put or delete the object of any path.
+    is_bucket = "/" not in environ["PATH_INFO"].strip("/") and not environ["QUERY_STRING"]
+    is_multipart = str(environ.get("CONTENT_TYPE", "")).startswith("multipart/form-data")
+    return environ["REQUEST_METHOD"] == "POST" and is_bucket and is_multipart
+
+
+def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
     """Check an uploaded form and return it; the body can be read again.
 
     Args:
         environ: WSGI environment with a body that can be rewound.
-        secret_key: secret access key that signed the policy.
+        keys: that signed the policy.
 
     Raises:
         Refused: signature, expiry or a condition does not hold.
     """
     form = _read_form(environ)
     try:
-        _check_policy(form, secret_key)
+        _check_policy(form, keys)
     except Refused:
         form.file.close()
         raise
     return form
 
 
-def _check_policy(form: Form, secret_key: str) -> None:
+def _check_policy(form: Form, keys: KeyPair) -> None:
     """Check a form against its own policy."""
     fields = form.fields
-    policy_text = fields.get("policy", "")
-    expected = _policy_signature(policy_text, fields.get("x-amz-credential", ""), secret_key)
+    policy_text, credential = fields.get("policy", ""), fields.get("x-amz-credential", "")
+    check_key_id(keys, credential.partition("/")[0])
+    expected = _policy_signature(policy_text, credential, keys.secret)
     if not hmac.compare_digest(expected, fields.get("x-amz-signature", "")):
         raise Refused("The policy's signature does not match.", "SignatureDoesNotMatch")
     try:
@@ -225,14 +244,9 @@ def _signature(
     kept = "&".join(
         pair for pair in environ["QUERY_STRING"].split("&") if "X-Amz-Signature=" not in pair
     )
-    headers = {name: _header(environ, name) for name in names}
+    headers = {name: header_value(environ, name) for name in names}
     url = f"http://{environ['HTTP_HOST']}{path}?{kept}"
     request = AWSRequest(environ["REQUEST_METHOD"], url, headers)
     request.context["timestamp"] = timestamp
     text = signer.string_to_sign(request, signer.canonical_request(request))
     return str(signer.signature(text, request))
-
-
-def _header(environ: dict[str, Any], name: str) -> str:
-    key = name.upper().replace("-", "_")
-    return str(environ.get(key if key.startswith("CONTENT_") else f"HTTP_{key}", ""))

@@ -6,6 +6,7 @@ It is a separate process. The guard has the locks.
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import tempfile
 from typing import IO, Any, cast
@@ -14,12 +15,14 @@ from moto import backends
 from moto.moto_server import werkzeug_app
 from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
+from chalicelib.config import Settings
 from chalicelib.domain.common.saving import FindUnsaved
 from infra.local.aws import item_calls, moto_memory
 from infra.local.aws.guard import Guard
 from infra.local.aws.large_objects import FileStream
+from infra.local.aws.origins import Origins
 from infra.local.aws.polls import Polls
-from infra.local.aws.s3_access import S3Access
+from infra.local.aws.signatures import KeyPair
 
 # Larger bodies are stored on disk while they are read.
 SPOOL_BYTES = 16 * 1024 * 1024
@@ -133,13 +136,15 @@ def call(
     return started[0], started[1], content
 
 
-def run(listener: socket.socket, secret_key: str, region: str, find_unsaved: FindUnsaved) -> None:
+def run(
+    listener: socket.socket, front_port: int, settings: Settings, find_unsaved: FindUnsaved
+) -> None:
     """Serve the emulated AWS until the process ends.
 
     Args:
         listener: bound socket.
-        secret_key: the secret access key, by which presigned requests are checked.
-        region: region that the stack uses.
+        front_port: of the service, whose pages may read presigned objects.
+        settings: of the stack; the keys that must sign requests are in the environment.
         find_unsaved: returns what could not be saved; uploads are refused meanwhile.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -149,7 +154,10 @@ def run(listener: socket.socket, secret_key: str, region: str, find_unsaved: Fin
     moto_memory.bound_memory()
     item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
-    guard = Guard(moto, Polls(region), S3Access(secret_key), find_unsaved)
+    keys = KeyPair(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
+    own = [f"http://{name}:{front_port}" for name in ("127.0.0.1", "localhost")]
+    origins = Origins(own, settings.allow_origins, settings.public_storage_url)
+    guard = Guard(moto, Polls(settings.region), keys, origins, find_unsaved)
     host, port = listener.getsockname()[:2]
     server = ThreadedWSGIServer(host, port, guard, handler=Handler, fd=listener.fileno())
     server.socket.listen(256)

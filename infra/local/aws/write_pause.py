@@ -6,6 +6,8 @@ lasted too long.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import secrets
 import threading
 import time
@@ -14,12 +16,19 @@ from contextlib import contextmanager
 
 # Header with the token of the process that copies.
 HEADER = "X-Presage-Still"
+# Header with the secret that the path below needs. A URL would appear in logs and histories.
+CONTROL_HEADER = "X-Presage-Control"
 # POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far.
 PATH = "/_presage/still"
 # Seconds after which a pause ends automatically, in case the process that copies was killed.
 LONGEST_SECONDS = 60.0
 # Longest wait for running calls to end, in seconds.
 ENTER_SECONDS = 10.0
+
+
+def control_secret(secret_access_key: str) -> str:
+    """Return the secret of the control path, which only owners of the stack's keys can derive."""
+    return hmac.digest(secret_access_key.encode(), PATH.encode(), hashlib.sha256).hex()
 
 
 class WritePause:

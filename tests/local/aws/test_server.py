@@ -21,6 +21,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from tests.local.aws.signing import signed
 from tests.local.wire import talk, wait_until
 
 KEY = "incoming/a/b c+ü.bin"
@@ -227,15 +228,19 @@ def test_object_is_not_stored_when_the_body_is_truncated(stack, s3):
 
 
 def poll_request(stack, url, seconds):
-    """Write a signed-looking long poll by hand."""
+    """Write and sign a long poll by hand."""
     body = json.dumps({"QueueUrl": url, "WaitTimeSeconds": seconds}).encode()
-    head = (
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-amz-json-1.0\r\n"
-        "X-Amz-Target: AmazonSQS.ReceiveMessage\r\n"
-        "Authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/sqs/aws4_request, "
-        f"SignedHeaders=host, Signature=0\r\nContent-Length: {len(body)}\r\n\r\n"
+    headers = signed(
+        stack,
+        "sqs",
+        body=body,
+        headers={
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": "AmazonSQS.ReceiveMessage",
+        },
     )
-    return head.encode() + body
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"POST / HTTP/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def test_long_poll_blocks_no_call_and_wakes_at_once(stack):
