@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+
+from PIL import Image
 
 from tests.flows.world import World
 from tests.local_stack import LocalStack
@@ -17,6 +21,14 @@ ROOT = Path(__file__).parents[3]
 ADDRESS, EMAIL = "http://127.0.0.1:8000", "demo@presage.example"
 LOGIN_FILE = "login.json"
 SAMPLES = ROOT / "chalicelib" / "assets" / "samples"
+# Archives and pages that the commands train on and read, most of the cost of a page.
+ARCHIVES = (
+    "chalicelib/assets/global/image-detection.zip",
+    "chalicelib/assets/global/image-multi-label.zip",
+    "chalicelib/assets/samples/road_signs.zip",
+)
+SHEETS = ("chalicelib/assets/samples/sample_page.png", "docs/guides/invoice.png")
+_LATER = re.compile(r"\d*[1-9]\d\.jpg")  # the number of an image in an archive is 10 or more
 # The README sets these variables before other pages begin.
 PRELUDE = """
 pip() { echo "pip $*"; }  # its packages are installed already
@@ -48,7 +60,8 @@ class Terminal:
     Args:
         stack: the service that replaces the one at `ADDRESS`.
         folder: for files that the pages write.
-        is_quick: trains one epoch, which is enough to test commands but not for images.
+        is_quick: trains one epoch on the first images of an archive, and reads the upper half of
+            a page, which is enough to test commands but not for images.
     """
 
     def __init__(self, stack: LocalStack, folder: Path, *, is_quick: bool = False) -> None:
@@ -57,6 +70,11 @@ class Terminal:
         self._stack = stack
         self._world = World(stack, folder)
         self._email = self._token = ""
+        if is_quick:
+            made = {name: _make_smaller(ROOT / name) for name in ARCHIVES}
+            made |= {name: _cut_in_half(ROOT / name) for name in SHEETS}
+            for item in ("chalicelib", "docs"):
+                _replace_files(folder / "quick" / item, ROOT / item, made)
 
     def close(self) -> None:
         """Close the connections to the stack."""
@@ -71,8 +89,9 @@ class Terminal:
         (folder / "bin").mkdir(parents=True)
         (folder / ".presage").mkdir()
         for item in ("bench", "chalicelib", "client", "docs", "infra", "tests", ".venv", ".models"):
-            if (ROOT / item).exists():
-                (folder / item).symlink_to(ROOT / item)
+            places = (self._folder / "quick" / item, ROOT / item)
+            if found := next((place for place in places if place.exists()), None):
+                (folder / item).symlink_to(found)
         (folder / ".presage" / "demo.pem").write_text(self._world.private_pem)
         self._write_tool(folder, "presage", f'exec "{sys.executable}" -m presage "$@"')
         (folder / "tickets.csv").symlink_to(SAMPLES / "shop_intents.csv")
@@ -118,3 +137,43 @@ class Terminal:
             "PRESAGE_STATE_DIR": self._stack.given["PRESAGE_STATE_DIR"],
             "MPLCONFIGDIR": str(self._folder),
         }
+
+
+def _make_smaller(archive: Path) -> bytes:
+    """Return an archive of the first ten images of each name, with their boxes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(archive) as whole, zipfile.ZipFile(content, "w") as smaller:
+        for name in whole.namelist():
+            if name.endswith(".csv"):
+                rows = whole.read(name).decode().splitlines(keepends=True)
+                smaller.writestr(name, "".join(row for row in rows if not _LATER.search(row)))
+            elif not _LATER.search(name):
+                smaller.writestr(name, whole.read(name))
+    return content.getvalue()
+
+
+def _cut_in_half(page: Path) -> bytes:
+    """Return the upper half of an image as PNG."""
+    content = io.BytesIO()
+    with Image.open(page) as image:
+        image.crop((0, 0, image.width, image.height // 2)).save(content, "PNG")
+    return content.getvalue()
+
+
+def _replace_files(folder: Path, original: Path, made: dict[str, bytes]) -> None:
+    """Make a folder of links to what another one holds, but with other content of some files.
+
+    Args:
+        folder: does not exist yet.
+        original: below the project's folder.
+        made: contents by path below the project's folder.
+    """
+    folder.mkdir(parents=True)
+    for item in original.iterdir():
+        path = str(item.relative_to(ROOT))
+        if path in made:
+            (folder / item.name).write_bytes(made[path])
+        elif any(Path(name).is_relative_to(path) for name in made):
+            _replace_files(folder / item.name, item, made)
+        else:
+            (folder / item.name).symlink_to(item)
