@@ -1,4 +1,4 @@
-"""Copies of all tables and the bucket of one stack, as files that anybody can read.
+"""Backups of all tables and the bucket of one stack, as plain files.
 
-The command is infra/backup.py; the local stack keeps its own copy by infra/local/snapshots.py.
+The command is infra/backup.py. The local stack saves its data with infra/local/snapshots.py.
 """

@@ -1,4 +1,4 @@
-"""Reads the pieces of a backup again and again, a few at a time, to find out which are damaged."""
+"""Checks the pieces of a backup repeatedly, a few at a time, to find damage on the disk."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from infra.backups.folder import BackupError, BackupFolder
 
 
 class DamageScan:
-    """Goes through the pieces of one folder, those first that were read the longest time ago."""
+    """Checks the pieces of one folder; those that were checked longest ago come first."""
 
     def __init__(self, folder: BackupFolder) -> None:
         self._folder = folder
         self._numbers = count(1)
+        # Increasing number of the last check of each piece.
         self._turns: dict[str, int] = {}
-        """When each piece was read, as a number that grows."""
 
     def check_next(
         self, most_bytes: int, most_seconds: float, may_exceed: bool = True
     ) -> list[str]:
-        """Read the pieces whose turn it is; return what is wrong with those that are damaged.
+        """Check the next pieces; return a message for each damaged one.
 
         Args:
-            most_bytes: how much is read.
-            most_seconds: after so long no other piece is begun.
-            may_exceed: whether the first piece is read although it has more bytes.
+            most_bytes: number of bytes to read.
+            most_seconds: seconds after which no further piece is started.
+            may_exceed: whether to check the first piece even if it has more bytes.
         """
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []
         names = self._folder.named_pieces()

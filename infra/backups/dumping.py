@@ -1,4 +1,4 @@
-"""Dumps a stack: all tables and the bucket, as one set of files."""
+"""Dumps a stack, which is all tables and the bucket, into a backup folder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from infra.backups.folder import BackupFolder, Manifest
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
+# Tables that say what happened to rows of others; they are read last, so that they are newer.
 _LAST = ("deletions", "counters")
-# Exports and batches, which can be asked for again; their files are left out too.
+# Exports and batches can be requested again, so their rows and files are left out.
 _LEFT_OUT = ("exports",)
 # Returns a context in which only the given clients can change data.
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
 
-def _moving(_: Clients) -> AbstractContextManager[Any]:
+def _no_pause(_: Clients) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
@@ -29,31 +30,28 @@ def dump(
     settings: Settings,
     folder: BackupFolder,
     progress: Progress = lambda _: None,
-    pause_writes: PauseWrites = _moving,
+    pause_writes: PauseWrites = _no_pause,
 ) -> Manifest:
-    """Copy every table and the bucket into a folder; what has not changed is not copied again.
-
-    The copy of a running stack is in the state that a crash leaves. Rows that make others visible
-    are read first, then the rows they name, then deletions and counters of ids, and the bucket
-    last. So everything that a copied row names is in the copy, or a copied deletion removes the
-    rest. Rows and files without an owner in the copy are not restored, running jobs begin again,
-    and no id is used twice.
+    """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
     Args:
         settings: names and endpoint.
         folder: the backup folder.
-        progress: takes lines for the user.
-        pause_writes: pauses other writes while tables and the last objects are read.
+        progress: called with lines for the user.
+        pause_writes: pauses other writes while the tables and the last objects are read.
 
     Raises:
-        BackupError: the folder holds something else or a damaged backup.
+        BackupError: the folder has other files, or a damaged backup.
         OSError: the folder cannot be written; nothing of this dump is left in it.
     """
+    # Without a pause, the copy is in a state that a crash could leave. Rows that make others
+    # visible are read first, then the rows they name, then deletions and counters, and the bucket
+    # last. So everything that a copied row names is in the copy, or a copied deletion removes it.
     before = folder.open_dump()
     known = {item.key: item for item in before.objects} if before else {}
     clients = Clients(settings)
     try:
-        # Most bytes are copied before the stack must stand still.
+        # Most bytes are copied before writes are paused, so that the pause is short.
         early = objects.copy(clients.s3, settings.bucket, folder, known, progress)
         known |= {item.key: item for item in early}
         with pause_writes(clients):
@@ -65,13 +63,13 @@ def dump(
         progress(f"{settings.bucket}: {len(manifest.objects)} objects")
         folder.switch(manifest)
     except BaseException:
+        # Also on a full disk, which needs the space again.
         folder.discard_new()
         raise
     return manifest
 
 
 def _in_order(settings: Settings) -> list[TableResource]:
-    """Return the tables, those last that tell what became of the others' rows."""
     kept = (t for t in table_resources(settings) if _short(t, settings) not in _LEFT_OUT)
     return sorted(kept, key=lambda table: _LAST.count(_short(table, settings)))
 
@@ -94,5 +92,5 @@ def _dump_table(
 
 
 def _short(table: TableResource, settings: Settings) -> str:
-    """Name of a table without the stack's prefix, so that another stack can take its rows."""
+    # Without the stack's prefix, so that the rows can be restored into another stack.
     return table.name.removeprefix(f"{settings.name}-")

@@ -1,8 +1,8 @@
-"""The files of a backup: pieces named by their sha256, and a manifest that names the pieces.
+"""The files of a backup: pieces named by their SHA-256, and a manifest that names the pieces.
 
-A dump adds the pieces that are not there yet, each put on the disk before it gets its name,
-switches the manifest by one rename and removes what it no longer names, so that a dump that breaks
-off leaves the backup before it untouched, and takes no room.
+A dump writes missing pieces to the disk and gives them their names, switches the manifest by one
+rename, and deletes pieces that are not named any more. So an interrupted dump leaves the previous
+backup intact, and its pieces are deleted by the next dump.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from typing import Any, BinaryIO
 
 from infra.atomic_files import drafted, remove_drafts, sync, sync_folder, write_atomically
 
-# Version of the files' layout.
+# Version of the folder's format.
 FORMAT = 1
 MANIFEST = "manifest.json"
-# The manifest of the dump before, where that is kept.
+# The manifest of the previous dump, if that is stored, too.
 PREVIOUS = "manifest-before.json"
 PIECES = "pieces"
 _BLOCK = 1 << 20
+# Syncing files is mostly waiting for the disk, so it is done in parallel.
 _THREADS = 8
 
 
 class BackupError(Exception):
-    """A backup cannot be made or read; the text names the file and the remedy."""
+    """A backup cannot be made or read; the message names the file and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +41,30 @@ class StoredObject:
 
     key: str
     size: int
-    """Bytes."""
+    """Size in bytes."""
     etag: str
-    """As the bucket named this version, to find out later whether it has changed."""
+    """ETag in the bucket, which shows later whether the object has changed."""
     modified: str
-    """When it was written, as the bucket says."""
+    """Time of writing according to the bucket."""
     content_type: str
-    """Media type that it is served with."""
     sha256: str
     """Name of the piece with its bytes."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything that one dump holds."""
+    """The content of one dump."""
 
     name: str
-    """Prefix of the tables that were dumped."""
+    """Prefix of the dumped tables."""
     created_at: str
-    """When the dump was made, ISO 8601 in UTC."""
+    """Time of the dump, ISO 8601 in UTC."""
     tables: dict[str, list[str]] = field(default_factory=dict)
     """Pieces with the rows of each table, by the table's short name."""
     rows: dict[str, int] = field(default_factory=dict)
-    """Rows of each table."""
+    """Number of rows by the table's short name."""
     objects: list[StoredObject] = field(default_factory=list)
-    """The bucket's objects, by key."""
+    """The bucket's objects in the order of their keys."""
 
     def pieces(self) -> set[str]:
         """Return the names of all pieces."""
@@ -76,35 +76,36 @@ class BackupFolder:
     """One backup on disk."""
 
     def __init__(self, path: Path, keeps_previous: bool = False) -> None:
-        """Name the folder; it is made when first needed.
+        """Set the folder, which is created when it is first needed.
 
         Args:
-            path: of the folder.
-            keeps_previous: whether the dump before the last one stays as well.
+            path: path of the folder.
+            keeps_previous: whether the dump before the last one stays in the folder.
         """
         self.path = path
         self._keeps_previous = keeps_previous
         self._is_read = False
         self._known: Manifest | None = None
+        # Digest of the known manifest's file, to notice changes by others.
         self._seal = ""
-        """Digest of the file of the known manifest."""
+        # Pieces of the known manifest, and of the previous one.
         self._kept: set[str] = set()
-        """Pieces that stay: those of the known manifest, and of the one before."""
         self._damaged: set[str] = set()
+        # Files of added pieces that do not have their final name yet, by that name.
         self._drafts: dict[str, Path] = {}
-        """Pieces that are not in their places yet, by name."""
+        # Pieces that no manifest names yet.
         self._new: list[str] = []
-        """Pieces that no manifest names yet."""
 
     def _prepare(self) -> None:
-        """Make the folders, readable by their owner alone: a backup holds everything there is.
+        """Create the folders, and delete drafts of an interrupted dump.
 
         Raises:
-            BackupError: the folder holds something else.
+            BackupError: the folder has other files.
         """
         is_other = self.path.exists() and any(self.path.iterdir()) and not self._is_backup()
         if is_other:
             raise BackupError(f"{self.path} holds other files; name an empty or a new folder.")
+        # Only the owner may read a backup, which has the data of all accounts.
         (self.path / PIECES).mkdir(mode=0o700, parents=True, exist_ok=True)
         remove_drafts(self.path)
 
@@ -112,26 +113,27 @@ class BackupFolder:
         """Read the manifest; None when no dump has been finished.
 
         Raises:
-            BackupError: it is damaged or of another version.
+            BackupError: the manifest is damaged or of another version.
         """
         return _read(self.path / MANIFEST)
 
     def previous(self) -> Manifest | None:
-        """Read the manifest of the dump before; None when it is missing or damaged."""
+        """Read the manifest of the previous dump; None when it is missing or damaged."""
         try:
             return _read(self.path / PREVIOUS)
         except BackupError:
             return None
 
     def open_dump(self) -> Manifest | None:
-        """Make ready for a dump: read what there is, unless this object has written it itself.
+        """Prepare a dump, and return the manifest of the last one.
 
-        What a dump left that was killed is removed.
+        Pieces of an interrupted dump are deleted.
 
         Raises:
-            BackupError: the folder holds something else, or a damaged manifest.
+            BackupError: the folder has other files, or a damaged manifest.
         """
         self._prepare()
+        # Read once, because later dumps of this object have written the manifest themselves.
         if not self._is_read:
             manifest = self.manifest()
             self._remember(manifest, self.previous() if self._keeps_previous else None)
@@ -140,12 +142,12 @@ class BackupFolder:
         return self._known
 
     def start_over(self) -> None:
-        """Ignore the files on the disk: the next manifest is complete and replaces theirs."""
+        """Ignore the manifests on the disk; the next one is complete and replaces them."""
         self._prepare()
         self._remember(None, None)
 
     def named_pieces(self) -> set[str]:
-        """Return the names of the parts of the loaded manifest."""
+        """Return the names of the loaded manifest's pieces."""
         return self._known.pieces() if self._known else set()
 
     def has_whole_manifest(self) -> bool:
@@ -153,18 +155,18 @@ class BackupFolder:
         return self._known is None or _seal_of(self.path / MANIFEST) == self._seal
 
     def is_empty(self) -> bool:
-        """Return whether the folder has no part of a backup, not even of a damaged one."""
+        """Return whether the folder has no files of a backup, not even of a damaged one."""
         return not any(self.path.glob("manifest*")) and not any(self._pieces())
 
     def has_deleted_pieces(self) -> bool:
-        """Return whether the previous dump has parts that the last one does not have."""
+        """Return whether the previous dump has pieces that the last one does not have."""
         return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:
-        """Store a part unless it exists, and return its name; `settle` puts it in place.
+        """Write a piece unless it exists, and return its name; `settle` gives it that name.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the piece cannot be written.
         """
         name = hashlib.sha256(content).hexdigest()
         if not self.has(name):
@@ -174,10 +176,10 @@ class BackupFolder:
         return name
 
     def add_stream(self, blocks: Iterable[bytes]) -> tuple[str, int]:
-        """Store a piece that comes in blocks; return its name and its size in bytes.
+        """Write a piece from blocks; return its name and its size in bytes.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the piece cannot be written.
         """
         digest, size = hashlib.sha256(), 0
         with drafted(self.path) as draft:
@@ -194,11 +196,12 @@ class BackupFolder:
         return name, size
 
     def settle(self) -> None:
-        """Put the pieces that were added on the disk, and then in their places.
+        """Sync the added pieces to the disk, and then give them their names.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: a piece cannot be written.
         """
+        # In this order, so that after a power failure no piece has a name without its content.
         with ThreadPoolExecutor(_THREADS) as threads:
             for _ in threads.map(_sync_file, self._drafts.values()):
                 pass
@@ -210,7 +213,7 @@ class BackupFolder:
         sync_folder(self.path / PIECES)
 
     def discard_new(self) -> None:
-        """Remove what was added since the last manifest, so that a full disk has room again."""
+        """Delete the pieces that were added since the last manifest."""
         for path in (*self._drafts.values(), *(self._place(name) for name in self._new)):
             with suppress(OSError):
                 path.unlink()
@@ -218,39 +221,39 @@ class BackupFolder:
         self._new.clear()
 
     def has(self, name: str) -> bool:
-        """Return whether a part exists; its content is not checked."""
+        """Return whether a piece exists; its content is not checked."""
         if name in self._drafts:
             return True
         return name not in self._damaged and self._place(name).is_file()
 
     def size(self, name: str) -> int:
-        """Bytes of a piece; 0 when it is missing."""
+        """Return the size of a piece in bytes; 0 when it is missing."""
         try:
             return self._place(name).stat().st_size
         except OSError:
             return 0
 
     def note_damage(self, name: str) -> None:
-        """Take a piece for missing from now on, so that the next dump writes it again."""
+        """Treat a piece as missing, so that the next dump writes it again."""
         self._damaged.add(name)
 
     def read(self, name: str) -> bytes:
         """Read a piece.
 
         Raises:
-            BackupError: it is missing or damaged.
+            BackupError: the piece is missing or damaged.
         """
         return b"".join(self._checked(name))
 
     def open(self, name: str) -> BinaryIO:
-        """Open a piece that `verify` has found whole."""
+        """Open a piece that `verify` has checked."""
         return self._place(name).open("rb")
 
     def switch(self, manifest: Manifest) -> None:
-        """Make a manifest the valid one, and remove the pieces that nothing names any more.
+        """Make a manifest the valid one, and delete pieces that are not named any more.
 
         Raises:
-            OSError: it, or one of its pieces, cannot be written.
+            OSError: the manifest or one of its pieces cannot be written.
         """
         self.settle()
         previous = self._known if self._keeps_previous else None
@@ -263,31 +266,31 @@ class BackupFolder:
         self._remove_unnamed()
 
     def verify(self, manifest: Manifest) -> None:
-        """Read every piece that a manifest names.
+        """Check all pieces of a manifest.
 
         Raises:
-            BackupError: one is missing or damaged.
+            BackupError: a piece is missing or damaged.
         """
         for name in sorted(manifest.pieces()):
             self.check(name)
 
     def check(self, name: str, from_disk: bool = False) -> None:
-        """Read a piece.
+        """Check the digest of a piece.
 
         Args:
-            name: of the piece.
-            from_disk: whether to read what lies on the disk, not what the system has in memory.
+            name: name of the piece.
+            from_disk: whether to read from the disk, not from the system's cache.
 
         Raises:
-            BackupError: it is missing or damaged.
+            BackupError: the piece is missing or damaged.
         """
         if from_disk:
-            self._leave_cache(name)
+            self._drop_cached(name)
         for _ in self._checked(name):
             pass
 
-    def _leave_cache(self, name: str) -> None:
-        """Remove a part's content from the system's cache, if the system can."""
+    def _drop_cached(self, name: str) -> None:
+        """Drop a piece's content from the system's cache, if the system supports it."""
         if hasattr(os, "posix_fadvise"):
             with suppress(OSError), self._place(name).open("rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -334,7 +337,7 @@ class BackupFolder:
         return (self.path / PIECES).is_dir() or (self.path / MANIFEST).is_file()
 
     def remove(self) -> None:
-        """Remove the whole backup."""
+        """Delete the whole backup."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
@@ -366,7 +369,6 @@ def _written(manifest: Manifest) -> bytes:
 
 
 def _parse(text: str, path: Path) -> Manifest:
-    """Read a manifest."""
     try:
         found = json.loads(text)
         version, digest = found.pop("format"), found.pop("sha256")

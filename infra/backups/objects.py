@@ -1,4 +1,4 @@
-"""Objects of the bucket, copied when they are new or have changed."""
+"""Copies objects of the bucket into a backup, if they are new or changed, and back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from infra.backups.folder import BackupFolder, StoredObject
 
 # Temporary files, and results that can be requested again.
 LEFT_OUT = ("tmp/", EXPORTS, BATCHES)
-# What an accepted upload names by its version, which an upload in parts would change.
+# Objects that accepted uploads name by their ETag, which a multipart upload would change.
 WHOLE = "incoming/"
 _BLOCK = 1 << 20
 _PAGE = 1_000
-_LARGEST, _IN_PARTS = 5 * 1024**3, 64 * 1024**2  # of one call, in bytes
+# Largest object of one call, and size above which others are sent in parts, in bytes.
+_LARGEST, _IN_PARTS = 5 * 1024**3, 64 * 1024**2
 _THREADS = 8
 
 # Key, size in bytes, ETag and time of writing.
@@ -28,7 +29,7 @@ Found = tuple[str, int, str, str]
 
 
 def found(s3: Any, bucket: str) -> Iterator[Found]:
-    """Yield the objects that belong into a backup, by key."""
+    """Yield the objects that belong into a backup, in the order of their keys."""
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
         for entry in page.get("Contents", ()):
             if not entry["Key"].startswith(LEFT_OUT):
@@ -42,14 +43,14 @@ def copy(
     before: Mapping[str, StoredObject],
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[StoredObject]:
-    """Copy the bucket into a backup; unchanged objects are taken from the dump before.
+    """Copy the bucket into a backup; unchanged objects are taken from the previous dump.
 
     Args:
-        s3: client.
-        bucket: its name.
-        folder: takes the pieces.
-        before: objects of the previous dump, by key.
-        progress: takes lines for the user.
+        s3: S3 client.
+        bucket: name of the bucket.
+        folder: the backup folder.
+        before: objects of the previous dump by key.
+        progress: called with lines for the user.
     """
 
     def take(entry: Found) -> list[StoredObject]:
@@ -70,7 +71,7 @@ def copy(
 
 
 def put_all(s3: Any, bucket: str, folder: BackupFolder, items: Sequence[StoredObject]) -> None:
-    """Write objects of a backup into the bucket."""
+    """Write all objects of a backup into the bucket."""
     with ThreadPoolExecutor(_THREADS) as threads:
         for start in range(0, len(items), _PAGE):
             page = items[start : start + _PAGE]
@@ -79,7 +80,7 @@ def put_all(s3: Any, bucket: str, folder: BackupFolder, items: Sequence[StoredOb
 
 
 def _copied(s3: Any, bucket: str, folder: BackupFolder, key: str) -> list[StoredObject]:
-    """Copy one object; none when it was deleted meanwhile."""
+    """Copy one object; return an empty list if it was deleted meanwhile."""
     try:
         answer = s3.get_object(Bucket=bucket, Key=key)
     except ClientError as error:
@@ -102,7 +103,7 @@ def put(s3: Any, bucket: str, folder: BackupFolder, item: StoredObject) -> None:
 
 
 def delete_all(s3: Any, bucket: str) -> None:
-    """Delete every object of the bucket."""
+    """Delete all objects of the bucket."""
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
         keys = [{"Key": entry["Key"]} for entry in page.get("Contents", ())]
         if keys:

@@ -1,8 +1,8 @@
-"""Repairs a damaged backup: removes the parts that cannot be read, and reports them by name.
+"""Repairs a damaged backup: removes unreadable pieces, and reports the lost data by name.
 
 Lost rows are taken from the previous dump if it has them. Incomplete datasets and models are
-removed, so that nothing partial is restored. The caller stores a copy of the folder, because a part
-without a place in the backup may still be valuable.
+removed, so that nothing partial is restored. The caller stores a copy of the folder first, because
+removed pieces may still be valuable.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from infra.backups.tables import Item
 from infra.resources import table_resources
 
 ACCOUNTS, LABELS, EXAMPLES = "accounts", "labels", "examples"
-# Marks in the key of a chunk: of dataset, source and label.
+# Number of `#` in the key of a chunk, between dataset, source and label.
 _CHUNK_MARKS = 2
-# Begins the keys of rows that point from an address to an account.
+# Prefix of the keys of rows that point from an e-mail address to an account.
 _EMAIL = "EMAIL#"
-# Files of a dataset that cannot be made again from what is left.
+# Files of a dataset that cannot be computed again from its other data.
 _NEEDED = ("chunks", "images")
-# Files that only an upload needs that has not ended.
+# Files that only an unfinished upload needs.
 _NEEDED_WHILE_OPEN = ("raw", "parts")
-# Ids of examples that are left out where the last one is not known.
+# Ids of examples to skip when the highest one is unknown, so that no id is reused.
 _GAP = 1_000_000
 
 
 def repair(
     settings: Settings, folder: BackupFolder, keep_copy: Callable[[], None]
 ) -> list[str] | None:
-    """Leave out of a backup what is damaged.
+    """Remove damaged data from a backup.
 
     Args:
-        settings: of the stack that the backup is of.
-        folder: the backup.
+        settings: settings of the stack of the backup.
+        folder: the backup folder.
         keep_copy: called before anything in the folder changes.
 
     Returns:
-        What is lost, a line each; None when the backup is whole and has not changed.
+        A line for each loss; None when the backup is undamaged, and unchanged.
     """
     if folder.is_empty():
         return None
@@ -74,7 +74,7 @@ def repair(
 
 
 class _Repair:
-    """Makes a whole manifest out of a damaged backup."""
+    """Builds a valid manifest from a damaged backup."""
 
     def __init__(
         self, settings: Settings, folder: BackupFolder, base: Manifest, previous: Manifest | None
@@ -89,11 +89,11 @@ class _Repair:
         self.damaged = {name for name in base.pieces() if not self._is_whole(name)}
         for name in self.damaged:
             folder.note_damage(name)
+        # Lines for the user about lost data.
         self.lost: list[str] = []
-        """What is lost, a line each."""
 
     def whole(self) -> Manifest:
-        """Return a manifest of what is whole, whose pieces are all there."""
+        """Return a manifest of the undamaged data, all of whose pieces exist."""
         base = self._base
         made = Manifest(base.name, base.created_at)
         for short in base.tables:
@@ -121,18 +121,18 @@ class _Repair:
             yield from tables.read_piece(self._folder.read(name))
 
     def _put(self, made: Manifest, short: str, rows: Iterable[Item]) -> None:
-        """Make rows the content of a table."""
         packed = [(self._folder.add(c), n) for c, n in tables.pieces(rows, self._keys[short])]
         made.tables[short] = [name for name, _ in packed]
         made.rows[short] = sum(count for _, count in packed)
 
     def _take_table(self, made: Manifest, short: str) -> None:
-        """Take the rows that are whole, and older ones in the place of those that are lost."""
+        """Take the undamaged rows, and older rows in place of lost ones."""
         names, number = self._base.tables[short], self._base.rows[short]
         made.tables[short] = [name for name in names if name not in self.damaged]
         made.rows[short] = number
         if not self._has_lost(short):
             return
+        # A row's key decides its piece, so a lost piece can be replaced by its previous version.
         kept, keys = list(self._rows(made, short)), self._keys[short]
         covered = {tables.piece_of(row, keys) for row in kept}
         older = [
@@ -149,7 +149,7 @@ class _Repair:
         self._put(made, short, [*kept, *older])
 
     def _leave_out_torn(self, made: Manifest, gone: list[str]) -> None:
-        """Leave out the datasets and the models that miss a part, and name what is lost."""
+        """Remove incomplete datasets and models, and report them."""
         datasets = {row["dataset_id"]["N"]: row for row in self._rows(made, DATASETS)}
         models = {row["model_id"]["S"]: row for row in self._rows(made, MODELS)}
         self._name_orphans(made, set(datasets), set(models))
@@ -173,7 +173,7 @@ class _Repair:
             self._put(made, MODELS, (row for m, row in models.items() if m not in torn_models))
 
     def _name_accounts(self, made: Manifest) -> None:
-        """Name the accounts that have lost their own row or that of their address."""
+        """Report the accounts that have lost their own row or that of their address."""
         rows = {row["account_id"]["S"]: row for row in self._rows(made, ACCOUNTS)}
         for key, row in rows.items():
             email = key.removeprefix(_EMAIL) if key.startswith(_EMAIL) else _text(row, "email")
@@ -184,7 +184,7 @@ class _Repair:
     def _torn_datasets(
         self, made: Manifest, datasets: dict[str, Item], gone: list[str]
     ) -> set[str]:
-        """Find the datasets that count examples or labels which are not there."""
+        """Return the datasets that count missing examples or labels, or lack files."""
         labels = {row["label_id"]["N"] for row in self._rows(made, LABELS)}
         missing = set(gone)
         sizes = {
@@ -211,7 +211,7 @@ class _Repair:
         return torn
 
     def _name_orphans(self, made: Manifest, datasets: set[str], models: set[str]) -> None:
-        """Name what belongs to datasets and models whose rows are lost: it is not restored."""
+        """Report datasets and models whose rows are lost, so that they are not restored."""
         names: dict[str, list[str]] = defaultdict(list)
         for row in self._rows(made, LABELS):
             names[row["dataset_id"]["N"]].append(row["name"]["S"])

@@ -1,7 +1,8 @@
-"""What was deleted stays deleted, and ids that were given out stay so, whatever a backup holds.
+"""Keeps deletions and counters valid across a restore.
 
-Objects with a deletion record are restored hidden, and their jobs begin again: the service's own
-deletion then removes every trace, also the texts in cards of models. The sweep sends the jobs.
+Objects with a deletion record are restored hidden, and their deletion jobs start again. So the
+service's own deletion removes all their data, for example texts in cards of models. The sweep sends
+the jobs.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Owners:
 
 
 DELETIONS, COUNTERS = "deletions", "counters"
-# Tables whose rows a restore never deletes.
+# Tables whose rows a restore never deletes: they protect what happened after the backup.
 KEPT = (DELETIONS, COUNTERS)
 _PENDING = "DELETION_PENDING"
 
@@ -52,7 +53,7 @@ class Deleted:
     def __init__(self, records: Iterable[Item]) -> None:
         by_key = {(row["account_id"]["S"], row["deletion_id"]["S"]): row for row in records}
         self._objects = {(row["kind"]["S"], row["object_id"]["S"]) for row in by_key.values()}
-        self.records = [_begun_again(row) for row in by_key.values()]
+        self.records = [_reset_job(row) for row in by_key.values()]
 
     def as_restored(self, table: str, row: Item) -> Item:
         """Return a row as it is restored: hidden if its object was deleted."""
@@ -75,8 +76,8 @@ def _without_batches(row: Item) -> Item:
     return {**left, "used": {"N": str(int(row["used"]["N"]) - reserved)}}
 
 
-def furthest(rows: Iterable[Item]) -> list[Item]:
-    """Return the highest row of each counter, so that no id is used twice."""
+def highest_counters(rows: Iterable[Item]) -> list[Item]:
+    """Return the row with the highest value of each counter, so that no id is reused."""
     # The deletion of an id's first owner, or a caller's stored id, would apply to the second one.
     # Other attributes, such as the beginnings of pages, are only valid in the saved stack.
     found: dict[str, Item] = {}
@@ -88,8 +89,8 @@ def furthest(rows: Iterable[Item]) -> list[Item]:
     return list(found.values())
 
 
-def _begun_again(row: Item) -> Item:
-    """Return a record whose job has not run yet."""
+def _reset_job(row: Item) -> Item:
+    """Return a deletion record whose job has not started."""
     zero = {"N": "0"}
     return {
         **row,

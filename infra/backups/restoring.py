@@ -1,7 +1,7 @@
-"""Restores a dump into a stack.
+"""Restores a backup into a stack.
 
-Everything is verified before anything is written. Rows that make others visible come last, so
-that a restore that breaks off shows nothing half.
+The whole backup is verified before anything is written. Rows that make others visible are written
+last, so that an interrupted restore shows nothing incomplete.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ def restore(
     is_replacing: bool = False,
     progress: Progress = lambda _: None,
 ) -> Manifest:
-    """Write a backup into the tables and the bucket of a stack, which exist already.
+    """Write a backup into the existing tables and the bucket of a stack.
 
-    What was deleted after the backup was made stays deleted: the deletion records of the stack
-    are kept, and their jobs run again. Its counters are kept too where they are ahead. What
-    belongs to nothing in the backup is left out.
+    Data that was deleted after the backup stays deleted, because the stack's deletion records stay
+    and their jobs run again. Counters of the stack stay if they are higher. Rows and objects whose
+    dataset or model is not in the backup are left out.
 
     Args:
         settings: names and endpoint.
-        folder: the backup.
-        is_replacing: whether data that is there goes first.
-        progress: takes lines for the user.
+        folder: the backup folder.
+        is_replacing: whether to delete existing data first.
+        progress: called with lines for the user.
 
     Raises:
         BackupError: the backup is incomplete, or the stack has data that may not be replaced.
@@ -60,7 +60,7 @@ def restore(
     for short in replay.KEPT:
         kept[short] += _rows(folder, manifest, short)
     deleted = replay.Deleted(kept[replay.DELETIONS])
-    counters = replay.furthest(kept[replay.COUNTERS])
+    counters = replay.highest_counters(kept[replay.COUNTERS])
     merged = {replay.DELETIONS: deleted.records, replay.COUNTERS: counters}
     for short in _in_order(resources):
         rows = merged[short] if short in merged else _rows(folder, manifest, short)
@@ -76,12 +76,10 @@ def _rows(folder: BackupFolder, manifest: Manifest, short: str) -> Iterable[tabl
 
 
 def _in_order(resources: Mapping[str, TableResource]) -> list[str]:
-    """Return the tables, those last that make rows visible."""
     return [*(name for name in resources if name not in _LAST), *_LAST]
 
 
 def _check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
-    """Refuse a backup with tables that this version does not know."""
     unknown = sorted(set(manifest.tables) - set(resources))
     if unknown:
         raise BackupError(
@@ -91,7 +89,6 @@ def _check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> 
 
 
 def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    """Refuse a stack that has data."""
     for table in found:
         if clients.dynamodb.scan(TableName=table.name, Limit=1)["Items"]:
             raise BackupError(
@@ -106,11 +103,11 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
 
 
 def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    """Delete rows and objects, beginning with the rows that make others visible."""
+    """Delete rows and objects; rows that make others visible first."""
     # Deletions and counters stay, so that a restore that was interrupted can be repeated.
     order = {name: place for place, name in enumerate(reversed(_LAST))}
-    going = [table for table in found if _short(table, settings) not in replay.KEPT]
-    for table in sorted(going, key=lambda table: order.get(_short(table, settings), len(order))):
+    cleared = [table for table in found if _short(table, settings) not in replay.KEPT]
+    for table in sorted(cleared, key=lambda table: order.get(_short(table, settings), len(order))):
         keys = table.key_names
         rows = list(tables.scan(clients.dynamodb, table.name))
         tables.delete(clients.dynamodb, table.name, rows, keys)

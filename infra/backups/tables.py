@@ -1,7 +1,7 @@
-"""Rows of tables as JSON lines, read and written through the ordinary API.
+"""Rows of tables as JSON lines, read and written through DynamoDB's API.
 
-A line is one item in DynamoDB's JSON. The key decides which part has it: a new or deleted row
-changes one part only, so that the next dump writes little.
+A line is one item in DynamoDB's JSON. The item's key decides which piece has it. So a new or
+deleted row changes one piece only, and the next dump writes little.
 """
 
 from __future__ import annotations
@@ -17,29 +17,28 @@ from typing import Any
 
 from infra.backups.folder import BackupError
 
-# Attributes in the client's form: a type letter and a value each.
+# Attributes in the client's form: each has a type letter and a value.
 Item = dict[str, Any]
-# Items of one batch write; more are refused.
+# DynamoDB accepts no more items in one batch write.
 BATCH = 25
 _PIECES = 64
+# Rows of a piece beyond this size are buffered on the disk, so that memory is bounded.
 _SPOOL_BYTES = 1 << 20
 _TRIES = 8
 
 
 def scan(dynamodb: Any, table: str) -> Iterator[Item]:
-    """Yield every item of a table, with consistent reads."""
+    """Yield all items of a table, with consistent reads."""
     pages = dynamodb.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
     for page in pages:
         yield from page["Items"]
 
 
 def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, int]]:
-    """Turn items into pieces of JSON lines; yield each with its number of rows.
-
-    Memory holds one piece; the rest waits on the disk when the table is large.
+    """Yield pieces of JSON lines, each with its number of rows.
 
     Args:
-        items: in any order.
+        items: the items in any order.
         keys: names of the key attributes.
     """
     with ExitStack() as files:
@@ -48,6 +47,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
             heaps[piece_of(item, keys)].write(_line(item))
         for heap in heaps:
             heap.seek(0)
+            # Sorted, so that equal rows give an equal piece, which is not written again.
             lines = sorted(heap)
             if lines:
                 yield b"".join(lines), len(lines)
@@ -57,7 +57,7 @@ def read_piece(content: bytes) -> list[Item]:
     """Read the items of a piece.
 
     Raises:
-        BackupError: the part has another format.
+        BackupError: the piece has another format.
     """
     try:
         lines = content.decode().split("\n")[:-1]
@@ -69,26 +69,25 @@ def read_piece(content: bytes) -> list[Item]:
 
 
 def write(dynamodb: Any, table: str, items: Iterable[Item]) -> int:
-    """Write items in batches; return how many.
+    """Write items in batches; return their number.
 
     Raises:
-        BackupError: the table keeps refusing some of them.
+        BackupError: the table refuses some of them repeatedly.
     """
     return _in_batches(dynamodb, table, ({"PutRequest": {"Item": item}} for item in items))
 
 
 def delete(dynamodb: Any, table: str, items: Iterable[Item], keys: Sequence[str]) -> int:
-    """Delete items in batches; return how many.
+    """Delete items in batches; return their number.
 
     Raises:
-        BackupError: the table keeps refusing some of them.
+        BackupError: the table refuses some of them repeatedly.
     """
     found = ({name: item[name] for name in keys} for item in items)
     return _in_batches(dynamodb, table, ({"DeleteRequest": {"Key": key}} for key in found))
 
 
 def _in_batches(dynamodb: Any, table: str, requests: Iterable[Item]) -> int:
-    """Send requests by 25, and again what came back unprocessed."""
     batch: list[Item] = []
     count = 0
     for request in requests:
@@ -103,7 +102,7 @@ def _in_batches(dynamodb: Any, table: str, requests: Iterable[Item]) -> int:
 
 
 def _send(call: Callable[..., Any], table: str, batch: list[Item]) -> None:
-    """Send one batch until all of it is done."""
+    """Send one batch, and retry its unprocessed items."""
     for attempt in range(_TRIES):
         answer = call(RequestItems={table: batch})
         batch = answer.get("UnprocessedItems", {}).get(table, [])
@@ -116,20 +115,20 @@ def _send(call: Callable[..., Any], table: str, batch: list[Item]) -> None:
 
 
 def _line(item: Item) -> bytes:
-    """Write an item as one line, the same for equal items."""
+    """Return the line of an item, which is the same for equal items."""
     plain = {name: _to_json(value) for name, value in item.items()}
     text = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
 def piece_of(item: Item, keys: Sequence[str]) -> int:
-    """Decide by an item's key alone which piece holds it."""
+    """Return the number of the piece that has an item, which depends on its key only."""
     key = json.dumps([_to_json(item[name]) for name in keys])
     return hashlib.sha256(key.encode()).digest()[0] % _PIECES
 
 
 def _to_json(value: Item) -> Item:
-    """Write one attribute without bytes, sets in order."""
+    # Bytes are not JSON, and sets have no order, which would make equal rows different.
     ((kind, content),) = value.items()
     if kind == "B":
         return {kind: base64.b64encode(bytes(content)).decode()}
@@ -145,7 +144,6 @@ def _to_json(value: Item) -> Item:
 
 
 def _from_json(value: Item) -> Item:
-    """Read one attribute."""
     ((kind, content),) = value.items()
     if kind == "B":
         return {kind: base64.b64decode(content)}

@@ -17,8 +17,8 @@ from infra.local.state import State
 
 # Size of one file.
 MAX_BYTES = 16 * 1024 * 1024
-# Number of full files that are kept for each process.
-FORMER_FILES = 15
+# Full files that are stored per process.
+ROTATED_FILES = 15
 SUFFIX = ".jsonl"
 
 
@@ -55,15 +55,15 @@ class _File(logging.Handler):
             os.close(self._descriptor)
             self._descriptor = -1
         if self._path.exists() and self._path.stat().st_size + needed > MAX_BYTES:
-            for number in range(FORMER_FILES, 0, -1):
-                older = self._former(number)
-                newer = self._former(number - 1) if number > 1 else self._path
+            for number in range(ROTATED_FILES, 0, -1):
+                older = self._rotated_path(number)
+                newer = self._rotated_path(number - 1) if number > 1 else self._path
                 if newer.exists():
                     newer.replace(older)
         self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._size = os.fstat(self._descriptor).st_size
 
-    def _former(self, number: int) -> Path:
+    def _rotated_path(self, number: int) -> Path:
         """Return the path of a full file; 1 is the latest."""
         return self._path.with_name(f"{self._path.name}.{number}")
 

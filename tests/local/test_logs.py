@@ -16,7 +16,7 @@ from pathlib import Path
 from chalicelib import log
 from infra.local import logs
 from infra.local.state import State
-logs.MAX_BYTES, logs.FORMER_FILES = 2_000, 3
+logs.MAX_BYTES, logs.ROTATED_FILES = 2_000, 3
 logs.write_logs(State(Path(sys.argv[1])), "front")
 log.configure("INFO", "stdout")
 for number in range(150):

@@ -39,9 +39,9 @@ def post(s3, key=KEY, content=CONTENT, bucket=BUCKET):
     connection = http.client.HTTPConnection(place.netloc, timeout=60)
     connection.request("POST", place.path, body, {"Content-Type": kind})
     answer = connection.getresponse()
-    told = answer.status, answer.headers, answer.read()
+    received = answer.status, answer.headers, answer.read()
     connection.close()
-    return told
+    return received
 
 
 @pytest.fixture
@@ -135,6 +135,6 @@ def test_a_copy_is_an_object_of_its_own(s3):
 
 def test_a_bucket_that_is_not_there(s3):
     """A large form for no bucket is a 404."""
-    status, _, told = post(s3, bucket="nobody")
+    status, _, body = post(s3, bucket="missing")
 
-    assert (status, b"NoSuchBucket" in told) == (404, True)
+    assert (status, b"NoSuchBucket" in body) == (404, True)

@@ -43,7 +43,7 @@ ENVELOPE = 16 * 1024
 ZEROS = bytes(GATEWAY_BODY_BYTES)
 QUOTES = '"' * 19_000
 TEXTS = 100
-NOBODY = "A" * 26
+UNKNOWN_ID = "A" * 26
 
 Route = tuple[str, str]
 """Method and path template."""
@@ -113,7 +113,7 @@ def address(route: Route) -> str:
     """Fill in the variables of a path, with ids that do not exist."""
     values = {"dataset_id": "1", "label_id": "1"}
     parts = route[1].split("/")
-    return "/".join(values.get(p[1:-1], NOBODY) if p.startswith("{") else p for p in parts)
+    return "/".join(values.get(p[1:-1], UNKNOWN_ID) if p.startswith("{") else p for p in parts)
 
 
 def send(client: Client, route: Route, kind: str, body: bytes) -> Any:

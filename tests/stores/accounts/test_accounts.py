@@ -50,7 +50,7 @@ def test_created_account_is_read_back_whole(store):
 
 
 def test_ids_increase_as_decimal_strings(store):
-    """Every account has an id of its own, a decimal number."""
+    """Each account has a different id, a decimal number."""
     made = [store.create(an_account(f"{name}@example.com")) for name in "abc"]
 
     assert [account.account_id for account in made] == ["1", "2", "3"]
@@ -80,8 +80,8 @@ def test_create_leaves_nothing_when_the_address_cannot_be_written(store, monkeyp
     assert store.create(an_account()) is not None
 
 
-def test_create_takes_its_own_first_write_for_success(store, monkeypatch):
-    """A repeated write of the address, whose first answer was lost, is no foreign account."""
+def test_create_recognises_its_own_first_write(store, monkeypatch):
+    """A retried write of the address, whose first response was lost, is a success."""
     point = accounts._point
     monkeypatch.setattr(accounts, "_point", lambda account: point(account) and point(account))
 
@@ -91,7 +91,7 @@ def test_create_takes_its_own_first_write_for_success(store, monkeypatch):
 @pytest.mark.parametrize(
     "account_id", ["", "2", "-1", "EMAIL#ann@example.com", "١", "1" * 3000, "a", "\x00", "\ud800"]
 )
-def test_get_answers_none_for_what_is_no_account(store, account_id):
+def test_get_returns_none_without_an_account(store, account_id):
     """No text, however odd, reaches another row or fails."""
     store.create(an_account())
 
@@ -99,7 +99,7 @@ def test_get_answers_none_for_what_is_no_account(store, account_id):
 
 
 @pytest.mark.parametrize("email", ["", "bob@example.com", "1", "a" * 3000, "\x00", "\ud800@x"])
-def test_find_by_email_answers_none_for_what_is_no_address(store, email):
+def test_find_by_email_returns_none_without_an_address(store, email):
     """No text, however odd, finds another account or fails."""
     store.create(an_account())
 
@@ -197,8 +197,8 @@ def test_trainings_are_limited(store):
     assert not store.add_training("1", "d", 0)
 
 
-def test_training_of_nobody_is_empty(store):
-    """Removing from an account that does not exist makes no row."""
+def test_unknown_account_has_no_trainings(store):
+    """Removing trainings of an account that does not exist creates no row."""
     store.remove_training("7", ["a"])
 
     assert store.training("7") == frozenset()
@@ -206,7 +206,7 @@ def test_training_of_nobody_is_empty(store):
 
 
 def test_store_without_tables_is_unavailable(clients, settings):
-    """AWS trouble becomes the error that callers may repeat."""
+    """An AWS error becomes the error that callers may retry."""
     clients.dynamodb.delete_table(TableName=f"{settings.name}-accounts")
 
     with pytest.raises(StorageUnavailable):

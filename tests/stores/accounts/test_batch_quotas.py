@@ -1,4 +1,4 @@
-"""Predictions of batches: within the limit, certain, and given back once."""
+"""Predictions of batches are reserved within the limit, and released once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def used() -> int:
     return int(QuotaRow.get("1", "predictions#2026-11", consistent_read=True).used)
 
 
-def test_what_is_asked_for_again_is_what_there_is(store: BatchQuotaStore) -> None:
+def test_repeated_calls_count_once(store: BatchQuotaStore) -> None:
     """A repeated reservation counts once, and so does a repeated settlement."""
     assert [store.reserve(BATCH, 40, NOW) for _ in range(2)] == [(30, 0), (30, 0)]
     assert used() == 30
@@ -60,10 +60,10 @@ def test_all_or_none(store: BatchQuotaStore) -> None:
     assert used() == 59
 
 
-def test_who_counts_meanwhile_is_seen(
+def test_simultaneous_counts_are_respected(
     store: BatchQuotaStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A write that is refused because others counted since the reading is tried on what is left."""
+    """A write that fails because others counted meanwhile is retried with what is left."""
     update = QuotaRow.update
 
     def after_another(row: QuotaRow, **given: object) -> object:

@@ -1,4 +1,4 @@
-"""What an account has going on at once: a limit that holds, and forgets processes that died."""
+"""Simultaneous work of an account: the limit holds, and dead processes do not count."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def make(clients, clock, settings):
     return lambda: InFlight(limited, clients, clock)
 
 
-def test_so_many_and_no_more(make) -> None:
-    """Of all processes together, three go on; the fourth is refused until one has ended."""
+def test_limit_holds_across_processes(make) -> None:
+    """Three calls of all processes run; the fourth is refused until one has ended."""
     with ExitStack() as running:
         for _ in range(3):
             running.enter_context(make().running("2", DOWNLOADS))
@@ -42,7 +42,7 @@ def test_so_many_and_no_more(make) -> None:
 
 
 def test_downloads_of_many_accounts_leave_threads(make) -> None:
-    """One process reads so many files for all accounts, and refuses the next until one has ended.
+    """One process reads 12 files for all accounts, and refuses the next until one has ended.
 
     That is half of what the local stack works on at the same time; another process has room.
     """
@@ -62,15 +62,15 @@ def test_downloads_of_many_accounts_leave_threads(make) -> None:
     assert DOWNLOADS_OF_A_PROCESS <= THREADS // 2
 
 
-def test_failed_work_is_over(make) -> None:
+def test_failed_work_frees_its_place(make) -> None:
     """Work that fails frees its place."""
     for _ in range(5):
         with pytest.raises(ValueError, match="broken"), make().running("2", DOCUMENTS):
             raise ValueError("broken")
 
 
-def test_dead_processes_hold_no_place(make, clock) -> None:
-    """What a process that died has left is dropped after a minute."""
+def test_dead_processes_free_their_places(make, clock) -> None:
+    """The entries of a process that died are removed after a minute."""
     dead = [make().running("2", DOWNLOADS) for _ in range(3)]
     for each in dead:
         each.__enter__()
@@ -83,8 +83,8 @@ def test_dead_processes_hold_no_place(make, clock) -> None:
         pass
 
 
-def test_row_out_of_reach_refuses_nobody(make, clients, monkeypatch, lines) -> None:
-    """While the table cannot be written, work goes on, and a line says so."""
+def test_unavailable_row_refuses_no_work(make, clients, monkeypatch, lines) -> None:
+    """While the table cannot be written, work continues, and a log record says so."""
     process = make()
 
     def fail(*_: object, **__: object) -> None:

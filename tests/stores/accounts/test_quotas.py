@@ -72,8 +72,8 @@ def test_lowered_limit_admits_nothing(store):
     assert reserve(store, limit=0, account="2") is None
 
 
-def test_give_back_takes_one_back_once(store):
-    """A call that is given back is free again, once, however often that is asked for."""
+def test_release_uncounts_once(store):
+    """A released call is uncounted once, even if it is released again."""
     token = new_token()
     reserve(store, token=token)
     reserve(store)
@@ -105,7 +105,7 @@ def test_tokens_do_not_pile_up(store):
     assert not left & {old.format("a"), old.format("b")}
 
 
-def test_tokens_are_taken_out_ten_at_once(clients, store):
+def test_tokens_are_removed_ten_at_once(clients, store):
     """Most calls write nothing but themselves: one in ten takes out those that are over."""
     deletions: list[bool] = []
 
@@ -169,7 +169,7 @@ def test_throttled_for_long_is_certainly_not_counted(clients, store, monkeypatch
     assert store.used("1", PREDICTIONS, "2026-11") == 0
 
 
-def test_lost_answer_is_found_out_by_asking_again(clients, store, monkeypatch):
+def test_lost_answer_is_resolved_by_reading_the_row(clients, store, monkeypatch):
     """A call that was counted and whose answer was lost is counted once, and known."""
     token = new_token()
     calls = break_after_call(clients, monkeypatch, times=1)
@@ -192,8 +192,8 @@ def test_first_try_does_not_look_for_itself(clients, store, monkeypatch):
     assert ["contains" in condition for condition in sent if condition] == [False, True, False]
 
 
-def test_lost_answer_at_the_limit_is_no_refusal(clients, store, monkeypatch):
-    """The last call of a month whose answer was lost is not told that there is none left."""
+def test_lost_answer_at_the_limit_is_not_a_refusal(clients, store, monkeypatch):
+    """The last call of a month is not refused when the response of its write is lost."""
     break_after_call(clients, monkeypatch, times=1)
 
     assert reserve(store, limit=1) == 1
@@ -297,7 +297,7 @@ def wait_until(holds, seconds=60):
 
 
 def throttle(clients, monkeypatch, times):
-    """Refuse so many calls of the quota client as too many; returns all calls."""
+    """Throttle a number of calls of the quota client; return all calls."""
     make_requests(clients.dynamodb_once)
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []
@@ -316,7 +316,7 @@ def throttle(clients, monkeypatch, times):
 
 
 def break_after_call(clients, monkeypatch, times):
-    """Let so many calls of the quota client be done and their answers lost; returns all calls."""
+    """Lose the responses of a number of calls of the quota client; return all calls."""
     make_requests(clients.dynamodb_once)
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []

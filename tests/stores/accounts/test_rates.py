@@ -1,4 +1,4 @@
-"""Buckets that many processes draw from: never more than they hold, whoever comes first."""
+"""Buckets that many processes draw from never give more than they hold."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_clock_a_little_ahead_fills_no_bucket(store, clock) -> None:
     assert draw(store, clock, 100) == 6
 
 
-def test_row_goes_when_nobody_calls(store, clock) -> None:
-    """A bucket that nobody draws from is full, so its row may go after a day."""
+def test_unused_row_expires(store, clock) -> None:
+    """A bucket that is not used is full, so its row may be deleted after a day."""
     draw(store, clock, 1)
 
     row = QuotaRow.get("2", f"rate#{RECORDS}")
@@ -109,7 +109,7 @@ def processes(store, clock) -> list[RateLimits]:
 
 
 def passed(limits: RateLimits) -> bool:
-    """Make one call, and tell whether it passed."""
+    """Make one call; return whether it passed."""
     try:
         limits.check(ACCOUNT, RECORDS)
     except RateExceeded:
@@ -145,7 +145,7 @@ def test_fifty_processes_are_at_most_a_factor_of_two_off(store, clock, spread: s
     assert PER_SECOND * 5 / 2 <= count - before <= PER_SECOND * 5 * 2
 
 
-def test_fifty_processes_refuse_nobody_below_the_rate(store, clock) -> None:
+def test_fifty_processes_refuse_no_call_below_the_rate(store, clock) -> None:
     """Nine tenths of the rate, by whatever process, pass for ever."""
     all_of_them, dice = processes(store, clock), random.Random(7)
     for _ in range(200 * PER_SECOND):

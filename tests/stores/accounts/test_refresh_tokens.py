@@ -20,7 +20,7 @@ def store(clients) -> RefreshTokenStore:
 
 
 def is_alive(account_id: str, token_id: str) -> bool:
-    """Tell whether a token's row is there."""
+    """Return whether a token's row exists."""
     keys = [(account_id, token_id)]
     return bool(list(RefreshTokenRow.batch_get(keys, consistent_read=True)))
 
@@ -38,7 +38,7 @@ def test_token_lives_until_it_is_deleted(store):
 
 
 def test_delete_all_takes_one_account_only(store):
-    """All tokens of an account die, nobody else's."""
+    """All tokens of an account are revoked, and no others."""
     for account_id in ("1", "1", "2"):
         store.create(account_id, f"{account_id}-a", "key", NOW)
     store.create("1", "1-b", "key", NOW)

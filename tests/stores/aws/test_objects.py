@@ -15,7 +15,7 @@ from tests.held import held
 
 
 def test_missing_object(world: World) -> None:
-    """An object that is not there is no trouble."""
+    """A missing object is not an error."""
     artifacts = world.stores.artifacts
 
     assert artifacts.get("nothing") is None
@@ -62,14 +62,16 @@ def test_long_file_there_and_back(world: World, monkeypatch: pytest.MonkeyPatch)
         assert target.getvalue() == content[:size]
         assert len(world.objects()) == -(-size // 1_000)
 
-    artifacts.put("a/file-beside", b"")
+    artifacts.put("a/file-2", b"")
     artifacts.delete_file("a/file")
 
-    assert world.objects() == ["a/file-beside"]
+    assert world.objects() == ["a/file-2"]
 
 
-def test_long_file_stops_when_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The writing of a long file asks before each object whether it may go on."""
+def test_long_file_stops_when_the_check_raises(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long file calls the check before each of its objects."""
     monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
     checks = iter([None, None])
 
@@ -80,7 +82,7 @@ def test_long_file_stops_when_told(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_delete_prefix_beyond_one_page(world: World) -> None:
-    """More objects than one listing names are all deleted, and nothing beside them."""
+    """More objects than one listing names are all deleted, and no others."""
     bucket = held("s3")
     for number in range(1_003):
         bucket.put_object(world.settings.bucket, f"datasets/1/{number}", b"")
@@ -91,8 +93,8 @@ def test_delete_prefix_beyond_one_page(world: World) -> None:
     assert world.objects() == ["datasets/10/kept"]
 
 
-def test_objects_that_refuse_to_go(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deletion that succeeded as a call but not for every object is trouble."""
+def test_failed_deletions_are_errors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deletion that succeeds for some objects only is an error."""
     world.stores.artifacts.put("datasets/1/a", b"")
 
     def refuse(**request: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Label names: joined to datasets, remembered, and owned."""
+"""Label names: joined to datasets, cached, and owned."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_view_keeps_the_order_of_the_counts(world: World) -> None:
     assert [(label.name, label.examples) for label in shown] == [("a", 6), ("b", 7)]
 
 
-def test_delete_forgets_names(world: World) -> None:
+def test_delete_clears_names(world: World) -> None:
     """A deleted label has no name any more, in memory or in its row."""
     world.stores.labels.put("1#language", 7, {5: "five"})
     world.stores.labels.names([LabelCounts(5)])
@@ -67,7 +67,7 @@ def test_delete_forgets_names(world: World) -> None:
 
 
 def test_a_name_shows_once_its_fence_is_counted(world: World) -> None:
-    """Until the dataset's row counts the fence, every process shows the name of before."""
+    """Until the dataset's row counts the fence, all processes show the previous name."""
     world.stores.labels.put("1#language", 7, {5: "five"})
     warm = world.another().stores.labels
     assert warm.names([LabelCounts(5)]) == {5: "five"}
@@ -79,8 +79,8 @@ def test_a_name_shows_once_its_fence_is_counted(world: World) -> None:
     assert warm.all_names([LabelCounts(5, named=12)])[5].former == ("five",)
 
 
-def test_a_name_that_was_not_counted_is_forgotten(world: World) -> None:
-    """What a writer left that lost its lease is no former name of the label."""
+def test_a_name_that_was_not_committed_is_dropped(world: World) -> None:
+    """A name from a writer that lost its lease does not become a former name."""
     labels = world.stores.labels
     labels.put("1#language", 7, {5: "five"})
     labels.rename(LabelCounts(5), "oops", 12)
@@ -90,7 +90,7 @@ def test_a_name_that_was_not_counted_is_forgotten(world: World) -> None:
     assert labels.all_names([LabelCounts(5, named=13)])[5] == NamesOfLabel("cinq", ("five",))
 
 
-def test_a_stalled_writer_takes_no_name_away(world: World) -> None:
+def test_a_stalled_writer_changes_no_name(world: World) -> None:
     """A writer whose fence is older than what the row holds changes nothing."""
     labels = world.stores.labels
     labels.put("1#language", 7, {5: "five"})

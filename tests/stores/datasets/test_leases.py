@@ -122,8 +122,8 @@ def test_deletion_ends_ownership(world: World, dataset: Dataset) -> None:
     assert _take(world, dataset) is None
 
 
-def test_label_ids_are_never_forgotten(world: World, dataset: Dataset) -> None:
-    """Every label id that may have a row is known to the deletion, committed or not."""
+def test_deletion_knows_all_label_ids(world: World, dataset: Dataset) -> None:
+    """A deletion finds all label ids that may have a row, committed or not."""
     world.work()
     view = world.stores.labels.view(dataset)
     found = world.stores.datasets.find(dataset.account_id, LANGUAGE, dataset.dataset_id)

@@ -14,7 +14,7 @@ from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 from chalicelib.stores.datasets.datasets import new_row
 from chalicelib.web.http.paging import FARTHEST
-from infra.backups.replay import furthest
+from infra.backups.replay import highest_counters
 from tests.builders import World
 from tests.full_size import size
 
@@ -80,7 +80,7 @@ def test_far_page_brings_its_own_rows_only(world: World, made: list[Dataset]) ->
 
 
 def test_far_pages_are_found_again(world: World, made: list[Dataset]) -> None:
-    """Whoever pages through a long list counts at most a hundred rows before each page."""
+    """A caller that pages through a long list counts at most a hundred rows before each page."""
     ids = [dataset.dataset_id for dataset in made]
     listed: list[int] = []
     for offset in range(0, ROWS, 25):
@@ -99,7 +99,7 @@ def test_deletion_moves_what_follows(world: World, made: list[Dataset]) -> None:
     assert _ids(world, 500) == ids[500:525]
     assert world.stores.datasets.delete(made[3])
     assert _ids(world, 500) == ids[501:526]
-    # The deletion that is repeated after its worker died between two writes forgets, too.
+    # A deletion that is repeated after its worker died between two writes clears them, too.
     row = DatasetRow.get(f"{made[7].account_id}#{LANGUAGE}", made[7].dataset_id)
     row.delete()
     assert not world.stores.datasets.delete(made[7])
@@ -151,4 +151,4 @@ def test_backup_leaves_out_where_pages_begin(world: World, made: list[Dataset]) 
     saved = CounterRow.get(name).serialize()
     assert set(saved) == {"name", "value", "places"}
 
-    assert furthest([saved]) == [{"name": saved["name"], "value": saved["value"]}]
+    assert highest_counters([saved]) == [{"name": saved["name"], "value": saved["value"]}]

@@ -51,7 +51,7 @@ def write(pictures: Pictures, count: int, error: Exception | None = None) -> Non
 
 
 def test_every_picture_is_written_when_the_block_ends() -> None:
-    """Several are written at a time, and none is forgotten."""
+    """Several images are written at a time, and all are written in the end."""
     pictures = Pictures(0.005)
 
     write(pictures, 100)

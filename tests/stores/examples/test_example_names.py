@@ -59,7 +59,7 @@ def test_uncommitted_examples_are_none(world: World, dataset: Dataset) -> None:
 
     assert not names.has(old, "upload 120")
     assert names.has(dataset, "upload 120")
-    assert names.has(old, "upload 120"), "an older view forgets nothing"
+    assert names.has(old, "upload 120"), "an older view loses no name"
 
 
 def test_only_what_is_new_is_read(
@@ -87,7 +87,7 @@ def test_only_what_is_new_is_read(
     assert reads == [(250, 1)]
 
 
-def test_many_names_are_kept_beside_the_dataset(
+def test_many_names_are_stored_in_the_bucket(
     world: World, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many names are written once, so that another process need not read all examples."""
@@ -106,7 +106,7 @@ def test_many_names_are_kept_beside_the_dataset(
 
 
 def test_memory_is_bounded(world: World, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names of the datasets used longest ago are forgotten, and collected again when needed."""
+    """The names of the least recently used dataset are evicted, and read again when needed."""
     monkeypatch.setattr(example_names, "KEPT_DATASETS", 2)
     names = _fresh(world)
     assert names.has(dataset, "upload 7")
@@ -122,7 +122,7 @@ def test_memory_is_bounded(world: World, dataset: Dataset, monkeypatch: pytest.M
 
 
 def test_digests_are_compared_at_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A digest that only appears across two others is no name."""
+    """A digest that only appears across two others does not count."""
     digests = {"first": b"aaaabbbb", "second": b"ccccdddd", "across": b"bbbbcccc"}
     monkeypatch.setattr(example_names, "_digest", digests.__getitem__)
     index = example_names._Index({}, digests["first"] + digests["second"])

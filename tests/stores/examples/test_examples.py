@@ -67,7 +67,7 @@ def test_writer_at_chunk_boundaries(
 def test_examples_beyond_the_committed_count_are_hidden(
     examples: ExampleStore, clock: MovableClock
 ) -> None:
-    """Readers are told the committed count and see nothing of what is behind it."""
+    """Readers get the committed examples, and nothing after them."""
     _write(examples, clock, [f"text {number}" for number in range(150)])
     committed = [LabelCounts(LABEL, 120)]
 
@@ -79,7 +79,7 @@ def test_examples_beyond_the_committed_count_are_hidden(
     assert text_digest("text 120") not in examples.digests(DATASET, UPLOAD, committed)
 
 
-def test_long_chunk_lies_in_the_bucket(
+def test_long_chunk_is_in_the_bucket(
     world: World, examples: ExampleStore, clock: MovableClock
 ) -> None:
     """A chunk over 300 KB comes back whole from the bucket, and its row stays small."""
@@ -148,7 +148,7 @@ def test_delete_removes_uncommitted_chunks_too(
     assert world.rows(ExampleChunkRow) == []
 
 
-def test_reading_step_by_step_translates_trouble(
+def test_reading_step_by_step_translates_errors(
     examples: ExampleStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trouble in the middle of a long reading is the storage's, like any other."""
@@ -163,7 +163,7 @@ def test_reading_step_by_step_translates_trouble(
         list(examples.read_all(DATASET, UPLOAD, [LabelCounts(LABEL, 1)]))
 
 
-def test_several_stretches_cost_one_read(
+def test_several_ranges_cost_one_read(
     examples: ExampleStore, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stretches of several labels are read at once, each whole and in its order."""
@@ -197,7 +197,7 @@ def test_several_stretches_cost_one_read(
     assert len(calls) == 1
 
 
-def test_chunks_of_many_labels_are_written_side_by_side(world: World, clock: MovableClock) -> None:
+def test_chunks_of_many_labels_are_written_in_parallel(world: World, clock: MovableClock) -> None:
     """1,000 labels are 1,000 conditional writes; ten of them are under way at the same time."""
     other = world.another()
     ids = range(LABEL, LABEL + 200)
@@ -225,8 +225,8 @@ def test_chunks_of_many_labels_are_written_side_by_side(world: World, clock: Mov
     assert [example.name for example in read] == [f"text {label_id}" for label_id in ids]
 
 
-def test_lost_lease_ends_writes_that_go_on_side_by_side(world: World, clock: MovableClock) -> None:
-    """The first write that is refused is told, and those that have not begun are left out."""
+def test_lost_lease_ends_parallel_writes(world: World, clock: MovableClock) -> None:
+    """The first refused write raises, and writes that have not started are cancelled."""
     other = world.another()
     other.one_call_at_a_time()
     ids = range(LABEL, LABEL + 200)

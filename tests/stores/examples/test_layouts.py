@@ -1,4 +1,4 @@
-"""Which chunk a position lies in, before and after a correction."""
+"""Layouts map positions to chunks, before and after a correction."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_check_when_the_file_is_there(site: MakeSite) -> None:
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 No", "500 Oops", "204 None", "206 Part"])
 def test_check_when_the_status_is_not_200(site: MakeSite, status: str) -> None:
-    """Only an answer of 200 is a file; the message is as documented, the cause stands beside it."""
+    """Only status 200 is a file; the documented message has the cause next to it."""
     made = site(_answer(b"x", status=status))
 
     with pytest.raises(DownloadFailed) as caught:
@@ -304,7 +304,7 @@ def test_fetch_when_a_name_would_change_its_address(site: MakeSite) -> None:
 
 
 def test_fetch_when_the_first_address_is_dead(site: MakeSite) -> None:
-    """The next address is tried when nobody listens at the first."""
+    """The next address is tried when the first does not accept connections."""
     made = site(_answer(b"hello"))
     resolver = _resolves_to("127.0.0.2", "127.0.0.1")
 
@@ -313,7 +313,7 @@ def test_fetch_when_the_first_address_is_dead(site: MakeSite) -> None:
     assert body == b"hello"
 
 
-def test_fetch_when_nobody_listens(site: MakeSite) -> None:
+def test_fetch_when_the_port_is_closed(site: MakeSite) -> None:
     """A refused connection is a failed download."""
     made = site(b"")
     url = made.url()
@@ -424,7 +424,7 @@ def test_fetch_when_the_body_is_endless(site: MakeSite, head: str) -> None:
     """A body without stated length stops at the limit, and no more than that is written."""
 
     def answer(sock: socket.socket, _: str) -> None:
-        """Send until nobody listens."""
+        """Send until the connection is closed."""
         sock.sendall(head.encode())
         part = b"x" * 1000 if "1.0" in head else b"3e8\r\n" + b"x" * 1000 + b"\r\n"
         while True:
@@ -509,7 +509,7 @@ def test_fetch_when_the_target_is_full(site: MakeSite) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of its own making for files.example, with its key."""
+    """A self-signed certificate for files.example, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "files.example")])
     now = datetime.datetime.now(datetime.UTC)
@@ -581,7 +581,7 @@ def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("answer", [_drip, lambda *_: time.sleep(1)], ids=["dripping", "silent"])
-def test_fetch_when_it_may_not_go_on(
+def test_fetch_when_the_check_raises(
     site: MakeSite, answer: Handler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who waits for a server is asked every second, here more often, whether to wait on."""
@@ -614,7 +614,7 @@ def test_pace_when_a_server_becomes_slow() -> None:
 
 
 def test_pace_when_a_server_is_just_quick_enough() -> None:
-    """A server above the least rate may go on for ever, also in pieces that it keeps back."""
+    """A server above the least rate may send for ever, also in bursts."""
     pace = pinned_http.Pace()
     for _ in range(100):
         pace.note(0.9, 0)

@@ -59,7 +59,7 @@ def on_disk(settings: Settings) -> dict[str, bytes]:
     }
 
 
-def test_folder_is_brought_whole_and_once(cloud: Settings, clients: Clients) -> None:
+def test_folder_is_downloaded_completely_and_once(cloud: Settings, clients: Clients) -> None:
     """All files of a folder arrive, and no other folder; the second time nothing is asked."""
     source = ModelDownloads(cloud, clients)
     source.ensure("minilm")
@@ -82,7 +82,7 @@ def test_another_process_finds_what_is_there(cloud: Settings, clients: Clients) 
 
 
 def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients) -> None:
-    """What lacks a byte on the disk is brought anew."""
+    """A folder that lacks a byte on the disk is downloaded again."""
     folder = Path(cloud.model_dir) / "minilm"
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(b"weight")
@@ -97,7 +97,7 @@ def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients)
 def test_damaged_file_is_never_used(
     cloud: Settings, clients: Clients, stored: bytes | None
 ) -> None:
-    """A file with other bytes, fewer, more, or none leaves nothing behind, and may be mended."""
+    """A file with other, fewer, more or no bytes leaves nothing behind, and can be repaired."""
     key = described(b"weights").key
     if stored is None:
         clients.s3.delete_object(Bucket=cloud.bucket, Key=key)
@@ -124,10 +124,8 @@ def test_damaged_catalogue_is_never_used(cloud: Settings, clients: Clients) -> N
         ModelDownloads(cloud, clients).offers("minilm")
 
 
-def test_full_disk_is_trouble_that_may_go_away(
-    cloud: Settings, clients: Clients, tmp_path: Path
-) -> None:
-    """When files cannot be written the call is answered as when the storage is away."""
+def test_full_disk_is_a_temporary_error(cloud: Settings, clients: Clients, tmp_path: Path) -> None:
+    """When files cannot be written, the call fails as when the storage is unavailable."""
     (tmp_path / "file").write_bytes(b"")
     source = ModelDownloads(replace(cloud, model_dir=str(tmp_path / "file")), clients)
 
@@ -135,7 +133,7 @@ def test_full_disk_is_trouble_that_may_go_away(
         source.ensure("minilm")
 
 
-def test_many_threads_bring_once(cloud: Settings, clients: Clients) -> None:
+def test_many_threads_download_once(cloud: Settings, clients: Clients) -> None:
     """Threads that need a folder at the same time wait for one download."""
     source, begin = ModelDownloads(cloud, clients), threading.Barrier(8)
     asked: list[str] = []
@@ -189,7 +187,7 @@ def test_large_file_comes_in_ranges(
     assert sorted(in_ranges) == sorted([*ranges, "whole", "whole"])
 
 
-def test_broken_range_is_asked_for_again(
+def test_broken_range_is_requested_again(
     cloud: Settings, clients: Clients, in_ranges: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A connection that breaks in the middle of a range costs that range alone, at most twice."""
@@ -209,7 +207,7 @@ def test_broken_range_is_asked_for_again(
     assert len(in_ranges) == 6 + 2
 
 
-def test_folders_come_side_by_side(cloud: Settings, clients: Clients) -> None:
+def test_folders_are_downloaded_in_parallel(cloud: Settings, clients: Clients) -> None:
     """A folder does not wait for another that is on its way."""
     source, both = ModelDownloads(cloud, clients), threading.Barrier(2, timeout=20)
     source.offers("minilm")
@@ -227,7 +225,7 @@ def test_folders_come_side_by_side(cloud: Settings, clients: Clients) -> None:
     assert len(on_disk(cloud)) == 4
 
 
-def test_a_file_of_two_folders_comes_once(cloud: Settings, clients: Clients) -> None:
+def test_a_file_of_two_folders_is_downloaded_once(cloud: Settings, clients: Clients) -> None:
     """Folders that share a file download it once, one after the other or at the same time."""
     catalogue = {
         "minilm": {"model.onnx": described(b"weights")},
@@ -254,7 +252,7 @@ def test_a_file_of_two_folders_comes_once(cloud: Settings, clients: Clients) -> 
         assert sum(url.endswith(described(b"weights").key) for url in asked) == number + 1
 
 
-def test_what_is_not_offered_is_not_brought(cloud: Settings, clients: Clients) -> None:
+def test_unknown_folder_is_not_downloaded(cloud: Settings, clients: Clients) -> None:
     """A folder that the catalogue does not name is simply not there."""
     source = ModelDownloads(cloud, clients)
 
@@ -263,7 +261,7 @@ def test_what_is_not_offered_is_not_brought(cloud: Settings, clients: Clients) -
     assert on_disk(cloud) == {}
 
 
-def test_container_uses_the_bucket_only_when_told(cloud: Settings) -> None:
+def test_container_uses_the_bucket_only_with_a_catalogue(cloud: Settings) -> None:
     """With a catalogue pools and prebuilt models come from the bucket, otherwise from the disk."""
     there, here = Container(cloud), Container(replace(cloud, models_from_bucket=""))
 

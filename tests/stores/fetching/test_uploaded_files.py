@@ -53,10 +53,10 @@ def test_a_form_fixes_place_type_and_size(store: UploadedFileStore, clock: Movab
     assert url.startswith("https://")
 
 
-def test_a_file_is_lent_once(
+def test_a_file_is_used_once(
     store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
-    """The second user is refused, the first may repeat, and a use that failed is given back."""
+    """The second user is refused, the first may repeat, and a failed use is released."""
     send(b"content")
     found, size = store.find("1", issued.path)
     target = io.BytesIO()
@@ -94,7 +94,7 @@ def test_what_is_not_there_is_refused(
         store.find(account, path)
 
 
-def test_an_hour_later_it_is_dead(
+def test_a_file_expires_after_an_hour(
     store: UploadedFileStore,
     issued: UploadedFile,
     send: Callable[[bytes], str],
@@ -133,7 +133,7 @@ def test_only_the_first_arrival_counts(store: UploadedFileStore, issued: Uploade
 def test_a_late_notification_changes_nothing(
     store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
-    """What was used before the bucket told of it stays used."""
+    """A file that was used before its notification arrived stays used."""
     send(b"content")
     found, _ = store.find("1", issued.path)
     store.claim(found, "first")
@@ -144,7 +144,7 @@ def test_a_late_notification_changes_nothing(
         store.find("1", issued.path)
 
 
-def test_a_file_that_arrives_too_late_is_dead(
+def test_a_file_that_arrives_too_late_has_expired(
     store: UploadedFileStore,
     issued: UploadedFile,
     send: Callable[[bytes], str],

@@ -1,4 +1,4 @@
-"""What an account may hold is counted once, however many calls come at the same time."""
+"""The limits of an account hold for simultaneous calls, and nothing is counted twice."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_bytes_are_those_of_the_datasets(world: World) -> None:
 
 
 @pytest.mark.parametrize("meanwhile", ["another is added", "one is removed"])
-def test_picture_that_is_there_already_takes_no_room(world: World, meanwhile: str) -> None:
+def test_existing_picture_takes_no_capacity(world: World, meanwhile: str) -> None:
     """Whatever happened to the dataset meanwhile, its bytes are counted as they are."""
     view = world.pictures({f"cat/{n}.png": draw(salt=n) for n in range(3)})
     world.work()
@@ -104,7 +104,7 @@ def test_picture_that_is_there_already_takes_no_room(world: World, meanwhile: st
     assert int(_row(world).stored_bytes) == stored
 
 
-def test_upload_that_broke_off_is_counted_no_more(world: World) -> None:
+def test_interrupted_upload_is_not_counted(world: World) -> None:
     """A call that died between its two writes takes a place for a minute, not for ever."""
     capacity = world.stores.capacity
     for number in range(20):
@@ -129,8 +129,8 @@ def test_repeated_reservation_counts_once(world: World) -> None:
     assert len(_row(world).uploads) == 1
 
 
-def test_account_of_before_is_counted_at_its_first_upload(world: World) -> None:
-    """What was stored by a version that did not count stands in the count."""
+def test_older_account_is_counted_at_its_first_upload(world: World) -> None:
+    """The first count includes what older versions stored without counting."""
     view = world.dataset(ROWS)
     row = _row(world)
     row.update(
@@ -146,7 +146,9 @@ def test_account_of_before_is_counted_at_its_first_upload(world: World) -> None:
     assert int(_row(world).stored_bytes) == view.dataset.bytes + entry.size_bytes
 
 
-def test_refused_call_frees_what_it_reserved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_call_releases_its_reservation(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An upload whose row could not be written is not counted."""
 
     def refuse(*_: object) -> None:
@@ -160,7 +162,7 @@ def test_refused_call_frees_what_it_reserved(world: World, monkeypatch: pytest.M
     assert int(_row(world).stored_bytes) == 0
 
 
-def test_room_is_checked_without_reading_the_datasets(world: World) -> None:
+def test_capacity_is_checked_without_reading_the_datasets(world: World) -> None:
     """However many datasets an account has, a call reads its own row alone, of at most 5 kB."""
     dataset = world.dataset(ROWS).dataset
     with DatasetRow.batch_write() as batch:
@@ -188,7 +190,7 @@ def test_forms_are_limited_until_they_are_used_or_dead(world: World) -> None:
     bucket, key = world.settings.bucket, forms[0].fields["key"]
     world.stores.clients.s3.put_object(Bucket=bucket, Key=key, Body=b"a,b")
     found, _ = world.stores.uploaded_files.find(world.account.account_id, forms[0].path)
-    world.stores.uploaded_files.claim(found, "somebody")
+    world.stores.uploaded_files.claim(found, "USER")
 
     incoming.issue(world.account, None)
     with pytest.raises(TooManyOpen):

@@ -56,7 +56,7 @@ def test_progress_never_falls(world: World) -> None:
     assert deletions.acquire("1", deletion.deletion_id) is None
 
 
-def test_nudge_claims_what_nobody_works_on(world: World) -> None:
+def test_nudge_claims_unassigned_deletions(world: World) -> None:
     """A record is claimed once it is old and unowned, and by one sweep only."""
     deletions = world.stores.deletions
     deletion = deletions.create(deletion_of("1", DATASET, "7", "language"))

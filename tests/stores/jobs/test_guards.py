@@ -1,4 +1,4 @@
-"""Guard entries: they keep a dataset while a training is open, and outlive nobody."""
+"""Guard entries protect a dataset while a training is open, and no longer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_left_over_entries_free_the_account(world: World, view: DatasetView) -> 
 
 
 def test_open_training_guards_however_old(world: World, view: DatasetView) -> None:
-    """The entry of a training that waits for hours is no left-over."""
+    """The entry of a training that waits for hours is not stale."""
     model = world.train(view).model
     world.clock.advance(hours=5)
 
@@ -66,7 +66,7 @@ def test_retraining_asked_for_at_the_end_of_a_run_is_guarded(
     succeed = leases.succeed
 
     def then_retrain(*args: object) -> None:
-        """Publish, and let the caller retrain before the worker goes on."""
+        """Publish, and let the caller retrain before the worker continues."""
         succeed(*args)
         monkeypatch.setattr(leases, "succeed", succeed)
         world.clock.advance(seconds=1)

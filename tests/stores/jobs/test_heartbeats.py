@@ -1,4 +1,4 @@
-"""A lease is renewed while its owner works, and a stalled owner is told."""
+"""A lease is renewed while its owner works, and a stalled owner is stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_lease_is_renewed_while_the_owner_works() -> None:
         beat.check()
 
 
-def test_owner_is_told_when_another_took_over() -> None:
+def test_owner_stops_when_another_took_over() -> None:
     """The next check after a refused renewal stops the owner."""
     asked = threading.Event()
 
@@ -41,7 +41,7 @@ def test_owner_is_told_when_another_took_over() -> None:
             beat.check()
 
 
-def test_owner_that_was_stalled_goes_on_while_nobody_took_its_job() -> None:
+def test_stalled_owner_continues_while_its_job_is_unassigned() -> None:
     """A machine that stood still for longer than a lease costs no work: the lease is renewed."""
     renewed: list[int] = []
     beat = Heartbeat(lambda: renewed.append(1), LEASE_SECONDS)
@@ -53,7 +53,7 @@ def test_owner_that_was_stalled_goes_on_while_nobody_took_its_job() -> None:
     assert renewed == [1]
 
 
-def test_owner_goes_on_where_a_renewal_takes_longer_than_a_lease() -> None:
+def test_owner_continues_after_a_slow_renewal() -> None:
     """A machine without a free processor is slow with everything: that alone loses no job."""
     answers: list[float] = []
 
@@ -68,7 +68,7 @@ def test_owner_goes_on_where_a_renewal_takes_longer_than_a_lease() -> None:
     assert answers
 
 
-def test_owner_is_told_when_no_renewal_gets_through() -> None:
+def test_owner_stops_when_no_renewal_succeeds() -> None:
     """When the storage does not answer for a whole lease, the owner takes it for lost."""
     tries = threading.Semaphore(0)
 

@@ -106,7 +106,7 @@ def test_an_epoch_costs_one_small_write(
     assert [(key.rpartition("/")[2], size) for key, size in calls] == [("00006.json", 3)]
 
 
-def test_a_run_taken_up_again_does_not_shorten(curves: CurveStore, model: Model) -> None:
+def test_a_resumed_run_does_not_shorten_its_curve(curves: CurveStore, model: Model) -> None:
     """An attempt that repeats epochs replaces them in their places."""
     _fill(curves, model, 40, text="old")
     writer = curves.writer(model, 20)
@@ -132,7 +132,7 @@ def test_the_end_removes_what_is_beyond(curves: CurveStore, model: Model) -> Non
 
 
 def test_missing_records_are_noticed(world: World, curves: CurveStore, model: Model) -> None:
-    """A curve that is shorter than what a state stands for cannot be gone on with."""
+    """A curve with fewer records than its checkpoint has epochs cannot be continued."""
     _fill(curves, model, 30)
 
     assert [curves.writer(model, n).is_whole for n in (0, 24, 25, 30, 31, 50, 51)] == [
@@ -144,7 +144,7 @@ def test_missing_records_are_noticed(world: World, curves: CurveStore, model: Mo
     assert not curves.writer(model, 30).is_whole
 
 
-def test_runs_have_curves_of_their_own(curves: CurveStore, model: Model) -> None:
+def test_each_run_has_a_separate_curve(curves: CurveStore, model: Model) -> None:
     """A retraining begins with an empty curve."""
     _fill(curves, model, BLOCK_EPOCHS)
 

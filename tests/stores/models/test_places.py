@@ -53,7 +53,7 @@ def _model(queued_at: datetime, number: int = 0, *, is_paid: bool = False) -> Mo
 
 
 def _wait(world: World, seconds: Sequence[float], *, is_paid: bool = False) -> list[Model]:
-    """Let trainings wait that were accepted so many seconds after now."""
+    """Queue trainings that are accepted a number of seconds from now."""
     models = [
         _model(world.clock() + timedelta(seconds=after), number, is_paid=is_paid)
         for number, after in enumerate(seconds)
@@ -80,7 +80,7 @@ def test_short_queue_is_counted(world: World) -> None:
 def test_every_place_of_a_long_queue_is_right(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also of those who were accepted in the same moment, and whether somebody counted or not."""
+    """This includes trainings of the same moment, with and without a recent count."""
     draw = random.Random(5)
     moments = sorted(draw.randrange(50) for _ in range(160))
     asked = _wait(world, moments)[::12]
@@ -131,7 +131,7 @@ def test_far_place_reads_little(
     assert read.rows <= 101 + 51
 
 
-def test_place_brings_no_rows_where_nobody_counted(world: World) -> None:
+def test_place_reads_no_rows_without_a_recent_count(world: World) -> None:
     """Between two sweeps a count goes through the index and answers with a number."""
     far = _wait(world, [0.05 * number for number in range(200)])[-1]
     with _measured(world) as read:

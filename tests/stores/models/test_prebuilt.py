@@ -1,4 +1,4 @@
-"""Prebuilt models are told by the files that each kind needs."""
+"""A prebuilt model is installed if the files exist that its kind needs."""
 
 from __future__ import annotations
 
