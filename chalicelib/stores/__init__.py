@@ -1,5 +1,5 @@
-"""Storage: DynamoDB rows, S3 objects, SQS jobs and downloads; answers are domain objects.
+"""Storage: DynamoDB rows, S3 objects, SQS jobs and downloads; results are domain objects.
 
-Every call of a store, and so of the services above, raises StorageUnavailable (503) when AWS does
-not answer or refuses; single docstrings name other errors only.
+Every method of a store raises StorageUnavailable (503) when AWS does not answer or refuses. The
+docstrings of methods name other errors only.
 """

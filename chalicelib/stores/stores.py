@@ -1,4 +1,4 @@
-"""Every store of one container, and the choice of those that a service names."""
+"""Creates all stores of a container, and selects the ones that a service names."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 class Stores:
-    """Every store of one container, sharing clients and clock."""
+    """All stores of one container, which share clients and clock."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         clients = Clients(settings)
@@ -107,7 +107,7 @@ class Stores:
         self._add_writers(settings, clock)
 
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
-        """Build what reads and changes datasets as a whole."""
+        """Create the stores that read or change whole datasets."""
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.thumbnails = ThumbnailStore(settings, self.clients, self.artifacts)
         self.example_names = ExampleNames(self.examples, self.artifacts)
@@ -119,7 +119,7 @@ class Stores:
         self.corrections = CorrectionStore(self, settings.lease_seconds)
 
     def _add_queues(self, settings: Settings, clock: Clock) -> None:
-        """Build what lets accounts take turns."""
+        """Create the queues in which accounts take turns."""
         self.turns = TurnStore(self.clients, clock)
         self.ingest_queue = IngestQueue(
             self.datasets,
@@ -139,7 +139,7 @@ class Stores:
         )
 
     def _add_accounts(self, settings: Settings, clock: Clock) -> None:
-        """Build the stores of accounts and of what they may do."""
+        """Create the stores of accounts, their limits and their usage."""
         self.accounts = AccountStore(self.clients)
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
@@ -151,7 +151,7 @@ class Stores:
         self.in_flight = InFlight(settings, self.clients, clock)
 
     def _add_models(self, settings: Settings, clock: Clock) -> None:
-        """Build the stores of models and their trainings."""
+        """Create the stores of models and trainings."""
         self.models = ModelStore(self.clients, clock)
         self.places = QueuePlaces(self.clients, clock)
         self.model_leases = ModelLeases(self.clients, clock, settings)
@@ -168,5 +168,5 @@ class Stores:
 
 
 def pick(group: type[Group], stores: Stores) -> Group:
-    """Build a service's dataclass of stores: each field is the store of that name."""
+    """Return a service's dataclass of stores, whose fields have the names of the stores."""
     return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

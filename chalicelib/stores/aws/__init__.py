@@ -1,1 +1,1 @@
-"""What the other stores stand on: clients, tables, the bucket's objects, counters, errors."""
+"""The basis of the other stores: clients, tables, the bucket's objects, counters, errors."""

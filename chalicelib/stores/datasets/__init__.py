@@ -1,1 +1,1 @@
-"""Datasets: rows, labels, leases, receipts, and how examples are added and read with them."""
+"""Datasets: rows, labels, leases, receipts, additions and corrections."""

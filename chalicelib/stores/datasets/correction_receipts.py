@@ -21,7 +21,7 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.examples import corrections_key
 
-# Receipts that a lookup by mark reads; a repeated call follows its first attempt soon.
+# Most receipts that a lookup by mark reads.
 _LOOKED_THROUGH = 1000
 _COUNTS = ("moved", "changed", "removed", "added", "duplicates", "skipped")
 

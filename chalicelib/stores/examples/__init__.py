@@ -1,1 +1,1 @@
-"""Examples: chunks, digests, names, pictures, and what waits for its vectors."""
+"""Examples: chunks, digests, names, images, thumbnails and parts that wait for vectors."""

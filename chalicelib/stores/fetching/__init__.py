@@ -1,1 +1,1 @@
-"""What is brought from elsewhere: URLs of callers, files put into the bucket, model files."""
+"""Downloads from callers' URLs, files uploaded to the bucket, and model files."""

@@ -12,7 +12,7 @@ from chalicelib.stores.accounts.in_flight import InFlight
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
-# Longest download of a sample in seconds; the gateway ends the whole call after 29.
+# Longest download of a sample in seconds, unless the caller sets another limit.
 DOWNLOAD_SECONDS = 15.0
 
 

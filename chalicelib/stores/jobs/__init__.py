@@ -1,1 +1,1 @@
-"""Queues, heartbeats of leases, guards of trainings, deletion records."""
+"""Jobs: queues, turns, leases, guards, deletions, exports, batches and webhooks' deliveries."""

@@ -56,7 +56,7 @@ class BatchStore:
             family=batch.family,
             name=batch.name,
             model_id=batch.model_id,
-            # Batches of documents have no model, and some emulators refuse an empty string.
+            # Batches of documents have no model, and not every DynamoDB accepts an empty string.
             model_version=batch.model_version or None,
             request={
                 "kind": batch.kind,

@@ -129,7 +129,7 @@ class DeliveryStore:
         response = delivery.response
         return [
             DeliveryRow.attempts.set(delivery.attempts),
-            # Some emulators refuse an empty string.
+            # Not every DynamoDB accepts an empty string.
             DeliveryRow.cause.set(delivery.cause) if delivery.cause else DeliveryRow.cause.remove(),
             DeliveryRow.response.remove()
             if response is None

@@ -84,7 +84,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._own(own)
 
     def own(self, job: Queued) -> Owned | None:
-        """Acquire the job of a message regardless of turns; None if it has ended or an owner."""
+        """Acquire a message's job regardless of turns; None if it has ended or has an owner."""
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
@@ -101,7 +101,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
             log.warning("enqueue_failed", job=kind_of(job))
 
     def _waiting(self, job: Queued) -> Waiting | None:
-        """Find the job of a message; None when it is over, or a worker owns it."""
+        """Find the job of a message; None when it has ended or a worker owns it."""
         found = self._find(job)
         is_waiting = found is not None and not is_owned(found.lease_until, self._now())
         return found if is_waiting else None
