@@ -16,7 +16,7 @@ def sheet(rows: Iterable[Sequence[object]], more: str = "") -> str:
     """Write the XML of a sheet; numbers stay numbers, and a cell of None is left out."""
     written = []
     for number, row in enumerate(rows, 1):
-        cells = "".join(_cell(f"{chr(65 + at)}{number}", value) for at, value in enumerate(row))
+        cells = "".join(_cell(f"{_letters(at)}{number}", value) for at, value in enumerate(row))
         written.append(f'<row r="{number}">{cells}</row>')
     return f"<sheetData>{''.join(written)}</sheetData>{more}"
 
@@ -50,6 +50,11 @@ def workbook(
         for path, content in (extra or {}).items():
             archive.writestr(path, content)
     return target.getvalue()
+
+
+def _letters(at: int) -> str:
+    """Return the name of a column by its position from 0, up to ZZ."""
+    return (chr(64 + at // 26) if at >= 26 else "") + chr(65 + at % 26)
 
 
 def _cell(place: str, value: object) -> str:

@@ -16,6 +16,7 @@ PAIRS = [(f"where is my parcel to {place}, please", "shipping") for place in PLA
 PAIRS += [(f"pay back my order from {place}; thank you", "refund") for place in PLACES]
 LABELS = {"shipping": 6, "refund": 6}
 LONE = frozenset({"headerGuessed"})
+COLUMNS = frozenset({"columnsGuessed"})
 _JAPANESE = [(f"{word}の荷物はどこですか", "配送") for word in "東西南北前後"]
 _JAPANESE += [(f"{word}の代金を返してください", "返金") for word in "東西南北前後"]
 _CHINESE = [(f"我的{word}包裹在哪里", "物流") for word in "红黄蓝白黑绿"]
@@ -103,17 +104,48 @@ DELIMITED = [
         options=ReadingOptions(text_column="b", label_column="4"),
     ),
     _ok("repeated header", _csv([("text", "label"), *PAIRS, ("text", "label")]), rejected=1),
-    _no(
-        "columns that nobody names",
-        _csv(_wide(("a", "b", "c", "d"))),
-        "'textColumn' and 'labelColumn'",
-    ),
-    _no(
-        "two columns of text",
+    _ok("columns by their content", _csv(_wide(("a", "b", "c", "d"))), warnings=COLUMNS),
+    _ok(
+        "two columns of text, one with texts",
         _csv(
             [("Subject", "Message", "Category"), *(("order", text, label) for text, label in PAIRS)]
         ),
+        warnings=COLUMNS,
+    ),
+    _no(
+        "two columns of equal texts",
+        _csv([("Subject", "Message", "Category"), *((t, t, label) for t, label in PAIRS)]),
         "the field 'textColumn'",
+    ),
+    _no(
+        "columns whose values never repeat",
+        _csv(
+            [("a", "b", "c"), *((n, text, f"{n} {label}") for n, (text, label) in enumerate(PAIRS))]
+        ),
+        "'labelColumn'",
+    ),
+    _ok(
+        "two columns joined to a text",
+        _csv([("Subject", "Body", "Queue"), *(("order", text, label) for text, label in PAIRS)]),
+        options=ReadingOptions(text_column="Subject, Body", label_column="Queue"),
+    ),
+    _ok(
+        "two members joined to a text",
+        _lines({"s": "order", "b": text, "q": label} for text, label in PAIRS),
+        kind="jsonl",
+        options=ReadingOptions(text_column='["s", "b"]', label_column="q"),
+    ),
+    _ok(
+        "one column named by the caller",
+        _csv(_wide(("a", "b", "c", "d"))),
+        options=ReadingOptions(text_column="b"),
+        warnings=COLUMNS,
+    ),
+    _ok(
+        "a label that occurs once below unknown names",
+        _csv([("Anliegen", "Rubrik"), *PAIRS, ("how can I close my account", "closing")]),
+        labels={**LABELS, "closing": 1},
+        warnings=LONE | {"fewExamples"},
     ),
     _no(
         "a column that is not there",

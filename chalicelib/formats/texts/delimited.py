@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple, TextIO
 
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.texts.column_names import find_documented_columns
+from chalicelib.formats.texts.columns.names import find_documented_columns
 
 # Length limit of a record, including line ends; a quote still open then was never closed.
 MAX_RECORD_CHARACTERS = 200_000

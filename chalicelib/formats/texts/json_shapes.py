@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.domain.datasets.upload_format import JSON, LABEL_STUDIO, ReadingOptions
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.texts.column_names import find_column, find_named_columns
+from chalicelib.formats.texts.columns.names import find_column, find_named_columns, split_columns
 
 TEXT_KEYS = ("text", "document", "utterance")
 LABEL_KEYS = ("label", "intent", "sentiment")
@@ -36,6 +36,8 @@ class ObjectShape:
     """Members that can contain the text; the first that exists counts."""
     label_keys: tuple[str, ...] = LABEL_KEYS
     """The same for the label."""
+    joined_keys: tuple[str, ...] = ()
+    """Members whose texts are joined, if the caller names several."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
         shape, value
     )
@@ -117,25 +119,37 @@ def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectSha
     for parameter, wanted in asked.items():
         if not wanted:
             continue
-        at = find_column(names, wanted)
-        if at is None:
-            shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
-            raise InvalidUpload(
-                f"'{parameter}' is {wanted[:40]!r}, and the first object has no such member: "
-                f"{shown}. Send one of these names."
-            )
-        keys[parameter] = (names[at],)
+        columns = split_columns(names, wanted) if parameter == "textColumn" else [wanted]
+        keys[parameter] = tuple(_asked_member(names, column, parameter) for column in columns)
+    joined = keys["textColumn"] if options.text_column and len(keys["textColumn"]) > 1 else ()
     if not options.text_column or not options.label_column:
         found = find_named_columns(names)
         if not options.text_column:
             keys["textColumn"] += tuple(names[at] for at in found.texts)
         else:
             keys["labelColumn"] += tuple(names[at] for at in found.labels)
-    return ObjectShape(text_keys=keys["textColumn"], label_keys=keys["labelColumn"])
+    return ObjectShape(
+        text_keys=keys["textColumn"], label_keys=keys["labelColumn"], joined_keys=joined
+    )
+
+
+def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
+    """Return the member that a caller names."""
+    at = find_column(names, wanted)
+    if at is None:
+        shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
+        raise InvalidUpload(
+            f"'{parameter}' is {wanted[:40]!r}, and the first object has no such member: "
+            f"{shown}. Send one of these names."
+        )
+    return names[at]
 
 
 def _read_members(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
     """Read the two members."""
+    if shape.joined_keys:
+        texts = [_text(value[key], key) for key in shape.joined_keys if value.get(key)]
+        return "\n\n".join(texts), _member(value, shape.label_keys, LABEL_KEYS)
     text = _member(value, shape.text_keys, TEXT_KEYS)
     label = _member(value, shape.label_keys, LABEL_KEYS)
     if shape.text_keys != TEXT_KEYS and "prompt" in value:

@@ -37,6 +37,8 @@ class TextLayout:
     """Names of the columns; empty without a header."""
     text_at: int = 0
     """Position of the texts, from 0."""
+    texts_at: tuple[int, ...] = ()
+    """Positions of several columns whose cells are joined to a text; empty for one."""
     label_at: int = 1
     """Position of the labels, from 0."""
     label_end: str = ""
@@ -69,7 +71,7 @@ class TextLayout:
             encoding if is_text else None,
             self.delimiter if is_text else None,
             bool(self.header),
-            self._column(self.text_at),
+            ", ".join(str(self._column(at)) for at in self.texts_at) or self._column(self.text_at),
             self._column(self.label_at),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ def _words(text: str) -> frozenset[str]:
 _OLD_TEXT = _words("text document utterance")
 _OLD_LABEL = _words("label intent sentiment")
 # Words in exports of help desks, surveys and annotation tools, in the ten languages.
-_TEXT = _OLD_TEXT | _words(
+TEXT_NAMES = _OLD_TEXT | _words(
     """message messages subject body content comment comments review sentence query question
     description title headline tweet phrase input prompt email ticket request feedback post
     texte sujet commentaire contenu texto mensaje asunto comentario frase consulta testo
@@ -23,7 +24,7 @@ _TEXT = _OLD_TEXT | _words(
     beschreibung kommentar frage satz inhalt
     テキスト 本文 文章 文 質問 文本 内容 文字 內容 問題 问题"""
 )
-_LABEL = _OLD_LABEL | _words(
+LABEL_NAMES = _OLD_LABEL | _words(
     """labels category categories class classification topic tag target output completion polarity
     kategorie klasse thema absicht stimmung catégorie categorie classe étiquette etiquette
     intention categoría categoria etiqueta clase intención intencion sentimiento tema etichetta
@@ -32,6 +33,29 @@ _LABEL = _OLD_LABEL | _words(
 )
 _NEITHER = _words(
     "id ids date time timestamp score confidence count number language lang length version url"
+)
+# Words of columns that are neither text nor label, in exports of help desks, shops and forms: what
+# became of a request, who has it, and who wrote it from where.
+OTHER_NAMES = _NEITHER | _words(
+    """status state stage priority urgency severity impact channel source via origin medium via
+    assignee assigned agent owner group team requester requested customer client contact author
+    reporter sender recipient from to cc name user username company organization organisation
+    account phone city country region state zip gender age plan tier brand store browser os
+    device platform  satisfaction csat nps stars sla created updated resolved closed opened due
+    by at on date day  resolution reply response answer signature notes
+    zustand stand priorität dringlichkeit kanal quelle herkunft bearbeiter zuständig absender
+    empfänger von an kunde name firma land stadt ort filiale gerät bewertung antwort lösung datum
+    statut état etat priorité canal origine agent assigné expéditeur destinataire client société
+    pays ville magasin appareil réponse résolution note
+    estado prioridad canal origen agente asignado remitente cliente empresa país ciudad tienda
+    dispositivo respuesta solución fecha nombre
+    stato priorità canale origine operatore assegnato mittente cliente azienda paese città negozio
+    dispositivo risposta soluzione data nome
+    situação prioridade canal origem agente responsável remetente cliente empresa país cidade loja
+    resposta solução data nome
+    状態 ステータス 優先度 担当 担当者 担当者名 顧客 氏名 国 都市 チャネル 経路 回答 返信 日時
+    状态 优先级 渠道 来源 处理人 客户 姓名 国家 城市 门店 回复 日期
+    狀態 優先級 渠道 來源 客戶 回覆"""
 )
 _MOST_WORDS = 4
 _BETWEEN = re.compile(r"[\W_]+")
@@ -80,21 +104,30 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
     """Return which names of a header mean text, and which label."""
     folded = [fold_name(name) for name in names]
-    texts = _surest(folded, _OLD_TEXT, _TEXT, _LABEL)
-    labels = _surest(folded, _OLD_LABEL, _LABEL, _TEXT)
+    texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
+    labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)
     is_sure = all(
-        found and folded[found[0]] in known for found, known in ((texts, _TEXT), (labels, _LABEL))
+        found and folded[found[0]] in known
+        for found, known in ((texts, TEXT_NAMES), (labels, LABEL_NAMES))
     )
     return NamedColumns(texts, labels, is_sure)
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
     """Complete two columns of which one has a known whole name; None for any other row."""
-    is_text, is_label = ([fold_name(name) in known for name in names] for known in (_TEXT, _LABEL))
+    is_text, is_label = (
+        [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
+    )
     if len(names) != 2 or sum(is_text) + sum(is_label) != 1:
         return None
     label = is_label.index(True) if any(is_label) else 1 - is_text.index(True)
     return Columns(1 - label, label)
+
+
+def has_known_word(names: Sequence[str]) -> bool:
+    """Return whether a name has a word that tables use for texts or labels, in any language."""
+    words = {word for name in names for word in fold_name(name).split()}
+    return not words.isdisjoint(TEXT_NAMES | LABEL_NAMES)
 
 
 def fold_name(name: str) -> str:
@@ -110,6 +143,21 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
     if fold_name(wanted) in folded:
         return folded.index(fold_name(wanted))
     return int(wanted) - 1 if wanted.isdecimal() and int(wanted) <= len(names) else None
+
+
+def split_columns(names: Sequence[str], wanted: str) -> list[str]:
+    """Return the columns that a caller names: one, a JSON array, or a list with commas.
+
+    A column with a comma in its name is one column.
+    """
+    if find_column(names, wanted) is not None:
+        return [wanted]
+    try:
+        found = json.loads(wanted)
+    except ValueError:
+        found = wanted.split(",")
+    columns = found if isinstance(found, list) else [wanted]
+    return [str(column).strip() for column in columns if str(column).strip()] or [wanted]
 
 
 def _surest(
@@ -135,4 +183,5 @@ class _Holding(NamedTuple):
             return False
         if words[-1] in self.known:
             return True
-        return not self.other.intersection(words) and not self.known.isdisjoint(words)
+        others = self.other | OTHER_NAMES
+        return not others.intersection(words) and not self.known.isdisjoint(words)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from chalicelib.formats.texts.columns.names import has_known_word
+
 # Rows that are counted; more do not change the decision.
 MAX_ROWS = 100_000
 _MIN_ROWS_WITHOUT_NAMES = 10
@@ -30,6 +32,8 @@ class ColumnFacts:
     """Number of rows that repeat the first row."""
     counts: Counter[int] = field(default_factory=Counter)
     """Frequency of each value, by its hash."""
+    not_longer: int = 0
+    """Number of rows whose cell is at most as long as the first row's."""
     own_words: set[str] = field(default_factory=set)
     """Words of the first row's cell that occur in no other."""
 
@@ -44,6 +48,7 @@ class ColumnFacts:
         self.rows += 1
         self.characters += len(value)
         self.counts[hash(value)] += 1
+        self.not_longer += len(value) <= len(self.first)
         if self.own_words:
             self.own_words.difference_update(value.casefold().split())
 
@@ -56,6 +61,11 @@ class ColumnFacts:
     def first_is_unlike(self) -> bool:
         """Return whether no row below has the first row's cell."""
         return bool(self.first) and hash(self.first) not in self.counts
+
+    @property
+    def first_is_short(self) -> bool:
+        """Return whether nearly all cells are longer than the first row's."""
+        return self.not_longer * 20 <= self.rows
 
     @property
     def all_repeat(self) -> bool:
@@ -100,9 +110,10 @@ def has_unnamed_header(
 ) -> bool:
     """Return whether the first row is a header with unknown names.
 
-    Its cells occur once while every other label repeats. A first row that could be an example is
-    not treated as a header because it would be lost. So each name must have a word that occurs
-    nowhere below, and the name of the text column must be shorter than the texts.
+    Its cells occur once while every other label repeats, or while nearly all texts are longer. A
+    first row that could be an example is not treated as a header because it would be lost. So each
+    name must have a word that occurs nowhere below, and the name of the text column must be shorter
+    than the texts.
     """
     return (
         texts.rows >= least_rows
@@ -112,9 +123,19 @@ def has_unnamed_header(
             for fact in (texts, labels)
         )
         and len(texts.first) * texts.rows <= _LONGEST_SHARE * texts.characters
-        and labels.all_repeat
+        and (labels.all_repeat or texts.first_is_short)
         and labels.distinct * 2 <= labels.rows
         and texts.distinct * 5 >= texts.rows * 4
+    )
+
+
+def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
+    """Return whether a known word makes the first row a header: its cells occur nowhere below."""
+    return (
+        texts.rows >= _MIN_ROWS_WITHOUT_NAMES
+        and labels.distinct * 2 <= labels.rows
+        and has_known_word(names)
+        and all(fact.looks_like_a_name and fact.first_is_unlike for fact in (texts, labels))
     )
 
 

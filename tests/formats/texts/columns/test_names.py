@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.texts.column_names import find_documented_columns, find_named_columns
+from chalicelib.formats.texts.columns.names import find_documented_columns, find_named_columns
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from chalicelib.formats.texts.column_facts import count_columns, has_unnamed_header
+from chalicelib.formats.texts.columns.facts import count_columns, has_unnamed_header
 
 WORDS = ("rain", "sun", "wind", "fog", "storm", "hail", "snow", "cloud")
 Row = tuple[str, str]

@@ -1,0 +1,1 @@
+"""Columns of tables: their names, their content, and which hold text and label."""

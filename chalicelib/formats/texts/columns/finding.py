@@ -1,0 +1,330 @@
+"""Finds the header of a table, and its columns of text and label."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+from chalicelib.domain.datasets.upload_format import (
+    COLUMNS_GUESSED,
+    COLUMNS_SWAPPED,
+    HEADER_GUESSED,
+    ReadingOptions,
+)
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.columns.facts import are_swapped, has_known_header, has_unnamed_header
+from chalicelib.formats.texts.columns.names import (
+    Columns,
+    NamedColumns,
+    find_column,
+    find_documented_columns,
+    find_named_columns,
+    find_other_column,
+    split_columns,
+)
+from chalicelib.formats.texts.columns.ranking import (
+    ColumnProfile,
+    describe_columns,
+    find_clear,
+    looks_like_names,
+)
+from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.text_table import SAMPLE_RECORDS, TextTable
+
+_MOST, _NEARLY_ALL = 0.8, 0.95
+_MOST_TITLES = 20
+# Forms write every answer of a question with several choices with this at its end.
+_FORMS_END = ";"
+
+
+class ColumnFinder:
+    """Decides step by step how the cells of a table become text and label."""
+
+    def __init__(self, table: TextTable, options: ReadingOptions) -> None:
+        self._table = table
+        self._options = options
+        self._is_guessed = False
+        """Whether a column was chosen by its content."""
+        self._texts_at: tuple[int, ...] = ()
+        """Positions of the columns that the caller joins to a text."""
+
+    @property
+    def _layout(self) -> TextLayout:
+        return self._table.layout
+
+    @_layout.setter
+    def _layout(self, layout: TextLayout) -> None:
+        self._table.layout = layout
+
+    def find(self) -> TextLayout:
+        """Return the layout with header and columns.
+
+        Raises:
+            InvalidUpload: the columns are ambiguous.
+        """
+        self._find_rows()
+        return self._find_label_end()
+
+    def _find_rows(self) -> None:
+        """Decide header and columns."""
+        first = next(self._table.rows(), None)
+        if first is None:
+            return
+        plain, titles = self._layout, self._find_titles()
+        if titles:
+            self._layout = replace(plain, skipped=plain.skipped | titles)
+            number, cells = next(self._table.rows())
+            self._find_columns(number, [cell.strip() for cell in cells], has_titles=True)
+            if self._layout.header:
+                return
+        self._layout = plain
+        number, cells = first
+        self._find_columns(number, [cell.strip() for cell in cells])
+
+    def _find_label_end(self) -> TextLayout:
+        """Find a character that an export adds to every label."""
+        at = self._layout.label_at
+        rows = islice(self._table.rows(), SAMPLE_RECORDS)
+        labels = [cells[at].strip() for _, cells in rows if len(cells) > at]
+        ends = sum(label.endswith(_FORMS_END) and len(label) > 1 for label in labels)
+        if not labels or ends < len(labels) * _NEARLY_ALL:
+            return self._layout
+        return replace(self._layout, label_end=_FORMS_END)
+
+    def _find_titles(self) -> frozenset[int]:
+        """Find rows of one cell above the column names, as reports begin with."""
+        titles: list[int] = []
+        if self._options.header is False:
+            return frozenset()
+        asked = {self._options.text_column, self._options.label_column} - {""}
+        for number, cells in islice(self._table.rows(), _MOST_TITLES + 1):
+            names = [cell.strip() for cell in cells]
+            if sum(map(bool, names)) < 2:
+                titles.append(number)
+            elif find_named_columns(names).columns or asked & set(names):
+                return frozenset(titles)
+            else:
+                break
+        return frozenset()
+
+    def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
+        """Find the columns of text and label, and decide whether the first row is a header."""
+        options, layout = self._options, self._layout
+        self._is_guessed, self._texts_at = False, ()
+        named = NamedColumns([], []) if options.header is False else find_named_columns(names)
+        asked = self._asked_columns(names, named)
+        width = self._width(names, is_wide=bool(asked or named.columns))
+        columns = self._choose_columns(names, named, asked, width)
+        is_header = options.header
+        if is_header is None:
+            is_header = self._is_header(names, columns, width)
+        if not is_header and not self._is_guessed:
+            columns = asked or Columns(0, 1)
+            if width > 2 and not asked:
+                columns = self._guess_columns(names, NamedColumns([], []))
+        self._layout = replace(
+            layout,
+            text_at=(columns or Columns(0, 1)).text,
+            texts_at=self._texts_at,
+            label_at=(columns or Columns(0, 1)).label,
+            width=max(width, len(names)) if is_header else width,
+            skipped=layout.skipped | ({number} if is_header else frozenset()),
+            header=tuple(names) if is_header else (),
+        )
+        if self._is_guessed:
+            self._warn_of_columns(names)
+        elif is_header and options.header is None and not asked:
+            self._warn_of_header(number, names, has_titles=has_titles)
+        if width == 2 and not asked and not (is_header and columns):
+            self._find_swap(has_header=is_header)
+
+    def _choose_columns(
+        self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
+    ) -> Columns | None:
+        """Return the columns by request, by name or by content; None for the first two."""
+        columns = asked or named.columns
+        if columns is None and self._options.header is not False:
+            columns = find_other_column(names)
+        if columns is None and width > 2:
+            return self._guess_columns(names, named)
+        return columns
+
+    def _guess_columns(
+        self, names: list[str], named: NamedColumns, text_at: int | None = None,
+        label_at: int | None = None,
+    ) -> Columns:  # fmt: skip
+        """Choose the columns by their content, among those whose names fit if there are any.
+
+        Args:
+            names: cells of the first row.
+            named: columns that fit by their names.
+            text_at: position of the texts if the caller names it.
+            label_at: the same of the labels.
+
+        Raises:
+            InvalidUpload: several fit equally.
+        """
+        profiles = self._table.profiles(names)
+        rows = max(profile.rows for profile in profiles)
+        if text_at is None:
+            scores = [profile.score_text(rows) for profile in profiles]
+            text_at = self._choose(named.texts, scores, label_at)
+        if label_at is None:
+            scores = [profile.score_label(rows) for profile in profiles]
+            label_at = self._choose(named.labels, scores, text_at)
+        if text_at is None or label_at is None:
+            unknown = {"text": named.texts} if text_at is None else {}
+            unknown |= {"label": named.labels} if label_at is None else {}
+            raise _no_columns(names, unknown, profiles)
+        return Columns(text_at, label_at)
+
+    def _choose(self, named: list[int], scores: list[float], taken: int | None) -> int | None:
+        """Return the only column of a fitting name, else the one that clearly fits by content."""
+        candidates = [at for at in named or range(len(scores)) if at != taken]
+        if named and len(candidates) == 1:
+            return candidates[0]
+        self._is_guessed = True
+        return find_clear(scores, candidates)
+
+    def _warn_of_columns(self, names: list[str]) -> None:
+        layout = self._layout
+        text, label = (
+            f"column {at + 1}" + (f", '{names[at][:40]}'," if layout.header else "")
+            for at in (layout.text_at, layout.label_at)
+        )
+        self._layout = layout.with_warning(
+            COLUMNS_GUESSED,
+            f"The texts were taken from {text} and the labels from {label} by what they hold. Send "
+            "'textColumn' and 'labelColumn' to be sure.",
+        )
+
+    def _warn_of_header(self, number: int, names: list[str], *, has_titles: bool) -> None:
+        if find_documented_columns(names) and not has_titles:
+            return
+        more = " Rows above it were left out." if has_titles else ""
+        self._layout = self._layout.with_warning(
+            HEADER_GUESSED,
+            f"Row {number} was taken for the names of the columns: {_shown(names)}.{more} Send "
+            "header=true to confirm it, header=false when it is an example.",
+            f"row {number}",
+        )
+
+    def _width(self, names: list[str], *, is_wide: bool) -> int:
+        """Return the number of cells of a complete row."""
+        survey = self._table.survey(self._layout.delimiter)
+        # Rows of two cells were always accepted; they are part of wider rows only if columns are
+        # named, or if most rows are wider.
+        if not is_wide and survey.wide < _MOST:
+            return 2 if survey.labels else max(survey.width, 2)
+        return max(survey.width, len(names), 2)
+
+    def _asked_columns(self, names: list[str], named: NamedColumns) -> Columns | None:
+        """Find the columns that the caller names."""
+        text, label = self._options.text_column, self._options.label_column
+        if not text and not label:
+            return None
+        texts_at = [
+            self._asked(names, one, "textColumn") for one in split_columns(names, text) if text
+        ]
+        self._texts_at = tuple(texts_at) if len(texts_at) > 1 else ()
+        text_at = texts_at[0] if texts_at else None
+        label_at = self._asked(names, label, "labelColumn") if label else None
+        if text_at is None:
+            text_at = _only([at for at in named.texts if at != label_at])
+        if label_at is None:
+            label_at = _only([at for at in named.labels if at != text_at])
+        if len(names) == 2:
+            text_at = 1 - label_at if text_at is None and label_at in (0, 1) else text_at
+            label_at = 1 - text_at if label_at is None and text_at in (0, 1) else label_at
+        if text_at is None or label_at is None:
+            text_at, label_at = self._guess_columns(names, named, text_at, label_at)
+        if label_at == text_at or label_at in self._texts_at:
+            raise InvalidUpload(
+                f"'textColumn' and 'labelColumn' both name column {label_at + 1}. Name two columns."
+            )
+        return Columns(text_at, label_at)
+
+    def _asked(self, names: list[str], wanted: str, field: str) -> int:
+        at = find_column(names, wanted)
+        if at is None:
+            raise InvalidUpload(
+                f"'{field}' is {wanted[:40]!r}, and the first row has no such column: "
+                f"{_shown(names)}. Send one of these names, or a position from 1."
+            )
+        return at
+
+    def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
+        """Return whether the first row is a header."""
+        asked = [
+            *split_columns(names, self._options.text_column),
+            *split_columns(names, self._options.label_column),
+        ]
+        if any(wanted and (wanted in names or not wanted.isdecimal()) for wanted in asked):
+            return True
+        if find_documented_columns(names):
+            return True
+        if self._is_guessed and columns:
+            return looks_like_names(self._table.profiles(names), *columns)
+        found = find_named_columns(names)
+        if width > 2 and found.columns:
+            return True
+        texts, labels = self._table.facts(columns or Columns(0, 1))
+        if columns is not None and (found.is_sure or has_unnamed_header(texts, labels, 1)):
+            return labels.first_is_unlike
+        if has_known_header(names, texts, labels):
+            return True
+        return has_unnamed_header(texts, labels) or (
+            columns is None
+            and has_unnamed_header(labels, texts)
+            and are_swapped(texts, labels, has_header=True)
+        )
+
+    def _find_swap(self, *, has_header: bool) -> None:
+        """Detect whether the columns are in reverse order."""
+        if are_swapped(*self._table.facts(Columns(0, 1)), has_header=has_header):
+            self._layout = replace(self._layout, text_at=1, label_at=0).with_warning(
+                COLUMNS_SWAPPED,
+                "The first column repeats few short values and the second one does not, so the "
+                "first was taken for the labels. Send textColumn=2 and labelColumn=1 to confirm "
+                "it, textColumn=1 and labelColumn=2 when it is wrong.",
+            )
+
+
+def _no_columns(
+    names: list[str], unknown: dict[str, list[int]], profiles: list[ColumnProfile]
+) -> InvalidUpload:
+    """Return the error for a file whose columns cannot be determined; its detail lists them.
+
+    Args:
+        names: cells of the first row.
+        unknown: `text`, `label` or both, with the positions of columns whose names fit.
+        profiles: what the columns contain.
+    """
+    what = " and ".join(f"the {role}s" for role in unknown)
+    fields = " and ".join(f"'{role}Column'" for role in unknown)
+    message = (
+        f"The rows have {len(names)} columns, and neither the first row, {_shown(names)}, nor the "
+        f"cells below it show which of them holds {what}. Name it with {fields}, by name or "
+        "position from 1."
+    )
+    for role, found in unknown.items():
+        if len(found) > 1:
+            shown = " or ".join(f"{at + 1}, '{names[at][:40]}'," for at in found).rstrip(",")
+            message = (
+                f"The {role} can be in the columns {shown}. Say which one with the field "
+                f"'{role}Column', by position or name."
+            )
+            break
+    error = InvalidUpload(message)
+    error.detail = describe_columns(profiles)
+    return error
+
+
+def _only(found: list[int]) -> int | None:
+    return found[0] if len(found) == 1 else None
+
+
+def _shown(names: list[str]) -> str:
+    """Return the cells of a row as a shortened list."""
+    shown = ", ".join(f"'{name.strip()[:40]}'" for name in names[:10])
+    return shown + (", …" if len(names) > 10 else "")

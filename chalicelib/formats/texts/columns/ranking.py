@@ -1,0 +1,175 @@
+"""Ranks the columns of a table as text and as label by what they contain and how they are named.
+
+Texts are long, differ from row to row and consist of words. Labels are short and few, and each
+repeats. Names decide between columns of equal content: a status or an agent is a category too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from chalicelib.formats.texts.columns.names import LABEL_NAMES, OTHER_NAMES, TEXT_NAMES, fold_name
+
+# Rows that are read; more do not change the ranking.
+MAX_ROWS = 1_000
+SAMPLES = 3
+_SAMPLE_CHARACTERS = 30
+# A winner is clear if the next column scores at most this fraction of it.
+CLEAR = 0.75
+_NAMED, _HOLDING = 2.0, 1.5  # factors of a column whose name is known, or has a known word
+_OTHER = 0.4  # factor of a name that means neither, such as "status"
+_MOST_LABEL_CHARACTERS = 60
+_LABEL_WORDS = 2  # labels with more words on average are less likely
+_MOST_LABELS = 200
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
+
+
+@dataclass
+class ColumnProfile:
+    """What the rows of one column contain."""
+
+    name: str
+    """Cell of the first row, trimmed."""
+    rows: int = 0
+    """Number of cells that are not empty."""
+    characters: int = 0
+    words: int = 0
+    """Words in these cells; two characters of Chinese, Japanese or Korean count as one."""
+    codes: int = 0
+    """Cells that are numbers, dates, identifiers or addresses."""
+    values: Counter[str] = field(default_factory=Counter)
+    """Frequency of each value."""
+
+    def add(self, cell: str) -> None:
+        """Count one cell."""
+        value = cell.strip()
+        if not value:
+            return
+        self.rows += 1
+        self.characters += len(value)
+        self.words += len(value.split()) + len(_WIDE.findall(value)) // 2
+        self.codes += _is_code(value)
+        self.values[value] += 1
+
+    @property
+    def samples(self) -> list[str]:
+        """Return the most frequent values."""
+        return [value for value, _ in self.values.most_common(SAMPLES)]
+
+    def score_text(self, rows: int) -> float:
+        """Return how much the column looks like texts, from 0.
+
+        Args:
+            rows: of the table.
+        """
+        if not self.rows:
+            return 0.0
+        content = math.log1p(self.words / self.rows) * len(self.values) / self.rows
+        filled = math.sqrt(self.rows / rows)
+        return (
+            content * filled * (1 - self.codes / self.rows) * self._factor(TEXT_NAMES, LABEL_NAMES)
+        )
+
+    def score_label(self, rows: int) -> float:
+        """Return how much the column looks like labels, from 0."""
+        distinct = len(self.values)
+        if not 2 <= distinct <= min(_MOST_LABELS, self.rows / 2):
+            return 0.0
+        if self.characters > _MOST_LABEL_CHARACTERS * self.rows:
+            return 0.0
+        most = self.values.most_common(1)[0][1] / self.rows
+        # A category with one value nearly everywhere, or with two values, says little about a text.
+        content = (1 - most) * min(1.0, math.log2(distinct) / 2)
+        content /= max(1.0, self.words / self.rows - _LABEL_WORDS)
+        filled = self.rows / rows * (1 - self.codes / self.rows)
+        return content * filled * self._factor(LABEL_NAMES, TEXT_NAMES)
+
+    def _factor(self, known: frozenset[str], opposite: frozenset[str]) -> float:
+        """Return the weight of the column's name."""
+        name = fold_name(self.name)
+        words = name.split()
+        if name in known:
+            return _NAMED
+        if name in opposite or not OTHER_NAMES.isdisjoint(words):
+            return _OTHER
+        return _HOLDING if words and not known.isdisjoint(words) else 1.0
+
+
+def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
+    """Count the columns of the rows below the first one.
+
+    Args:
+        rows: of the table, the first one included.
+        names: cells of the first row.
+    """
+    profiles = [ColumnProfile(name.strip()) for name in names]
+    for number, cells in enumerate(rows):
+        if number > MAX_ROWS:
+            break
+        if number:
+            for profile, cell in zip(profiles, cells, strict=False):
+                profile.add(cell)
+    return profiles
+
+
+def find_clear(scores: Sequence[float], candidates: Iterable[int]) -> int | None:
+    """Return the position of the clearly highest score among candidates; None if there is none."""
+    ranked = sorted(candidates, key=lambda at: -scores[at])
+    if not ranked or scores[ranked[0]] <= 0:
+        return None
+    if len(ranked) > 1 and scores[ranked[1]] > CLEAR * scores[ranked[0]]:
+        return None
+    return ranked[0]
+
+
+def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, label_at: int) -> bool:
+    """Return whether the first row names the columns, judged by those of text and label.
+
+    Its cells are different short names that do not occur below.
+    """
+    names = [profile.name for profile in profiles if profile.name]
+    text, label = profiles[text_at], profiles[label_at]
+    return (
+        len(set(names)) == len(names) >= len(profiles) / 2
+        and not any(map(_is_code, names))
+        and bool(text.name and label.name)
+        and label.name not in label.values
+        and text.name not in text.values
+        and len(text.name) * text.rows <= text.characters
+    )
+
+
+def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
+    """Return a line about each column: position, name, distinct values, samples and ranks."""
+    rows = max((profile.rows for profile in profiles), default=0)
+    ranks = (
+        _ranks([profile.score_text(rows) for profile in profiles]),
+        _ranks([profile.score_label(rows) for profile in profiles]),
+    )
+    lines = []
+    for at, profile in enumerate(profiles):
+        samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in profile.samples)
+        lines.append(
+            f"{at + 1} '{profile.name[:40]}': {len(profile.values):,} values, such as {samples}; "
+            f"rank {ranks[0][at]} as text, {ranks[1][at]} as label."
+        )
+    return " ".join(lines)
+
+
+def _ranks(scores: Sequence[float]) -> list[int]:
+    """Return the rank of each score, from 1."""
+    return [1 + sum(other > score for other in scores) for score in scores]
+
+
+def _is_code(value: str) -> bool:
+    """Return whether a cell is a number, a date, an identifier or an address."""
+    if _ADDRESS.fullmatch(value):
+        return True
+    letters = sum(map(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
+    return digits > 0 and (letters == 0 or " " not in value or digits >= letters / 2)

@@ -1,0 +1,101 @@
+"""Finds the character between the cells of a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chalicelib.domain.datasets.upload_format import (
+    DELIMITER_GUESSED,
+    DELIMITERS,
+    TSV,
+    XLSX,
+    ReadingOptions,
+)
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.delimited import named_delimiter, score_separator
+from chalicelib.formats.texts.encoding import open_text
+from chalicelib.formats.texts.layout import DELIMITER_NAMES
+from chalicelib.formats.texts.text_table import Survey, TextTable
+
+_FEW, _HALF, _MOST = 0.1, 0.5, 0.8
+
+
+def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
+    """Set the delimiter of a table.
+
+    Raises:
+        InvalidUpload: two delimiters fit equally.
+    """
+    with open_text(table.file, table.layout.encoding) as stream:
+        named = named_delimiter(stream)
+    if named:
+        table.layout = replace(table.layout, skipped=frozenset({1}))
+    if table.layout.kind == XLSX:
+        return
+    asked = options.delimiter or named or {TSV: "\t"}.get(options.format, "")
+    if asked:
+        table.split_at(asked)
+        return
+    old = _find_documented(table)
+    surveys = {delimiter: table.survey(delimiter) for delimiter in DELIMITERS}
+    if surveys[old].is_documented and len(surveys[old].labels) > surveys[old].rows * _HALF:
+        table.split_at(old)  # other delimiters in cells are part of them
+    elif not surveys[old].labels:
+        table.split_at(_choose_first(old, list(surveys.values())))
+    else:
+        new = max(
+            (surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, len(s.labels))
+        )
+        if not new.is_whole or (new.width > 2 and not new.is_named):
+            table.split_at(old)
+        else:
+            _choose_second(table, surveys[old], new)
+
+
+def _find_documented(table: TextTable) -> str:
+    """Choose between the two documented delimiters."""
+    scores = {}
+    for delimiter in ("\t", ","):
+        with open_text(table.file, table.layout.encoding) as stream:
+            scores[delimiter] = score_separator(stream, delimiter)
+    best = max(scores, key=scores.__getitem__)
+    return best if scores[best].pair_count else ","
+
+
+def _choose_first(old: str, surveys: list[Survey]) -> str:
+    """Choose the delimiter of a file that the documented ones do not split into examples."""
+    fitting = [survey for survey in surveys if survey.is_whole]
+    named = [survey for survey in fitting if survey.is_named]
+    pairs = [survey for survey in fitting if survey.width == 2]
+    for found in (named, pairs, fitting):
+        if len(found) == 1:
+            return found[0].delimiter
+        if len(found) > 1:
+            shown = " or ".join(DELIMITER_NAMES[survey.delimiter] for survey in found)
+            raise InvalidUpload(
+                f"The rows can be read in two ways, with {shown} between their cells. Say "
+                "which one with the field 'delimiter'."
+            )
+    likely = max(surveys, key=lambda survey: survey.share)
+    return likely.delimiter if likely.share >= _MOST else old
+
+
+def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
+    """Choose the delimiter if a documented and another one both split the file into examples.
+
+    With the wrong delimiter, the labels contain the right one.
+    """
+    holding = old.holding(new.delimiter)
+    if holding <= _FEW and not new.is_named:
+        table.split_at(old.delimiter)
+        return
+    is_sure = holding >= 1 - _FEW and new.holding(old.delimiter) <= _FEW
+    is_new = is_sure or (new.is_named and not old.is_named)
+    chosen, other = (new, old) if is_new else (old, new)
+    name, other_name = (DELIMITER_NAMES[s.delimiter] for s in (chosen, other))
+    table.split_at(chosen.delimiter)
+    table.layout = table.layout.with_warning(
+        DELIMITER_GUESSED,
+        f"Rows were split at each {name}; {len(other.labels):,} of the first {other.rows:,} "
+        f"can be split at a {other_name} too. Send 'delimiter' to be sure.",
+    )

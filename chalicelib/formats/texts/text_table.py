@@ -1,0 +1,127 @@
+"""A table of separated text while it is recognised: its rows, and what their cells contain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import BinaryIO
+
+from chalicelib.domain.datasets.upload_format import CSV, TSV
+from chalicelib.formats.texts.columns.facts import MAX_ROWS, ColumnFacts, count_columns
+from chalicelib.formats.texts.columns.names import (
+    Columns,
+    find_documented_columns,
+    find_named_columns,
+)
+from chalicelib.formats.texts.columns.ranking import ColumnProfile, profile_columns
+from chalicelib.formats.texts.delimited import Record, drop_empty_end, read_records
+from chalicelib.formats.texts.encoding import open_text
+from chalicelib.formats.texts.layout import TextLayout
+
+SAMPLE_RECORDS = 500
+
+
+@dataclass(frozen=True)
+class Survey:
+    """How a delimiter splits the first records."""
+
+    delimiter: str
+    rows: int
+    """Number of records that are not blank."""
+    width: int
+    """Most frequent number of cells above one."""
+    share: float
+    """Fraction of the records that have this width."""
+    labels: list[str]
+    """Second cells of the rows of two."""
+    wide: float
+    """Fraction of the records that have more than two cells."""
+    is_named: bool
+    """Whether the first row names text and label."""
+    is_documented: bool
+    """Whether it does so by the names of the documentation."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether nearly every row has the same number of cells, and more than one."""
+        return self.width > 1 and self.share >= 0.95
+
+    def holding(self, delimiter: str) -> float:
+        """Return the fraction of labels that contain another delimiter."""
+        return sum(delimiter in label for label in self.labels) / max(1, len(self.labels))
+
+
+class TextTable:
+    """Rows of a file by the layout as far as it is known; the layout is replaced step by step."""
+
+    def __init__(self, file: BinaryIO, layout: TextLayout) -> None:
+        self.file = file
+        self.layout = layout
+        self._surveys: dict[str, Survey] = {}
+        self._counted: dict[Columns, list[ColumnFacts]] = {}
+        self._profiled: list[ColumnProfile] | None = None
+
+    def split_at(self, delimiter: str) -> None:
+        """Set the character between cells."""
+        kind = TSV if delimiter == "\t" else CSV
+        self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
+
+    def _records(self, most: int) -> Iterator[Record]:
+        """Yield the first records that are not skipped."""
+        layout = self.layout
+        with open_text(self.file, layout.encoding) as stream:
+            for record in islice(read_records(stream, layout.delimiter), most):
+                if record.number not in layout.skipped:
+                    yield record
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield numbers and cells of the rows that are neither blank, broken nor skipped."""
+        for record in self._records(MAX_ROWS):
+            cells = drop_empty_end(record.cells)
+            if not record.fault and any(map(str.strip, cells)):
+                yield record.number, cells
+
+    def survey(self, delimiter: str) -> Survey:
+        """Return how a delimiter splits the first records."""
+        if delimiter not in self._surveys:
+            self._surveys[delimiter] = self._make_survey(delimiter)
+        return self._surveys[delimiter]
+
+    def _make_survey(self, delimiter: str) -> Survey:
+        self.layout = replace(self.layout, delimiter=delimiter)
+        sample, full = [], Counter[int]()
+        for record in self._records(SAMPLE_RECORDS):
+            if record.fault or any(map(str.strip, record.cells)):
+                full[len(record.cells)] += len(record.cells) > 1
+                sample.append(drop_empty_end(record.cells))
+        widths = Counter(len(cells) for cells in sample if len(cells) > 1)
+        # Empty cells at the ends of rows make wide rows differ in length.
+        width, count = max(
+            (counts.most_common(1)[0] for counts in (widths, full) if counts),
+            key=lambda found: found[1],
+            default=(0, 0),
+        )
+        return Survey(
+            delimiter,
+            len(sample),
+            width,
+            count / len(sample) if sample else 0.0,
+            [cells[1] for cells in sample if len(cells) == 2],
+            sum(len(cells) > 2 for cells in sample) / max(1, len(sample)),
+            bool(sample) and find_named_columns(sample[0]).columns is not None,
+            bool(sample) and find_documented_columns(sample[0]) is not None,
+        )
+
+    def facts(self, columns: Columns) -> list[ColumnFacts]:
+        """Return the facts of the columns of text and label."""
+        if columns not in self._counted:
+            self._counted[columns] = count_columns((cells for _, cells in self.rows()), *columns)
+        return self._counted[columns]
+
+    def profiles(self, names: Sequence[str]) -> list[ColumnProfile]:
+        """Return what all columns contain; `names` are the cells of the first row."""
+        if self._profiled is None:
+            self._profiled = profile_columns((cells for _, cells in self.rows()), names)
+        return self._profiled

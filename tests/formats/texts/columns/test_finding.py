@@ -1,0 +1,58 @@
+"""Columns of wide tables are found by content and names, or asked for."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from chalicelib.domain.datasets.upload_format import ReadingOptions
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.language_file import TextRow, read_rows
+from chalicelib.formats.texts.language_scan import ScanRules, TextScan, scan
+from tests.corpus.tables import ROWS, WideTable, wide_tables
+from tests.corpus.texts import rows_of
+
+TABLES = {table.name: table for table in wide_tables()}
+OPEN = {"issue tracker"}
+
+
+def _read(table: WideTable, options: ReadingOptions) -> TextScan:
+    return scan(io.BytesIO(table.content), ScanRules("en", is_sentiment=False, options=options))
+
+
+@pytest.mark.parametrize("name", sorted(TABLES.keys() - OPEN))
+def test_columns_are_found_without_help(name: str) -> None:
+    """Exports of help desks, forms, shops and mailboxes are read by the columns people choose."""
+    table = TABLES[name]
+    found = _read(table, ReadingOptions())
+
+    assert (str(found.format.text_column), str(found.format.label_column)) == (
+        table.text,
+        table.label,
+    )
+    assert found.kept + found.duplicates >= ROWS
+
+
+@pytest.mark.parametrize("name", sorted(OPEN))
+def test_one_choice_is_enough(name: str) -> None:
+    """A table with two columns of labels is refused, and read once one column is named."""
+    table = TABLES[name]
+    with pytest.raises(InvalidUpload, match="'labelColumn'") as refused:
+        _read(table, ReadingOptions())
+    assert f"'{table.label}': 5 values, such as" in refused.value.detail
+
+    found = _read(table, ReadingOptions(label_column=table.label))
+    assert found.format.text_column == table.text
+
+
+def test_columns_are_joined_by_a_blank_line() -> None:
+    """Several columns of text become one text; empty cells leave no gap."""
+    rows = [("Subject", "Body", "Queue"), ("late", "where is it", "a"), ("", "broken", "b")]
+    file = io.BytesIO(rows_of(rows).encode())
+    options = ReadingOptions(text_column="Subject,Body", label_column="Queue")
+    found = scan(file, ScanRules("en", is_sentiment=False, options=options))
+
+    texts = [row.text for row in read_rows(file, layout=found.layout) if isinstance(row, TextRow)]
+    assert texts == ["late\n\nwhere is it", "broken"]
+    assert found.format.text_column == "Subject, Body"
