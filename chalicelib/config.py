@@ -80,7 +80,7 @@ class Settings:
     max_running_trainings: int = 3
     """Trainings of one account that workers may run at the same time."""
     max_open_uploads: int = 20
-    """Uploads of one account that may be going on."""
+    """Uploads of one account that may run at the same time, waiting ones included."""
     max_running_uploads: int = 4
     """Uploads of one account that workers may read at the same time."""
     max_downloads: int = 8

@@ -76,7 +76,7 @@ class DownloadFailed(BadRequest):
 
 
 class DatasetNotYetAvailable(BadRequest):
-    """Data cannot be added while an upload is going on."""
+    """Data cannot be added while an upload is running."""
 
     code = "dataset_busy"
     text = "The dataset is not yet available for update, try again once the dataset is ready."
@@ -131,7 +131,7 @@ class InvalidGrant(Unauthorized):
 
 
 class NotFound(ServiceError):
-    """The id is unknown, or belongs to somebody else: the two answer alike."""
+    """The id is unknown, or belongs to another account: both give the same answer."""
 
     status = 404
     code = "not_found"
@@ -185,7 +185,7 @@ class MetricsNotFound(NotFound):
 
 
 class PrebuiltHasCardOnly(ModelNotFound):
-    """A prebuilt model is nobody's own: it has a card, and no training, metrics or feedback."""
+    """A prebuilt model belongs to no account: it has a card, but no training or feedback."""
 
     def __init__(self, model_id: str, family: str) -> None:
         NotFound.__init__(
@@ -284,7 +284,7 @@ class DatasetBeingDeleted(Conflict):
 
 
 class ExampleNameTaken(Conflict):
-    """Feedback pictures are told apart by their names."""
+    """Feedback images are distinguished by their names."""
 
     code = "example_name_taken"
 

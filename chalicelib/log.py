@@ -1,9 +1,9 @@
-"""One JSON line an event, with time, level and the ids of the call or job that it belongs to.
+"""Writes one JSON line per event, with time, level and the ids of its call or job.
 
-Never tokens, texts, names of files or bytes of pictures: whoever logs gives ids and numbers, and
-of an exception only its place and kind are written, because its text may repeat what a caller
-sent. Lines go to a stream of their own, so that no host puts anything in front of them: on Lambda
-each becomes one event of the function's log group, see docs/runbook.md.
+Lines contain no tokens, texts, file names or image bytes, only ids and numbers. Of an exception,
+only its place and kind are written, because its text may repeat what a caller sent. Lines go to a
+separate stream, so that no host adds a prefix: on Lambda each becomes one event of the function's
+log group, see docs/runbook.md.
 """
 
 from __future__ import annotations

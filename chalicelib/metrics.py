@@ -84,7 +84,7 @@ def configure(mode: str, service: str) -> None:
 
 
 def is_on() -> bool:
-    """Tell whether metrics are written."""
+    """Return whether metrics are written."""
     return _Emission.is_on
 
 

@@ -211,10 +211,10 @@ HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Send again what nobody works on; while much waits, count places until the next sweep does.
+    """Send again what no worker works on; while much waits, count places until the next sweep.
 
     Raises:
-        JobFailed: the next sweep goes on.
+        JobFailed: the next sweep continues.
     """
     with _tracked(context):
         try:
