@@ -123,6 +123,7 @@ OPERATIONS = (
         method="POST",
         path="/v2/webhooks",
         view=create_webhook,
+        # Without a stored answer, a repeated call could not return the secret again.
         takes_key=True,
         summary="Create a webhook. The secret that signs its events is returned only here.",
         form=WebhookForm,

@@ -81,6 +81,7 @@ def browse_examples(call: Call) -> ListAnswer:
     # `locate` has found label and model; the other filters are valid only now.
     wanted = replace(located, source=query.source, contains=query.contains)
     page = call.container.browsing.browse(call.account, view, wanted, asked.offset, asked.count)
+    # The next offset is a position of the report, because corrected suspects leave gaps.
     positions = [item.position for item in page.items]
     return scan_answer(page.items, positions, page.next_offset, describe.browsed, asked)
 

@@ -111,6 +111,7 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
+        # Boxes belong to the image, and the other fields to one of its examples.
         if self.boxes is not None and any((self.label, self.label_id, self.document)):
             raise InvalidParameter("boxes", "send it alone; each box names its label.")
 
@@ -196,6 +197,7 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
     view, label = label_in_path(call)
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     merge_target = None if into is None else view.label(into)
+    # An unknown label in the body is a 404 like one in the path.
     if into is not None and merge_target is None:
         raise LabelNotFound(into)
     return view, label, merge_target

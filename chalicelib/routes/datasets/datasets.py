@@ -91,6 +91,7 @@ def delete_failed_datasets(call: Call) -> ListAnswer:
     """Delete datasets of failed uploads, at most a hundred per call."""
     deletions = call.container.deletions
     deleted = deletions.delete_failed(call.account, call.family, DELETIONS_PAGE)
+    # A repeated call deletes the next datasets, so the list has no next page.
     page = ListPage(tuple(deleted), 0, has_more=False)
     return list_answer(page, describe.deletion, Window(0, DELETIONS_PAGE))
 

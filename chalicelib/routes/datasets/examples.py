@@ -173,6 +173,7 @@ OPERATIONS = (
         families=(VISION,),
         view=add_picture,
         locate=dataset_in_path,
+        # An image is decoded, which costs more than a record.
         cost=PICTURES,
         summary="Add a single image to a dataset of type image.",
         form=NewPictureForm,

@@ -59,6 +59,7 @@ class PictureUploadForm(msgspec.Struct):
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
 
+    # Optional, because archives have a default type.
     type: PictureType | None = None
     path: Url | None = None
     name: Name | None = None

@@ -154,6 +154,7 @@ OPERATIONS = (
         is_list=True,
         list_members=EVALUATION_MEMBERS,
         answer=model_records.EvaluatedRecord,
+        # A member of the list and not of `answer`, so the schema needs its name.
         parts=(model_records.ReliabilityRecord,),
         statuses=(409,),
     ),

@@ -91,6 +91,7 @@ def recover_training(call: Call) -> model_records.TrainingRecord | None:
 def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
     """Return the model of the body if an earlier attempt queued its retraining."""
     model = model_in_body(call)
+    # The mark in the row is that of the call which queued the last training.
     if model is None or call.keyed is None or model.mark != call.keyed.object_id:
         return None
     return describe.training(call.container.training.view(model))
@@ -135,6 +136,7 @@ OPERATIONS = (
         name="train",
         method="POST",
         path="/v2/:family/train",
+        # The path of the old API for texts.
         aliases=("/v2/language/datasets/train",),
         families=BOTH,
         view=train,
@@ -150,6 +152,7 @@ OPERATIONS = (
         name="retrain",
         method="POST",
         path="/v2/:family/retrain",
+        # The path of the old API for texts.
         aliases=("/v2/language/datasets/retrain",),
         families=BOTH,
         view=retrain,

@@ -224,6 +224,7 @@ def recover_batch(call: Call) -> model_records.BatchRecord | None:
 def _source(call: Call, view: DatasetView | None) -> UploadSource | DatasetView:
     """Return the only source of a batch: a file, its URL or a dataset."""
     sent, path = call.fields.files.get("data"), call.form.path
+    # Several sources are refused rather than one ignored: it might be the wrong one.
     count = sum(one is not None for one in (sent, path, view))
     if count > 1:
         raise BadRequest(
@@ -274,6 +275,7 @@ _creates = partial(
     cost=UPLOADS,
     takes_key=True,
     recover=recover_batch,
+    # Input and result are stored, so batches are refused while saving fails.
     takes_data=True,
     answer=model_records.BatchRecord,
     statuses=(409, 429),

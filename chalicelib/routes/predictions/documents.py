@@ -113,11 +113,13 @@ OPERATIONS = (
         families=(VISION,),
         view=run_ocr,
         locate=find_model,
+        # Not metered: the contract counts predictions, not readings.
         cost=DOCUMENTS,
         summary="Read text, tables, contacts or the fields of a form from an image or PDF.",
         form=OcrForm,
         files=("sampleContent", "formTemplate"),
         answer=OcrRecord,
+        # The answer type declares these as any object, so the schema needs their names.
         parts=(PairItem, FormTableItem),
         statuses=(504,),
     ),

@@ -81,6 +81,7 @@ def _operation(
         path=path,
         families=(VISION,),
         view=view,
+        # The row of the model is read in one trip with that of the account.
         name_model=named_in_body,
         locate=served_in_body,
         cost=PICTURES,

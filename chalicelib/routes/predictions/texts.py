@@ -66,6 +66,7 @@ OPERATIONS = (
         path="/v2/:family/intent",
         families=(LANGUAGE,),
         view=predict_intent,
+        # The row of the model is read in one trip with that of the account.
         name_model=named_in_body,
         locate=served_in_body,
         cost=TEXTS,

@@ -353,7 +353,7 @@ class BatchRunService:
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:
-            self._pass_on(batch, number, delivery)
+            self._continue_chain(batch, number, delivery)
             return
         failed = 0
 
@@ -364,20 +364,20 @@ class BatchRunService:
                 yield line
 
         try:
-            content = self._written(batch, counted())
+            content = self._encode_part(batch, counted())
         except (NotFound, Conflict) as refusal:
             self._fail(batch, _cause(batch, refusal))
             return
         self._files.put_answers(batch, number, content)
         after = self._batches.done(batch, number, failed)
         if after is None:
-            self._drop_or_pass_on(batch, number, delivery)
+            self._handle_uncounted_part(batch, number, delivery)
         elif after.is_answered:
             self._attempt(after, self._finish)
         else:
-            self._send_after(after, number)
+            self._send_next(after, number)
 
-    def _written(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
+    def _encode_part(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
         """Return what is stored of a part: its lines of the result, or judgements for a ranking."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
@@ -402,16 +402,16 @@ class BatchRunService:
         for line in lines[len(covered) :]:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
-    def _drop_or_pass_on(self, batch: Batch, number: int, delivery: int) -> None:
+    def _handle_uncounted_part(self, batch: Batch, number: int, delivery: int) -> None:
         """Handle a part that was not counted: another worker was faster, or the batch has ended."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
                 self._files.delete_answers(batch, number)
         else:
-            self._pass_on(found, number, delivery)
+            self._continue_chain(found, number, delivery)
 
-    def _pass_on(self, batch: Batch, number: int, delivery: int) -> None:
+    def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
         """Continue the chain after an answered part whose worker may have died.
 
         A first delivery is a duplicate message: another worker continues its chain.
@@ -420,9 +420,9 @@ class BatchRunService:
             if batch.is_answered:
                 self._attempt(batch, self._finish)
             else:
-                self._send_after(batch, number)
+                self._send_next(batch, number)
 
-    def _send_after(self, batch: Batch, number: int) -> None:
+    def _send_next(self, batch: Batch, number: int) -> None:
         following = number + self._settings.batch_chains
         if following < batch.parts and following not in batch.numbers_done:
             self._send(batch, following)

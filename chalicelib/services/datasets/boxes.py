@@ -107,7 +107,7 @@ class BoxService:
     def _plan(
         self, dataset: Dataset, example_id: int, wanted: Sequence[tuple[int, Box]]
     ) -> CorrectionPlan:
-        source, example, there = self._there(dataset, example_id)
+        source, example, there = self._boxes_of_image(dataset, example_id)
         picture = bytes.fromhex(example.picture)
         # By label and digest, so that a box that was sent twice counts once.
         new = {(label_id, box_digest(picture, box)): box for label_id, box in wanted}
@@ -130,7 +130,9 @@ class BoxService:
         added = self._new(example, [(label_id, box) for (label_id, _), box in new.items()])
         return CorrectionPlan(changes, added=[(source, one) for one in added], shown=kept)
 
-    def _there(self, dataset: Dataset, example_id: int) -> tuple[str, Example, list[Example]]:
+    def _boxes_of_image(
+        self, dataset: Dataset, example_id: int
+    ) -> tuple[str, Example, list[Example]]:
         """Return the source of an example, the example, and all boxes of its image."""
         found = self._corrections.find(dataset, [example_id]).get(example_id)
         if found is None:

@@ -102,18 +102,18 @@ class DeletionRunService:
         if deletion.kind == TRACES:
             again = self._clear_traces(deletion.account_id, deletion.family, dataset_id)
             if again:
-                self._later(deletion, again)
+                self._postpone(deletion, again)
             return None if again else deletion
         dataset = self._stores.datasets.find(deletion.account_id, deletion.family, dataset_id)
         if dataset is None:
             return deletion
         wait_seconds = self._writer_seconds(dataset)
         if wait_seconds > 0:
-            self._later(deletion, wait_seconds)
+            self._postpone(deletion, wait_seconds)
             return None
         return self._delete_dataset(deletion, dataset)
 
-    def _later(self, deletion: Deletion, seconds: int) -> None:
+    def _postpone(self, deletion: Deletion, seconds: int) -> None:
         """Release the job and send it again after a delay."""
         self._stores.deletions.release(deletion)
         self._stores.queues.send(DELETE, delete_job(deletion), seconds)
@@ -135,14 +135,14 @@ class DeletionRunService:
         urls_until = stores.datasets.urls_until(dataset)
         if urls_until:
             stores.deletions.note_urls(deletion, urls_until)
-        self._strip_cards(dataset)
+        self._redact_cards(dataset)
         stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         if stores.datasets.delete(dataset):
             stores.capacity.end_upload(dataset, is_kept=False)
             stores.capacity.release_bytes(dataset.account_id, dataset.bytes)
         return replace(deletion, urls_until=urls_until)
 
-    def _strip_cards(self, dataset: Dataset) -> None:
+    def _redact_cards(self, dataset: Dataset) -> None:
         """Remove texts, names and ids of examples from cards and curves of the dataset's models."""
         stores = self._stores
         known = stores.labels.all_names(dataset.counts).values()

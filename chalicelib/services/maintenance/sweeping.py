@@ -85,7 +85,7 @@ class SweepService:
         announced_before = now - round(1000 * ANNOUNCED_SECONDS)
         sent = self._announce_uploads(dead_before, announced_before)
         sent += self._announce_trainings(dead_before, announced_before)
-        sent += self._deletions(dead_before) + self._closed_accounts()
+        sent += self._announce_deletions(dead_before) + self._delete_closed_accounts()
         sent += self._announce_exports(dead_before, announced_before)
         sent += self._stores.deletions.end_waiting() + self._stores.exports.delete_expired()
         sent += self._announce_deliveries()
@@ -118,7 +118,7 @@ class SweepService:
             self._stores.queues.send(queue, job)
         return len(lost)
 
-    def _deletions(self, older_than: int) -> int:
+    def _announce_deletions(self, older_than: int) -> int:
         """Resend stale deletions; create the record if a call died before it."""
         stale = self._stores.deletions.nudge(older_than)
         for dataset in self._stores.datasets.claim_deleted(older_than):
@@ -131,11 +131,11 @@ class SweepService:
             self._start(deletion)
         return len(stale)
 
-    def _closed_accounts(self) -> int:
+    def _delete_closed_accounts(self) -> int:
         """Delete the data of accounts whose retention has ended, then the accounts."""
         started = 0
         for account in self._stores.accounts.list_due(self._clock()):
-            started += self._empty(account.account_id)
+            started += self._start_deletions(account.account_id)
             # Deletions take several sweeps, and the account must exist until its data is gone.
             if self._is_empty(account.account_id):
                 self._delete_batches(account.account_id)
@@ -156,7 +156,7 @@ class SweepService:
         datasets = any(self._stores.datasets.of_account(account_id, f, 1) for f in FAMILY_TYPES)
         return not datasets and not self._stores.models.of_account(account_id)
 
-    def _empty(self, account_id: str) -> int:
+    def _start_deletions(self, account_id: str) -> int:
         """Start the deletion of all datasets and models; running trainings are waited for."""
         started = 0
         for family in FAMILY_TYPES:

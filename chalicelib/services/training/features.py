@@ -53,7 +53,7 @@ Delegate = Callable[[str, list[PartWork], tuple[float, float]], None]
 Check = Callable[[int, int, int], None]
 # Remaining time of a function at which the next one continues with a part, in seconds.
 RESERVE_SECONDS = 60.0
-_LOOK_SHARE = 20
+_LISTING_SHARE = 20
 _FEATURES = "features/"
 _VIEWS = "views/"
 
@@ -146,7 +146,7 @@ class FeatureService:
         rows = FeatureRows(self._stores.artifacts, extractor.row_bytes, settings.feature_file_bytes)
         try:
             maker = _Maker(self._stores, extractor, settings.threads)
-            gathering = _Gathering(self._stores, maker, rows, check, delegate)
+            gathering = _FeatureCollection(self._stores, maker, rows, check, delegate)
             found = gathering.run(
                 pictures, settings.feature_bytes, copies=copies, is_default=is_default
             )
@@ -277,7 +277,7 @@ class _Maker:
         return (picture.width, picture.height), rows
 
 
-class _Gathering:
+class _FeatureCollection:
     """Collects the features of one training: loads existing rows, then computes missing ones."""
 
     def __init__(
@@ -364,17 +364,19 @@ class _Gathering:
             self._unseen += 1
             # The ingest may have made some meanwhile. A listing costs as much as there are keys, so
             # it is done less and less often, in proportion to the work.
-            if self._unseen * _LOOK_SHARE >= len(self._known):
+            if self._unseen * _LISTING_SHARE >= len(self._known):
                 self._load_new(first_view, expected)
             group = self._next_group(waiting)
             if not group:
                 return
             if not is_asked:
                 is_asked = True
-                self._offer([*waiting, *group], first_view, expected)
+                self._delegate_missing([*waiting, *group], first_view, expected)
             self._make(group)
 
-    def _offer(self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int) -> None:
+    def _delegate_missing(
+        self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int
+    ) -> None:
         """Delegate the missing rows if they are many."""
         by_dataset: dict[int, list[str]] = {}
         for number, view in waiting:
@@ -412,7 +414,7 @@ class _Gathering:
         shard = self._maker.make(dataset_id, wanted, key)
         self._known.add(key)
         if shard is not None:
-            self._take(dataset_id, key, shard[1], shard[0])
+            self._add_rows(dataset_id, key, shard[1], shard[0])
             self._made += len(shard[1].entries)
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
@@ -439,18 +441,18 @@ class _Gathering:
             if self._rows.has_space:
                 content = artifacts.get(key)
                 if content is not None:
-                    self._take(dataset_id, key, read_shard(content), content)
+                    self._add_rows(dataset_id, key, read_shard(content), content)
             else:
                 # With full memory only the index is read; rows are read from the bucket when they
                 # are used.
                 head = artifacts.get_range(key, 0, head_bytes(self._extractor.shard_rows))
                 if head is not None:
-                    self._take(dataset_id, key, read_head(head), None)
+                    self._add_rows(dataset_id, key, read_head(head), None)
         except (ArtifactError, ValueError, KeyError) as damage:
             log.warning("features_damaged", key=key, cause=str(damage))
         self._check(len(self._rows), self._total, 0)
 
-    def _take(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
+    def _add_rows(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
         """Add the rows of an object that this training uses."""
         if shard.row_bytes != self._extractor.row_bytes:
             return

@@ -71,7 +71,7 @@ class PictureReader:
         try:
             rules = self._rules(owned, file, check)
             with PictureWriter(self._pictures, dataset.dataset_id, stored) as writer:
-                decision = scan_pictures(file, rules, Sink(_keep_with(writer), check, begin))
+                decision = scan_pictures(file, rules, Sink(_storing_function(writer), check, begin))
         except InvalidZip as problem:
             raise _invalid_zip(dataset, problem) from problem
         return IngestPlan(decision, lambda: _examples(decision))
@@ -153,7 +153,7 @@ class PictureReader:
                 yield example
 
 
-def _keep_with(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], None]:
+def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], None]:
     """Return a function that stores the accepted images of a scan."""
 
     def keep(digest: bytes, content: bytes, facts: PictureFacts) -> None:

@@ -124,7 +124,7 @@ class WebhookService:
             )
             return changed.recovered() if url or fields.is_enabled else changed
 
-        return self._there(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
+        return self._existing(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
         """Replace the secret of a webhook; the old one also signs for 24 hours.
@@ -165,7 +165,7 @@ class WebhookService:
             raise InvalidParameter("url", f"it cannot be posted to: {error.reason}") from error
         return url
 
-    def _there(self, hook: Webhook, found: Webhook | None) -> Webhook:
+    def _existing(self, hook: Webhook, found: Webhook | None) -> Webhook:
         if found is None:
             raise WebhookNotFound(hook.hook_id)
         return found

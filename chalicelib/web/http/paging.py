@@ -124,6 +124,7 @@ def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgsp
         encoded = msgspec.json.encode(record(item))
         budget -= len(encoded) + 1
         on_wire -= wire_bytes(encoded) + 1
+        # At least one record, so that a caller always makes progress.
         if records and min(budget, on_wire) < 0:
             break
         records.append(msgspec.Raw(encoded))

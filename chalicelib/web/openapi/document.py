@@ -119,12 +119,14 @@ def statuses(operation: Operation) -> list[int]:
     if not operation.is_public:
         found |= {401, 429, 503}
     if operation.locate is not None:
+        # Whatever is located may not exist.
         found.add(404)
     if operation.form is not None:
         found |= {400, 413, 415, 503}
     if operation.query is not None or operation.page_size:
         found.add(400)
     if operation.takes_key:
+        # A malformed key, a running call with the key, and a key of another request.
         found |= {400, 409, 422}
     return sorted(found)
 
@@ -204,6 +206,7 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
     name = "_".join(part for part in (operation.name, family) if part)
     is_alias = path != operation.path.replace(FAMILY, family)
     described: Schema = {
+        # An alias needs another id, because ids are unique in a document.
         "operationId": f"{name}_at_{_slug(path)}" if is_alias else name,
         "summary": operation.summary,
         "description": _details(operation),

@@ -74,13 +74,13 @@ def answer_once(
             answer = work()
     except ServiceError as error:
         if _is_final(error):
-            return _keep(answers, keyed, error_response(error))
+            return _store(answers, keyed, error_response(error))
         _release(answers, keyed)
         raise
     except Exception:
         _release(answers, keyed)
         raise
-    return _keep(answers, keyed, answer)
+    return _store(answers, keyed, answer)
 
 
 def _is_final(error: ServiceError) -> bool:
@@ -88,7 +88,7 @@ def _is_final(error: ServiceError) -> bool:
     return error.status < 500 and not hasattr(error, "retry_after_seconds")
 
 
-def _keep(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
+def _store(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
     """Store an answer; return the stored one, which may be that of another attempt."""
     made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
     try:

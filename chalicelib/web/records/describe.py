@@ -188,6 +188,7 @@ def training(view: ModelView) -> TrainingRecord:
     params = row.request.params
     return TrainingRecord(
         dataset_id=row.dataset_id,
+        # For clients of the old API: datasets have no versions here.
         dataset_version_id=0,
         name=row.name,
         status=row.status,
