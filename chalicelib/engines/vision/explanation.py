@@ -1,4 +1,4 @@
-"""Which regions of a picture decided an answer: each is covered once."""
+"""Explains an answer by covering each region of an image once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ if TYPE_CHECKING:
 
 
 def explain(trained: TrainedVision, picture: Picture, label: str) -> list[ExplainedRegion]:
-    """Return what each region of a picture does for a label.
+    """Return the contribution of each region of an image to a label, row by row.
 
     Args:
         trained: a model of type image or image-multi-label.
         picture: decoded with the model's `least_side`.
         label: one of the model's labels.
-
-    Returns:
-        The cells of a grid that covers the picture, at most MAX_VARIANTS, row by row.
     """
     boxes = list(_cells(picture))
     whole = _probability(trained, picture, label)
@@ -35,7 +32,6 @@ def explain(trained: TrainedVision, picture: Picture, label: str) -> list[Explai
 
 
 def _cells(picture: Picture) -> Iterator[PixelBox]:
-    """Cut a picture into cells that are about square, in pixels of the whole picture."""
     most = math.isqrt(MAX_VARIANTS)
     longest = max(picture.width, picture.height)
     columns = max(1, min(picture.width, round(most * picture.width / longest)))
@@ -48,16 +44,15 @@ def _cells(picture: Picture) -> Iterator[PixelBox]:
 
 
 def _covered(picture: Picture, box: PixelBox) -> Picture:
-    """Paint a region in the mean colour of the picture."""
     pixels = picture.pixels.copy()
     height, width = pixels.shape[:2]
     rows = slice(box.min_y * height // picture.height, -(-box.max_y * height // picture.height))
     columns = slice(box.min_x * width // picture.width, -(-box.max_x * width // picture.width))
+    # The mean colour adds no edge or object of its own.
     pixels[rows, columns] = np.round(picture.pixels.mean(axis=(0, 1))).astype(np.uint8)
     return Picture(pixels, picture.width, picture.height)
 
 
 def _probability(trained: TrainedVision, picture: Picture, label: str) -> float:
-    """Ask for one label."""
     answers = (one for one in trained.predict(picture) if isinstance(one, Probability))
     return next((one.probability for one in answers if one.label == label), 0.0)

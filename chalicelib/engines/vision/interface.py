@@ -1,8 +1,7 @@
-"""Contracts between the vision engines and the services. Holds no native import.
+"""Interfaces between the vision engines and the services. Imports nothing native.
 
-A training is three things: an Extractor turns each picture into features, once, whatever is
-trained from them later; a VisionTraining learns from those features step by step and can be
-saved between any two steps; a TrainedVision answers.
+An Extractor computes features of each image, once for all trainings. A VisionTraining is trained on
+those features step by step and can be saved between any two steps. A TrainedVision answers.
 """
 
 from __future__ import annotations
@@ -25,120 +24,115 @@ if TYPE_CHECKING:
 
 
 class Extractor(Protocol):
-    """Turns views of a picture into features.
+    """Computes features of views of an image.
 
-    View 0 is the picture as it is. What the other views show depends on nothing but the picture's
-    digest, its size and the view's number, so that two workers compute the same.
+    View 0 is the image as it is. What the other views show depends only on the image's digest, its
+    size and the view's number, so that two workers compute the same.
     """
 
     @property
     def name(self) -> str:
-        """Short name; part of the folder that keeps the features."""
+        """Return the short name; part of the folder of the stored features."""
         ...
 
     @property
     def version(self) -> str:
-        """12 hex digits of a digest over everything that decides the numbers."""
+        """Return 12 hex digits of a digest over everything that affects the numbers."""
         ...
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         ...
 
     @property
     def shard_rows(self) -> int:
-        """How many rows of features are kept in one object."""
+        """Return how many rows of features are stored in one object."""
         ...
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row of float16 features."""
+        """Return the bytes of one row of float16 features."""
         ...
 
     @property
     def row_seconds(self) -> float:
-        """Seconds of one processor that a row takes, about."""
+        """Return the approximate processor time of a row, in seconds."""
         ...
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of a picture of this size a training uses, at least 1."""
+        """Return how many views of an image of this size a training uses, at least 1."""
         ...
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
-        """Compute the features of one view.
+        """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
             picture: decoded with `least_side`.
-            digest: of the picture file, 16 bytes; the seed of the view.
+            digest: digest of the image file, 16 bytes; the seed of the view.
             view: from 0.
-
-        Returns:
-            float16, shape (row_bytes / 2,).
         """
         ...
 
 
 class FeatureReader(Protocol):
-    """The features of a training's pictures, by the pictures' places."""
+    """The features of a training's images, by image index."""
 
     def size(self, place: int) -> tuple[int, int]:
-        """Width and height of a picture as displayed, in pixels."""
+        """Return width and height of an image as displayed, in pixels."""
         ...
 
     def views(self, place: int) -> int:
-        """How many views are there, at least 1; fewer than wanted when space is short."""
+        """Return the number of views, at least 1; fewer than wanted if space is short."""
         ...
 
     def row(self, place: int, view: int = 0) -> Halves:
-        """Features of one view, float16, shape (row_bytes / 2,); a copy or a read-only view."""
+        """Return the features of one view, float16, (row_bytes / 2,); a copy or read-only."""
         ...
 
 
 @dataclass(frozen=True)
 class VisionData:
-    """What a training learns from."""
+    """The data of a training."""
 
     pictures: TrainingPictures
-    """Labels and pictures."""
     features: FeatureReader
     """Their features; places are indexes into `pictures.pictures`."""
     open_picture: Callable[[int, int], Picture]
-    """Decodes the picture at a place, keeping at least that many pixels on the shorter side."""
+    """Decodes the image at an index, keeping at least that many pixels on the shorter side."""
 
 
 @dataclass(frozen=True)
 class VisionOptions:
-    """What the caller of a training may choose."""
+    """Options of a training."""
 
     epochs: int
-    """Records of the learning curve at most."""
+    """Most records of the learning curve."""
+    # Otherwise an engine may repeat few images several times an epoch.
     has_named_epochs: bool = field(default=True, kw_only=True)
-    """Whether the caller chose the epochs: then each is one pass over the training part.
-    Otherwise an engine may go over few pictures several times an epoch."""
+    """Whether the caller chose the epochs, each of which is then one pass."""
     learning_rate: float
-    """As answers show it; 0.001 is each engine's own best rate, other values scale that."""
+    """As answers show it; 0.001 is each engine's best rate, other values scale it."""
     split_ratio: float = 0.9
-    """Share of the pictures to train on; 1 holds nothing out (benchmarks)."""
+    """Fraction of the images to train on; 1 holds nothing out (benchmarks)."""
     augment: bool = False
-    """Whether views other than the picture itself are trained on."""
+    """Whether other views than the image itself are trained on."""
     algorithm: str = ""
     """`object-detection` or `retail-execution`; empty for the other types."""
     seed: int = 0
-    """Chooses split, folds, order and first weights."""
+    """Seed of split, folds, order and first weights."""
     threads: int = 1
-    """Threads to use; the result does not depend on it."""
+    """Threads to use; the result does not depend on them."""
 
 
 @dataclass(frozen=True)
 class VisionStep:
-    """What one step of a training did."""
+    """The result of one step of a training."""
 
     share: float
-    """Share of the whole training that is done, 0 to 1; never falls."""
+    """Progress of the whole training, 0 to 1; never falls."""
     record: dict[str, Any] | None = None
-    """Record of the learning curve when the step ended an epoch: `epoch`, `metricsData`,
-    `epochResults`, `object`. Contract section 4, Learning curve."""
+    """Learning curve record if the step ended an epoch. Contract section 4, Learning curve."""
 
 
 @dataclass(frozen=True)
@@ -146,23 +140,19 @@ class FittedVision:
     """A finished training."""
 
     artifact: bytes
-    """The model, see chalicelib/engines/artifact.py."""
     metrics: dict[str, Any]
-    """metricsData of GET models/{id}."""
+    """`metricsData` of GET models/{id}."""
     card: dict[str, Any] = field(repr=False)
-    """The model's card, complete."""
     epochs: int
-    """Epochs that were run."""
     train_size: int
-    """Pictures trained on while metrics were measured."""
+    """Images trained on while metrics were measured."""
     test_size: int
-    """Pictures held out."""
     early_stopping: bool = False
     """Whether it stopped before the last allowed epoch."""
     suspects: Sequence[SuspectExample] = ()
-    """All examples whose labels are flagged as likely errors, the most suspicious first."""
+    """All flagged examples, the most suspicious first."""
     evaluation: Evaluation | None = None
-    """Answers to the dataset's own pictures by heads that had not seen them; None: not kept."""
+    """Out-of-fold answers to the dataset's own images; None if not stored."""
 
 
 class VisionTraining(Protocol):
@@ -170,23 +160,23 @@ class VisionTraining(Protocol):
 
     @property
     def epochs_done(self) -> int:
-        """Epochs that have ended."""
+        """Return the number of finished epochs."""
         ...
 
     def step(self) -> VisionStep | None:
-        """Do the next piece of work; None when nothing is left to do.
+        """Do the next step; None when nothing is left to do.
 
         Raises:
-            TrainingFailed: these pictures cannot be trained on; says why, with the remedy.
+            TrainingFailed: these images cannot be trained on; says why, with the remedy.
         """
         ...
 
     def save(self) -> bytes:
-        """Return everything that another process needs to resume from here (npz, no pickle)."""
+        """Return everything that another process needs to resume (npz, no pickle)."""
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Make artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and card, once `step` has returned None."""
         ...
 
 
@@ -195,29 +185,29 @@ class TrainedVision(Protocol):
 
     @property
     def type(self) -> str:
-        """Dataset type: image, image-multi-label or image-detection."""
+        """Return the dataset type: image, image-multi-label or image-detection."""
         ...
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names."""
+        """Return the label names."""
         ...
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         ...
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Backbones that it needs."""
+        """Return the backbones that it needs."""
         ...
 
     def predict(self, picture: Picture) -> Sequence[Probability | Detection]:
-        """Answer for one picture, most probable first.
+        """Return the answers for an image, most probable first.
 
         Returns:
-            Image and multi-label: every label. Detection: boxes in pixels of the picture as
+            Image and multi-label: every label. Detection: boxes in pixels of the image as
             displayed, clamped to it.
         """
         ...
@@ -225,10 +215,10 @@ class TrainedVision(Protocol):
 
 @runtime_checkable
 class JudgingVision(Protocol):
-    """A model that says how sure it is of a picture, and where that lies among others."""
+    """A model that can judge how useful a label of an image would be."""
 
     def judge(self, picture: Picture) -> Judgement:
-        """Return what it makes of one picture."""
+        """Return the judgement of one image."""
         ...
 
 
@@ -237,6 +227,6 @@ class BackboneUse:
     """One backbone that a model was trained on."""
 
     name: str
-    """Its name: lite2 or nanodet."""
+    """`lite2` or `nanodet`."""
     sha256: str
     """Digest of its model file, 64 hex digits."""

@@ -1,7 +1,4 @@
-"""Prebuilt models: a frozen network answers with some of its own labels.
-
-Made by infra/model_files/prebuilt/vision_models.py.
-"""
+"""Prebuilt models: a frozen network answers with some of its own labels."""
 
 from __future__ import annotations
 
@@ -43,12 +40,12 @@ class PrebuiltVision:
         use: BackboneUse,
         backbones: BackbonePool,
     ) -> None:
-        """Choose labels of a network.
+        """Select labels of a network.
 
         Args:
             dataset_type: `image` or `image-multi-label`.
-            labels: their names.
-            indexes: their places in the network's output, int, shape (labels,).
+            labels: label names.
+            indexes: their indexes in the network's output, int, shape (labels,).
             use: the network.
             backbones: the frozen networks.
         """
@@ -60,30 +57,30 @@ class PrebuiltVision:
 
     @property
     def type(self) -> str:
-        """Dataset type."""
+        """Return the dataset type."""
         return self._type
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names."""
+        """Return the label names."""
         return self._labels
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         return _SIDES[self._use.name]
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """The network that it needs."""
+        """Return the network that it needs."""
         return (self._use,)
 
     def predict(self, picture: Picture) -> Ranked:
-        """Answer for one picture: every label, most probable first.
+        """Return every label of an image, most probable first.
 
         Returns:
-            Type image: probabilities renormalised over the chosen labels. Multi-label: the
-            greatest score of any place in the picture.
+            Type image: probabilities renormalised over the selected labels. Multi-label: the
+            highest score at any position of the image.
 
         Raises:
             BackboneNotInstalled: the network's files are missing or damaged.
@@ -100,14 +97,7 @@ class PrebuiltVision:
 
 
 def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
-    """Read a prebuilt model; its network is loaded at its first prediction.
-
-    Args:
-        content: the artifact.
-        backbones: the frozen networks.
-
-    Returns:
-        The model.
+    """Read a prebuilt model; its network is loaded at the first prediction.
 
     Raises:
         ArtifactError: damaged, foreign or of another version.
@@ -116,11 +106,6 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
 
 
 def _model(found: Artifact, backbones: BackbonePool) -> PrebuiltVision:
-    """Build the model from header and array.
-
-    Raises:
-        ArtifactError: they do not fit together, or not the network.
-    """
     header, indexes = found.header, found.arrays["indexes"].astype(np.int64)
     labels = tuple(str(name) for name in header["labels"])
     dataset_type, backbone = str(header["type"]), str(header["backbone"])
@@ -135,7 +120,6 @@ def _model(found: Artifact, backbones: BackbonePool) -> PrebuiltVision:
 
 
 def _softmax(logits: Doubles) -> Doubles:
-    """Probabilities of logits, float64, shape (labels,)."""
     shares = np.exp(logits - logits.max())
     answer: Doubles = shares / np.add.reduce(shares)
     return answer

@@ -1,4 +1,4 @@
-"""Which engine extracts, learns and answers a type of pictures. Holds no native import."""
+"""Selects the engine for a type of images. Imports nothing native."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RETAIL = "retail-execution"
 
 
 def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackbonePool) -> Extractor:
-    """Return what turns the pictures of a training into features.
+    """Return the extractor of a training.
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
@@ -30,7 +30,7 @@ def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackboneP
         backbones: the frozen networks.
 
     Raises:
-        ValueError: the type is none of pictures, which is a mistake of the caller.
+        ValueError: it is not an image type, which is a mistake of the caller.
     """
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
@@ -49,7 +49,7 @@ def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackboneP
         if algorithm == RETAIL:
             return RetailExtractor(backbones)
         return DetectionExtractor(backbones)
-    raise ValueError(f"{dataset_type!r} is no type of picture dataset.")
+    raise ValueError(f"{dataset_type!r} is not a type of image dataset.")
 
 
 def open_training(
@@ -63,14 +63,14 @@ def open_training(
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
-        data: what to learn from; the same at every opening of one training.
-        options: choices of the caller; the same at every opening of one training.
+        data: images and features; the same at every opening of one training.
+        options: options; the same at every opening of one training.
         backbones: the frozen networks.
-        checkpoint: what `save` of the same training returned; None to begin.
+        checkpoint: bytes of `save` of the same training; None to begin.
 
     Raises:
-        ValueError: the type is none of pictures, which is a mistake of the caller.
-        TrainingFailed: these pictures cannot be trained on.
+        ValueError: it is not an image type, which is a mistake of the caller.
+        TrainingFailed: these images cannot be trained on.
     """
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.training import ImageTraining
@@ -84,7 +84,7 @@ def open_training(
         from chalicelib.engines.vision.detection.training.training import DetectionTraining
 
         return DetectionTraining(data, options, backbones, checkpoint)
-    raise ValueError(f"{dataset_type!r} is no type of picture dataset.")
+    raise ValueError(f"{dataset_type!r} is not a type of image dataset.")
 
 
 IMAGE_KIND = "vision-image"
@@ -94,17 +94,10 @@ PREBUILT_KIND = "vision-prebuilt"
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
-    """Read a model; its backbones are loaded at its first prediction.
-
-    Args:
-        content: the artifact.
-        backbones: the frozen networks.
-
-    Returns:
-        The model.
+    """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: damaged, of no vision model, or of another version.
+        ArtifactError: damaged, not a vision model, or of another version.
     """
     kind = read_kind(content)
     if kind == IMAGE_KIND:
@@ -123,4 +116,4 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
         from chalicelib.engines.vision.prebuilt import load as load_prebuilt
 
         return load_prebuilt(content, backbones)
-    raise ArtifactError(f"This artifact is of kind {kind!r}, which is no vision model.")
+    raise ArtifactError(f"This artifact is of kind {kind!r}, which is not a vision model.")

@@ -1,1 +1,1 @@
-"""Classification of pictures: one label each."""
+"""Classification of images: one label each."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # What the artifact's header says.
 KIND, VERSION = "vision-image", 2
-# Version of models that see the whole of a picture alone.
+# Version of models that see only the whole image.
 _OLDEST = 1
 _SMALLEST = 1e-12
 
@@ -48,7 +48,7 @@ class ImageParameters:
     """Parameters of the model."""
 
     labels: tuple[str, ...]
-    """All labels; those without a picture are answered with probability 0."""
+    """All labels; those without an image are answered with probability 0."""
     present: Ints
     """Labels that the head knows, int, shape (known,)."""
     mean: Singles
@@ -60,11 +60,10 @@ class ImageParameters:
     biases: Singles
     """Float32, shape (known,)."""
     temperature: float
-    """The logits are divided by it."""
+    """Divisor of the logits."""
     backbones: tuple[BackboneUse, ...]
-    """What it was trained on."""
     looks: tuple[Look, ...]
-    """What it sees of a picture."""
+    """The parts of an image that it sees."""
 
 
 class TrainedImage:
@@ -76,26 +75,26 @@ class TrainedImage:
 
     @property
     def type(self) -> str:
-        """Dataset type."""
+        """Return the dataset type."""
         return IMAGE
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names."""
+        """Return the label names."""
         return self._parameters.labels
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         return SIDE
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Backbones that it needs."""
+        """Return the backbones that it needs."""
         return self._parameters.backbones
 
     def predict(self, picture: Picture) -> Ranked:
-        """Answer for one picture: every label, most probable first.
+        """Return every label of an image, most probable first.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
@@ -103,7 +102,7 @@ class TrainedImage:
         return ranked(self.labels, self.probabilities(self._embedding(picture)))
 
     def judge(self, picture: Picture) -> Judgement:
-        """Return what it makes of one picture.
+        """Return the judgement of an image.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
@@ -111,7 +110,7 @@ class TrainedImage:
         return self.judgement(self._embedding(picture))
 
     def judgement(self, embedding: Floats) -> Judgement:
-        """Return what it makes of one embedding, shape (1280,)."""
+        """Return the judgement of one embedding, shape (1280,)."""
         whitened = self._whitened(embedding)
         logits = self._logits(whitened)
         shares = self._shares(logits)
@@ -121,20 +120,19 @@ class TrainedImage:
             label=best.label,
             probability=best.probability,
             uncertainty=1.0 - best.probability,
+            # The energy of the logits: high for images like those of the training.
             likeness=top + math.log(float(np.exp(logits - top).sum())),
             vector=short_vectors(whitened[None])[0],
         )
 
     def probabilities(self, embedding: Floats) -> Doubles:
-        """Answer for one embedding, shape (1280,): float64, shape (labels,), sum 1."""
+        """Return probabilities of an embedding, shape (1280,): float64, shape (labels,), sum 1."""
         return self._shares(self._logits(self._whitened(embedding)))
 
     def _embedding(self, picture: Picture) -> Floats:
-        """Compute what the head was trained on, shape (1280,)."""
         return self._extractor.extract(picture, b"", 0, self._parameters.looks)
 
     def _whitened(self, embedding: Floats) -> Singles:
-        """Make what the head reads of an embedding, of length one, float32, shape (1280,)."""
         own = self._parameters
         centred = unit_roots(embedding[None])[0].astype(np.float32) - own.mean
         whitened: Singles = centred @ own.whitening.astype(np.float32)
@@ -142,12 +140,10 @@ class TrainedImage:
         return whitened
 
     def _logits(self, whitened: Singles) -> Doubles:
-        """Logits over the temperature, float64, shape (known,)."""
         own = self._parameters
         return (whitened @ own.weights + own.biases).astype(np.float64) / own.temperature
 
     def _shares(self, logits: Doubles) -> Doubles:
-        """Probabilities of all labels, float64, shape (labels,)."""
         shares = np.exp(logits - logits.max())
         answer = np.zeros(len(self._parameters.labels))
         answer[self._parameters.present] = shares / shares.sum()
@@ -161,17 +157,14 @@ def dump(
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:
-    """Write a model; the same parameters give the same bytes.
+    """Return the bytes of a model; equal parameters give equal bytes.
 
     Args:
         labels: all label names.
         present: labels that the head knows, int, shape (known,).
         served: `mean`, `whitening` and `values`, float, shape (1281, known), biases last.
-        temperature: the logits are divided by it.
+        temperature: divisor of the logits.
         backbones: sha256 by name.
-
-    Returns:
-        The artifact.
     """
     header = {
         "kind": KIND,
@@ -193,14 +186,7 @@ def dump(
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
-    """Read a model written by `dump`; the backbone is loaded at its first prediction.
-
-    Args:
-        content: the artifact.
-        backbones: the frozen networks.
-
-    Returns:
-        The model.
+    """Read the bytes of `dump`; the backbone is loaded at the first prediction.
 
     Raises:
         ArtifactError: damaged, foreign or of another version.
@@ -211,7 +197,6 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
 
 
 def _parameters(read: Artifact) -> ImageParameters:
-    """Read the parameters out of header and arrays."""
     arrays, seen = read.arrays, read.header["preprocessing"].get("looks")
     return ImageParameters(
         labels=tuple(str(name) for name in read.header["labels"]),
@@ -222,12 +207,12 @@ def _parameters(read: Artifact) -> ImageParameters:
         biases=arrays["biases"].astype(np.float32, copy=False),
         temperature=float(read.header["temperature"]),
         backbones=read_uses(read.header["backbones"]),
+        # Models of the first version saw only the whole image.
         looks=(WHOLE,) if seen is None else tuple(Look(float(a), int(b)) for a, b in seen),
     )
 
 
 def _check(own: ImageParameters) -> None:
-    """Refuse parts that do not fit together (ArtifactError)."""
     known = len(own.present)
     shapes = [own.mean.shape, own.whitening.shape, own.weights.shape, own.biases.shape]
     if shapes != [(DIMS,), (DIMS, DIMS), (DIMS, known), (known,)]:

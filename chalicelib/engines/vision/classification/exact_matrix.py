@@ -1,7 +1,7 @@
 """Matrix products and a Cholesky factor whose bits do not depend on threads.
 
-Every product is taken of numbers on a grid of 20 bits, so that each sum of up to 4,096 terms is
-exact in float64 and its order does not matter; the rest is done element by element.
+All products are of numbers on a grid of 20 bits, so that each sum of up to 4,096 terms is exact in
+float64 and its order does not matter. The rest is computed element by element.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ def exact_product(left: Doubles, right: Doubles) -> Doubles:
     Args:
         left: float64, shape (rows, n), n up to 4,096.
         right: float64, shape (n, columns).
-
-    Returns:
-        Float64, shape (rows, columns), the same bits whatever the threads.
     """
     return rounded_to_bits(left, _BITS) @ rounded_to_bits(right, _BITS)
 
@@ -38,10 +35,7 @@ def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
 
     Args:
         values: finite numbers, float64, any shape.
-        bits: kept for the largest entry.
-
-    Returns:
-        Float64, same shape.
+        bits: precision of the largest entry.
     """
     largest = float(np.abs(values).max()) if values.size else 0.0
     if largest == 0.0:
@@ -64,6 +58,7 @@ def inverse_cholesky(matrix: Doubles) -> Doubles:
     size = len(rest)
     factor = np.zeros_like(rest)
     inverse = np.zeros_like(rest)
+    # In blocks, so that most of the work is matrix products.
     for first in range(0, size, _BLOCK):
         last = min(first + _BLOCK, size)
         block = slice(first, last)
@@ -81,17 +76,16 @@ def inverse_cholesky(matrix: Doubles) -> Doubles:
 
 
 def _small_cholesky(matrix: Doubles) -> Doubles:
-    """Cholesky factor of a small block, column by column, float64, shape (n, n)."""
     factor = np.zeros_like(matrix)
     for place in range(len(matrix)):
         known = factor[place:, :place] * factor[place, :place]
         column = matrix[place:, place] - np.add.reduce(known, axis=1)
+        # A tiny pivot would divide by zero; the shrinkage of the caller keeps real ones far above.
         factor[place:, place] = column / math.sqrt(max(float(column[0]), _LEAST_PIVOT))
     return factor
 
 
 def _small_inverse(factor: Doubles) -> Doubles:
-    """Inverse of a small lower triangular block, row by row, float64, shape (n, n)."""
     inverse = np.zeros_like(factor)
     for place in range(len(factor)):
         known = factor[place, :place, None] * inverse[:place]

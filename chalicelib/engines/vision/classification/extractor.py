@@ -1,7 +1,7 @@
-"""One vector a view: the mean of the backbone's last map, of the whole picture and of its middle.
+"""One vector a view: the mean of the backbone's last map, over the whole image and its middle.
 
-Most pictures that are sorted show their thing in the middle, so a second look at it alone tells
-labels apart that the whole confuses; where the thing lies elsewhere the first look still counts.
+Most images show their object in the middle, so a second look at it separates labels that the whole
+image confuses. If the object is elsewhere, the first look still counts.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ class Look:
     """A part of a view that the backbone sees."""
 
     share: float
-    """Share of the view's width and height, around its centre."""
+    """Fraction of the view's width and height, around its centre."""
     side: int
     """Pixels of the square that the part is squashed to."""
 
     def at(self, view: Augmentation) -> Augmentation:
-        """Narrow a view down to this part of it."""
+        """Narrow a view to this part of it."""
         left, top, right, bottom = view.crop
         margin = (1.0 - self.share) / 2
         wide, high = margin * (right - left), margin * (bottom - top)
         return replace(view, crop=(left + wide, top + high, right - wide, bottom - high))
 
 
-# The only look of models that were trained before there was a second.
+# The only look of models that were trained before the second one existed.
 WHOLE = Look(1.0, 320)
 MIDDLE = Look(0.6, 224)
-# What new models see of a view.
+# Looks of new models.
 LOOKS = (WHOLE, MIDDLE)
-# Pixels of the largest square that the backbone sees.
+# Side of the largest square that the backbone sees, in pixels.
 SIDE = WHOLE.side
 # Length of a vector.
 DIMS = 1280
@@ -62,16 +62,13 @@ class ClassificationExtractor(SquareExtractor):
     def extract(
         self, picture: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
     ) -> Halves:
-        """Compute the features of one view.
+        """Return the features of one view, 0 to 6, float16, shape (1280,).
 
         Args:
             picture: decoded with `least_side`.
-            digest: of the picture file; the seed of the view.
+            digest: digest of the image file; the seed of the view.
             view: from 0.
-            looks: what is seen of the view.
-
-        Returns:
-            Means of the last maps, at least 0 and at most 6, float16, shape (1280,).
+            looks: parts of the view.
         """
         backbone, shown = self._backbones.get(LITE2), draw_augmentation(digest, view)
         squares = [squash(picture.pixels, look.side, look.at(shown)) for look in looks]

@@ -1,6 +1,6 @@
 """Curve records, card metrics, data report and limits of a model of type image.
 
-See: contract sections 4 and 5
+Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -30,15 +30,12 @@ if TYPE_CHECKING:
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
-    """Measure a head.
+    """Return the learning curve record of a head.
 
     Args:
         epoch: number of the epoch, from 1.
         training: names, labels and split.
         fit: the head.
-
-    Returns:
-        The record; accuracy and loss of a large training part come from some of it.
     """
     targets, held, seen = training.targets, training.held, training.scored_part
     names = training.data.pictures.labels
@@ -48,6 +45,7 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
     present = targets.present
     matrix = metrics.confusion_matrix(present[truth[held]], present[answers], len(names))
     hits = int(np.trace(matrix))
+    # Accuracy and loss of a large training part come from a sample of it, to save time.
     right = seen_logits.argmax(axis=1) == truth[seen]
     return {
         "epoch": epoch,
@@ -65,7 +63,6 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def _results(training: LinearHeadTraining, held: Ints, answers: Ints) -> list[dict[str, str]]:
-    """Return what was answered to the first held-out pictures, int, shape (n,) each."""
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     results = []
     for place, answer in zip(held[:MAX_EPOCH_RESULTS], answers, strict=False):
@@ -85,17 +82,17 @@ _LOWEST, _HIGHEST = 0.25, 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolds:
-    """What heads said of pictures that they had not seen."""
+    """Answers of heads to images that they were not trained on."""
 
     places: Ints
-    """Pictures, int, shape (n,)."""
+    """Image indexes, int, shape (n,)."""
     logits: Singles
-    """Scores of the labels that occur, float32, shape (n, labels)."""
+    """Scores of the present labels, float32, shape (n, labels)."""
     truth: Ints
-    """Label of every picture among those that occur, int, shape (n,)."""
+    """Label of every image among the present ones, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
-        """Mean gap of probability and accuracy, 0 to 1; None without pictures."""
+        """Return the mean gap of probability and accuracy, 0 to 1; None without images."""
         if not len(self.truth):
             return None
         shares = probabilities(self.logits, temperature)
@@ -106,8 +103,8 @@ class ImageFolds:
 
         Args:
             last: metricsData of the last epoch.
-            tests: pictures held out.
-            temperature: of the served model.
+            tests: number of held-out images.
+            temperature: temperature of the served model.
         """
         shares = probabilities(self.logits, temperature)
         hits = int((self.logits.argmax(axis=1) == self.truth).sum()) if len(self.truth) else 0
@@ -119,21 +116,19 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Fit the temperature; few pictures, all answered rightly, must not make it extreme.
-
-    The smoothing follows the rule of succession: after n right answers, the next one is
-    wrong with a chance of 1 / (n + 2).
-    """
+    """Return the temperature, limited so that few correct answers do not make it extreme."""
+    # The rule of succession: after n correct answers the next is wrong with a chance of 1 / (n +
+    # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)
     return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, smoothing)))
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return what the training noticed about its data.
+    """Return the findings of a training about its data.
 
     Args:
-        training: pictures and near-duplicates.
-        folds: answers out of fold.
+        training: images and near-duplicates.
+        folds: out-of-fold answers.
         shares: their probabilities, float, shape (n, labels).
     """
     typical = float(np.median(training.targets.counts(np.arange(training.targets.pictures))))
@@ -148,7 +143,7 @@ def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats)
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Say in words what the model should not be trusted with."""
+    """Return what the model should not be trusted with, in words."""
     tests = len(training.held)
     counts = training.targets.counts(np.arange(training.targets.pictures))
     parts = [
@@ -170,13 +165,13 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> list[SuspectExample]:
-    """List every example of a dataset whose label is flagged; the report shows the first ones.
+    """Return every flagged example of a dataset; the report shows the first ones.
 
     Args:
-        training: pictures and labels.
-        folds: answers out of fold.
+        training: images and labels.
+        folds: out-of-fold answers.
         shares: their probabilities, float, shape (n, labels).
-        dataset_id: pictures of a global dataset, which users cannot correct, are left out.
+        dataset_id: images of a global dataset, which users cannot correct, are left out.
     """
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)
@@ -195,7 +190,7 @@ def suspect_examples(
 def evaluation(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> Evaluation:
-    """Evaluate a dataset's own pictures out of fold; arguments are those of `suspect_examples`."""
+    """Evaluate a dataset's own images out of fold; arguments as of `suspect_examples`."""
     if not len(folds.truth):
         return Evaluation()
     order = np.argsort(folds.places, kind="stable")
@@ -207,7 +202,6 @@ def evaluation(
 def _suspect_record(
     training: LinearHeadTraining, folds: ImageFolds, suspect: reports.Suspect
 ) -> dict[str, Any]:
-    """Name a likely label error."""
     place = int(folds.places[suspect.example])
     picture, names = training.data.pictures.pictures[place], training.data.pictures.labels
     return {
@@ -220,7 +214,6 @@ def _suspect_record(
 
 
 def _confusions(training: LinearHeadTraining, folds: ImageFolds) -> list[dict[str, Any]]:
-    """Name labels that are mixed up more often than by chance."""
     if not len(folds.truth):
         return []
     names = present_labels(training)

@@ -1,8 +1,4 @@
-"""Trains a model of type image: a softmax head over whitened embeddings.
-
-The weights begin at the labels' mean directions, which alone answer well when examples are few, and
-the epochs correct them.
-"""
+"""Trains a model of type image: a softmax head on whitened embeddings."""
 
 from __future__ import annotations
 
@@ -45,7 +41,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
 
 
-# Length of every label's weights at the start; features have length one.
+# Length of every label's weights at the start; features have length 1.
 START_LENGTH = 8.0
 _DECAY = 1e-3
 
@@ -59,30 +55,27 @@ class SoftmaxHeadSpec:
 
     @property
     def decay(self) -> float:
-        """How strongly weights are pulled to where they started."""
+        """Return how strongly weights are pulled to their start."""
         return _DECAY
 
     def fit_transform(self, block: int, raw: Halves, places: Ints) -> Whitening:
-        """Estimate the whitening.
+        """Return the whitening.
 
         Args:
-            block: there is one block only.
+            block: ignored, because there is only one block.
             raw: embeddings of the training part, float16, shape (n, 1280).
-            places: picture of every row, int, shape (n,).
+            places: image of every row, int, shape (n,).
         """
         del block
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Mean directions of the labels.
+        """Return the mean directions of the labels as weights, float64, (1281, labels).
 
         Args:
             table: whitened features.
-            rows: which rows belong to a picture.
-            places: pictures of the training part, int, shape (n,).
-
-        Returns:
-            Weights and, last, biases of zero: float64, shape (1281, labels).
+            rows: maps rows to images.
+            places: images of the training part, int, shape (n,).
         """
         means = np.zeros((self._size, table.dims))
         is_trained = np.zeros(len(rows.first), bool)
@@ -94,11 +87,12 @@ class SoftmaxHeadSpec:
         for label in range(self._size):
             means[label] = table.total(chosen[order[bounds[label] : bounds[label + 1]]])
         start = np.zeros((table.dims + 1, self._size))
+        # Mean directions alone answer well with few examples; the epochs correct them.
         start[:-1] = START_LENGTH * unit_rows(means).T
         return start
 
     def loss(self, places: Ints) -> SoftmaxLoss:
-        """Cross-entropy, whatever the pictures."""
+        """Return the cross-entropy, for any images."""
         del places
         return SoftmaxLoss()
 
@@ -111,11 +105,11 @@ class ImageTraining(LinearHeadTraining):
         return SoftmaxHeadSpec(targets)
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
-        """Measure the head after an epoch on both sides of the split."""
+        """Return the curve record of an epoch."""
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Make artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and card, once `step` has returned None."""
         folds = self._folds()
         temperature = served_temperature(folds)
         names = self.data.pictures.labels

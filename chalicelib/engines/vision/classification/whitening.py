@@ -1,7 +1,7 @@
-"""Makes the spread of pictures within one label equal in all directions.
+"""Makes the spread of images within one label equal in all directions.
 
-Directions in which pictures of one label differ say little about the label; dividing by that spread
-lets the others speak.
+Directions in which images of one label differ say little about the label. Dividing by that spread
+gives the other directions more weight.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
 
 
-# Value of one in a stored matrix; only its proportions matter.
+# Value of 1 in a stored matrix; only its proportions matter.
 MATRIX_UNIT = 2.0**-15
 _LARGEST = 32_767
 _LEAST_SHRINKAGE = 0.3
@@ -29,50 +29,44 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """From an embedding to the vector that the head reads."""
+    """Maps an embedding to the vector that the head reads."""
 
     mean: Singles
     """Mean of the unit root vectors, float32 on a grid of 2**-16, shape (dims,)."""
+    # int16 is half the size of float32 and converts much faster than float16.
     matrix: npt.NDArray[np.int16]
-    """Upper triangular, in units of 2**-15, int16, shape (dims, dims): half the size of float32,
-    and read much faster than float16."""
+    """Upper triangular, in units of 2**-15, int16, shape (dims, dims)."""
 
     @property
     def dims(self) -> int:
-        """Length of a transformed row."""
+        """Return the length of a transformed row."""
         return len(self.mean)
 
     @property
     def unit(self) -> float:
-        """Grid of the transformed numbers."""
+        """Return the grid of the transformed numbers."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:
-        """Return what is stored of it."""
+        """Return the stored arrays."""
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Transform embeddings.
+        """Return rows of length 1, float64, with the same bits whatever the threads.
 
         Args:
             embeddings: at least 0, shape (rows, dims).
-
-        Returns:
-            Rows of length one, float64, shape (rows, dims), the same bits whatever the threads.
         """
         centred = unit_roots(embeddings) - self.mean
         return unit_rows(centred @ (self.matrix.astype(np.float64) * MATRIX_UNIT))
 
 
 def fit_whitening(embeddings: Floats, labels: Ints) -> Whitening:
-    """Estimate the spread within labels.
+    """Return the whitening; without two rows of one label it only centres.
 
     Args:
-        embeddings: of the training part, shape (rows, dims), at most 2**20 rows.
+        embeddings: embeddings of the training part, shape (rows, dims), at most 2**20 rows.
         labels: label indexes, int, shape (rows,).
-
-    Returns:
-        The transformation; without any two rows of one label it only centres.
     """
     rows = unit_roots(embeddings)
     mean = np.rint(np.add.reduce(rows, axis=0) / len(rows) * GRID) / GRID
@@ -83,15 +77,6 @@ def fit_whitening(embeddings: Floats, labels: Ints) -> Whitening:
 
 
 def _scatter_within(rows: Doubles, labels: Ints) -> tuple[Doubles, int]:
-    """Sum the outer products of the rows' distances to their label's mean.
-
-    Args:
-        rows: float64, shape (rows, dims).
-        labels: int, shape (rows,).
-
-    Returns:
-        Float64, shape (dims, dims), and the degrees of freedom.
-    """
     distances = rows.copy()
     present = np.unique(labels)
     for label in present:
@@ -104,17 +89,9 @@ def _scatter_within(rows: Doubles, labels: Ints) -> tuple[Doubles, int]:
 
 
 def _shrunk(covariance: Doubles, freedom: int) -> Doubles:
-    """Pull a covariance towards a multiple of the identity, and scale its mean variance to 1.
+    """Shrink a covariance towards a multiple of the identity, and scale its mean variance to 1.
 
-    Args:
-        covariance: float64, shape (dims, dims).
-        freedom: observations behind it.
-
-    Returns:
-        Float64, shape (dims, dims), positive definite.
-
-    Source: Chen et al. 2010, oracle approximating shrinkage; at least 0.3, because pictures of
-    one label in one dataset are more alike than those that will be predicted.
+    Source: Chen et al. 2010, oracle approximating shrinkage.
     """
     dims = len(covariance)
     trace = float(np.add.reduce(np.diagonal(covariance)))
@@ -123,6 +100,8 @@ def _shrunk(covariance: Doubles, freedom: int) -> Doubles:
     squares = float(np.add.reduce(np.add.reduce(covariance * covariance, axis=1)))
     above = (1.0 - 2.0 / dims) * squares + trace * trace
     below = (freedom + 1.0 - 2.0 / dims) * (squares - trace * trace / dims)
+    # At least 0.3, because images of one label in one dataset are more alike than those that will
+    # be predicted.
     shrinkage = 1.0 if below <= 0.0 else min(1.0, max(_LEAST_SHRINKAGE, above / below))
     shrunk = covariance * ((1.0 - shrinkage) * dims / trace)
     shrunk[np.diag_indices(dims)] += shrinkage

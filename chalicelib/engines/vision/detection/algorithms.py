@@ -1,4 +1,4 @@
-"""What the two algorithms do differently."""
+"""The rules of the two algorithms."""
 
 from __future__ import annotations
 
@@ -10,45 +10,44 @@ from chalicelib.engines.vision.detection.views.views import PictureView, augment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Answers below this probability are left out.
+# Answers with a lower probability are left out, as they are nearly always wrong.
 FLOOR = 0.05
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Choices of one algorithm."""
+    """Rules of one algorithm."""
 
     algorithm: str
-    """Its name in the API."""
+    """Name in the API."""
     is_tiled: bool
-    """Whether pictures are also looked at in tiles."""
+    """Whether images are also seen in tiles."""
     radius: float
-    """Cells around a box's centre that have to find it."""
+    """Cells around a box's centre that must find it."""
     least_share: float
     """Fraction of a box that a view must show for the box to be trained on."""
     most_overlap: float
-    """Intersection over union up to which two answers of a label both stay."""
+    """Intersection over union up to which two answers of a label are both kept."""
     decay: float | None
-    """How gently an answer loses score by overlapping a better one of its label; None for not at
-    all, as in models that were trained before answers did."""
+    """Decay of scores that overlap a better box of the label; None in older models."""
     most_boxes: int
-    """Answers for one picture."""
+    """Most answers for one image."""
     views_an_epoch: int
-    """Views of each picture that one epoch learns from."""
+    """Views of each image in one epoch."""
     has_crops: bool
-    """Whether a second look at each crop may be switched on."""
+    """Whether the second look at crops is available."""
+    # Not with tiles: they overlap, so every part is already seen several times.
     has_mirror: bool
-    """Whether answering from the mirror image, too, may be switched on; tiles overlap, so what is
-    looked at in tiles is seen several times as it is."""
+    """Whether answers can include the mirror image."""
 
     def training_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """What a numbered view of a picture of this size shows."""
+        """Return what a numbered view of an image of this size shows."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )
 
     def answered_views(self, width: int, height: int) -> Sequence[PictureView]:
-        """The views that an answer is made from; their numbers are 0, 1, ..."""
+        """Return the views of an answer; their numbers are 0, 1, ..."""
         return tiled_views(width, height) if self.is_tiled else [PictureView()]
 
 
@@ -63,11 +62,7 @@ RULES = {
 
 
 def rules_of(algorithm: str) -> Rules:
-    """Rules of an algorithm; those of object-detection for the empty name.
-
-    Raises:
-        ValueError: there is no such algorithm.
-    """
+    """Return the rules of an algorithm, of object-detection if empty; raise ValueError if unknown."""
     rules = RULES.get(algorithm or "object-detection")
     if rules is None:
         raise ValueError(f"There is no detection algorithm {algorithm!r}.")

@@ -1,1 +1,1 @@
-"""Features of pictures: in shards, in a table, as they are stored."""
+"""Features of images: in shards, in a table, and as they are stored."""

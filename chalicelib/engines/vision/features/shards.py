@@ -1,7 +1,7 @@
-"""Features of some views of pictures as one object, whose rows can also be read one by one.
+"""Features of some views as one object, whose rows can also be read one by one.
 
-Written by the ingest and by training, read by training. The rows stand last and uncompressed, so
-that the beginning of a shard tells what it holds and where each row lies.
+The rows are last and uncompressed, so that the beginning of a shard describes its contents and the
+position of each row.
 """
 
 from __future__ import annotations
@@ -37,40 +37,38 @@ class ShardEntry:
     """One row of a shard."""
 
     digest: bytes
-    """Digest of the picture file, 16 bytes."""
+    """Digest of the image file, 16 bytes."""
     view: int
-    """Which view of it, from 0."""
+    """View of the image, from 0."""
     size: tuple[int, int]
-    """Width and height of the picture as displayed, in pixels."""
+    """Width and height of the image as displayed, in pixels."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """What a shard holds."""
+    """The contents of a shard."""
 
     entries: list[ShardEntry]
-    """Its rows."""
     rows_at: int
-    """Where the first row lies, in bytes from the beginning."""
+    """Offset of the first row, in bytes."""
     row_bytes: int
-    """Bytes of a row; one follows the other."""
+    """Size of a row; rows follow each other."""
 
     def place(self, number: int) -> int:
-        """Return where a row lies, in bytes from the beginning."""
+        """Return the offset of a row, in bytes."""
         return self.rows_at + number * self.row_bytes
 
 
 def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
-    """Pack rows of features with what they show.
+    """Return rows of features and their entries as an archive; equal arguments give equal bytes.
 
     Args:
         entries: one for each row.
         rows: float16, shape (values,) each.
 
     Returns:
-        An archive of `digests` uint8 (rows, 16), `frames` int32 (rows, 2: width, height),
-        `numbers` uint16 (rows,: view) and, last, `rows` float16 (rows, values); equal arguments
-        give equal bytes.
+        `digests` uint8 (rows, 16), `frames` int32 (rows, 2: width, height), `numbers` uint16
+        (rows,: view) and, last, `rows` float16 (rows, values).
     """
     digests = b"".join(entry.digest for entry in entries)
     arrays: dict[str, Array] = {
@@ -83,29 +81,21 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
 
 
 def head_bytes(rows: int) -> int:
-    """Return how many bytes of a shard `read_head` needs for a maximum number of rows."""
+    """Return how many bytes of a shard `read_head` needs for a number of rows."""
     return _FIXED_BYTES + rows * _ENTRY_BYTES
 
 
 def read_shard(content: bytes) -> Shard:
-    """Read a whole shard, checking that no byte of it is damaged.
-
-    Raises:
-        ArtifactError: it is damaged.
-        ValueError: it is damaged.
-    """
+    """Read a whole shard and verify all bytes; raise ArtifactError or ValueError if damaged."""
     load(content, _KIND, _VERSION)
     return read_head(content)
 
 
 def read_head(content: bytes) -> Shard:
-    """Read what a shard holds from its first bytes.
+    """Read the contents of a shard from its first bytes.
 
     Args:
         content: at least `head_bytes` of it, or all.
-
-    Returns:
-        What it holds.
 
     Raises:
         ValueError: these bytes are not the beginning of a shard.
@@ -119,11 +109,10 @@ def read_head(content: bytes) -> Shard:
             shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
             return Shard(_entries(arrays), stream.tell(), shape[1] * dtype.itemsize)
         arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-    raise ValueError("These bytes are no shard of features.")
+    raise ValueError("These bytes are not a shard of features.")
 
 
 def _entries(arrays: dict[str, Array]) -> list[ShardEntry]:
-    """Put together what stands before the rows."""
     digests = arrays["digests.npy"].tobytes()
     frames = arrays["frames.npy"].tolist()
     return [
@@ -137,7 +126,6 @@ def _entries(arrays: dict[str, Array]) -> list[ShardEntry]:
 
 
 def _members(content: bytes) -> Iterator[tuple[str, int]]:
-    """Yield name and place of the members of a stored archive, from its first bytes."""
     place = 0
     while place + _LOCAL_HEADER.size <= len(content):
         magic, *_, size, _, name_bytes, extra_bytes = _LOCAL_HEADER.unpack_from(content, place)

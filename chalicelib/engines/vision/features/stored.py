@@ -1,7 +1,4 @@
-"""The features of a training's pictures, read row by row from wherever they are kept.
-
-Made by chalicelib/services/training/features.py.
-"""
+"""The stored features of a training's images, read row by row."""
 
 from __future__ import annotations
 
@@ -17,18 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredPicture:
-    """What is known of one picture's features."""
+    """Facts about one image's features."""
 
     number: int
-    """What the picture is called where rows are read; equal files of a dataset share it."""
+    """Number for reading rows; equal files of a dataset share it."""
     size: tuple[int, int]
     """Width and height as displayed, in pixels."""
     views: int
-    """How many views are there."""
+    """Number of views."""
 
 
 class StoredFeatures:
-    """A FeatureReader; what `places` leaves out has no features, because it cannot be read."""
+    """A FeatureReader; images missing in `places` have no features, because they are unreadable."""
 
     def __init__(
         self,
@@ -37,13 +34,13 @@ class StoredFeatures:
         read: Callable[[int, int], bytes],
         close: Callable[[], None],
     ) -> None:
-        """Wrap what is kept.
+        """Wrap stored features.
 
         Args:
-            places: which of the pictures that were asked for are here, ascending.
-            pictures: one for each of these.
+            places: ascending indexes of the requested images that have features.
+            pictures: one for each of them.
             read: returns the bytes of a row by number and view.
-            close: gives space back; nothing can be read afterwards.
+            close: frees the space; nothing can be read afterwards.
         """
         self.places = places
         self._pictures = pictures
@@ -51,14 +48,14 @@ class StoredFeatures:
         self.close = close
 
     def size(self, place: int) -> tuple[int, int]:
-        """Width and height of a picture as displayed, in pixels."""
+        """Return width and height of an image as displayed, in pixels."""
         return self._pictures[place].size
 
     def views(self, place: int) -> int:
-        """How many views are there, at least 1."""
+        """Return the number of views, at least 1."""
         return self._pictures[place].views
 
     def row(self, place: int, view: int = 0) -> Halves:
-        """Features of one view, float16, shape (row_bytes / 2,), read-only."""
+        """Return the features of one view, float16, shape (row_bytes / 2,), read-only."""
         row = self._read(self._pictures[place].number, view)
         return np.frombuffer(row, np.float16)

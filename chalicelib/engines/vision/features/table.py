@@ -1,6 +1,6 @@
-"""Transformed features of all views of a training, two bytes a number, filled in pieces.
+"""Transformed features of all views of a training, two bytes a number, filled in chunks.
 
-A hundred thousand pictures take 256 MB; everything else is made from them batch by batch.
+A hundred thousand images take 256 MB; everything else is computed from them batch by batch.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import FeatureReader
 
 
-# Beyond this many rows further views are left out, never pictures.
+# With more rows, views are left out, but never images.
 MAX_ROWS = 200_000
-# Rows that are transformed in one piece.
+# Rows that are transformed at a time.
 CHUNK_ROWS = 1_024
 _MOST = 32_767
 
 
 class Rows:
-    """Numbers the views of a training's pictures."""
+    """Numbers the views of a training's images."""
 
     def __init__(self, reader: FeatureReader, names: Sequence[str]) -> None:
         """Count the views.
 
         Args:
             reader: raw features.
-            names: of the picture files, by place.
+            names: names of the image files, by index.
         """
         self._reader = reader
         self._names = names
@@ -41,20 +41,14 @@ class Rows:
         self.views: Ints = np.array(
             [min(most, reader.views(place)) for place in range(pictures)], np.int64
         )
-        """Views of every picture, int, shape (pictures,)."""
+        """Views of every image, int, shape (images,)."""
         self.first: Ints = np.cumsum(self.views) - self.views
-        """Row of view 0 of every picture, int, shape (pictures,)."""
+        """Row of view 0 of every image, int, shape (images,)."""
         self.places: Ints = np.repeat(np.arange(pictures), self.views)
-        """Picture of every row, int, shape (rows,)."""
+        """Image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
-        """Read raw features of rows.
-
-        Args:
-            rows: int, shape (n,).
-
-        Returns:
-            Float16, shape (n, dims).
+        """Return raw features of rows, int, (n,), as float16, (n, dims).
 
         Raises:
             TrainingFailed: a number is not finite.
@@ -88,11 +82,11 @@ class FeatureTable:
         dims: int,
         unit: float,
     ) -> None:
-        """Make room.
+        """Allocate the table.
 
         Args:
-            rows: where raw features come from.
-            needed: rows that will be taken, int, shape (n,); the others stay empty.
+            rows: source of raw features.
+            needed: rows that will be used, int, shape (n,); the others stay empty.
             transform: from raw float16 features (n, m) to float64 (n, dims).
             dims: length of a transformed row.
             unit: the grid, a power of two; values beyond 32,767 units are clipped.
@@ -106,21 +100,21 @@ class FeatureTable:
 
     @property
     def dims(self) -> int:
-        """Length of a row."""
+        """Return the length of a row."""
         return self._values.shape[1]
 
     @property
     def share(self) -> float:
-        """How much of it is filled, 0 to 1."""
+        """Return the filled fraction, 0 to 1."""
         return self._filled / max(len(self._needed), 1)
 
     @property
     def is_full(self) -> bool:
-        """Whether every needed row is there."""
+        """Return whether every needed row is filled."""
         return self._filled == len(self._needed)
 
     def fill(self) -> None:
-        """Transform the next piece."""
+        """Transform the next chunk."""
         rows = self._needed[self._filled : self._filled + CHUNK_ROWS]
         values = np.rint(self._transform(self._rows.raw(rows)) / self._unit)
         self._values[rows] = np.clip(values, -_MOST, _MOST)

@@ -1,6 +1,6 @@
-"""One fit of a head on some pictures, batch by batch; can stop and resume between any two.
+"""A fit of a head on some images, batch by batch; can stop and resume between any two.
 
-The order of an epoch follows from seed and epoch number alone, so nothing about it is saved.
+The order of an epoch follows from only seed and epoch number, so it is not saved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # First step length of Adam at the API's learning rate 0.001.
 HIGHEST_RATE = 2e-3
-# Pictures of a batch.
+# Images of a batch.
 SMALL_BATCH = 32
 _MOST_BATCHES = 400
 _SCORED_ROWS = 2_048
@@ -31,28 +31,27 @@ _UPDATE_PASSES = 16
 
 
 def batch_size(pictures: int) -> int:
-    """Pictures of a batch: 32, more where an epoch would have over 400 batches."""
+    """Return the images of a batch: 32, or more if an epoch would have over 400 batches."""
     return SMALL_BATCH * max(1, -(-pictures // (SMALL_BATCH * _MOST_BATCHES)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearFitOptions:
-    """What is fixed for one fit."""
+    """Options of one fit."""
 
     places: Ints
-    """Pictures to train on, int, shape (n,)."""
+    """Images to train on, int, shape (n,)."""
     epochs: int
-    """Passes over them."""
     rate: float
     """First step length."""
     decay: float
-    """How strongly weights are pulled to where they started, by the squared distance."""
+    """How strongly weights are pulled to their start, by the squared distance."""
     seed: tuple[int, ...]
-    """Chooses order and views."""
+    """Seed of order and views."""
 
     @property
     def batches(self) -> int:
-        """Batches of an epoch."""
+        """Return the batches of an epoch."""
         return -(-len(self.places) // batch_size(len(self.places)))
 
 
@@ -77,34 +76,29 @@ class LinearFit:
         self._order: tuple[int, Ints] = (-1, np.empty(0, np.int64))
         self._start: Floats = np.empty(0)
         self.head = LinearHead.starting_at(self._start)
-        """The head so far."""
 
     def begin(self, start: Floats) -> None:
-        """Set weights and biases to begin with, float, shape (dims + 1, labels)."""
+        """Set the first weights and biases, float, shape (dims + 1, labels)."""
         self._start = self._arithmetic.weights(start.astype(self._arithmetic.dtype))
         self.head = LinearHead.starting_at(self._start)
 
     @property
     def epoch(self) -> int:
-        """Epochs that have ended."""
+        """Return the number of finished epochs."""
         return self.head.steps // self._plan.batches
 
     @property
     def is_done(self) -> bool:
-        """Whether all epochs have ended."""
+        """Return whether all epochs have ended."""
         return self.epoch >= self._plan.epochs
 
     @property
     def share(self) -> float:
-        """How much is done, 0 to 1."""
+        """Return the progress, 0 to 1."""
         return self.head.steps / (self._plan.batches * self._plan.epochs)
 
     def advance(self) -> bool:
-        """Take some steps of the optimiser, at most to the end of the epoch.
-
-        Returns:
-            Whether an epoch has ended.
-        """
+        """Take some steps, at most to the end of the epoch; return whether it ended."""
         size = self.head.values.size
         batch = batch_size(len(self._plan.places))
         count = max(1, int(_STEP_WORK / (_BATCH_WORK + size * (2 * batch + _UPDATE_PASSES))))
@@ -115,14 +109,7 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Score pictures by their first view.
-
-        Args:
-            places: int, shape (n,).
-
-        Returns:
-            Float32, shape (n, labels).
-        """
+        """Return the scores of images' first views, int, (n,) to float32, (n, labels)."""
         scores = np.empty((len(places), self._targets.size), np.float32)
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -132,7 +119,7 @@ class LinearFit:
         return scores
 
     def mean_loss(self, logits: Floats, places: Ints) -> float:
-        """Mean loss of scored pictures, float, shape (n, labels), and int, shape (n,)."""
+        """Return the mean loss of scored images, float, (n, labels), and int, (n,)."""
         total = 0.0
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -143,7 +130,7 @@ class LinearFit:
         return total / max(len(places), 1)
 
     def save(self) -> dict[str, Array]:
-        """Return the arrays from which another run resumes."""
+        """Return the arrays from which another fit resumes."""
         head = self.head
         return {
             "values": head.values,
@@ -153,7 +140,7 @@ class LinearFit:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Resume from arrays that `save` returned, once `begin` was called."""
+        """Resume from the arrays of `save`, after `begin`."""
         dtype = self._arithmetic.dtype
         self.head = LinearHead(
             arrays["values"].astype(dtype),
@@ -163,7 +150,6 @@ class LinearFit:
         )
 
     def _take_step(self) -> None:
-        """Learn from one batch."""
         plan, head = self._plan, self.head
         epoch, place = divmod(head.steps, plan.batches)
         batch = batch_size(len(plan.places))
@@ -172,13 +158,12 @@ class LinearFit:
         wanted = self._targets.dense(self._rows.places[rows], self._arithmetic.dtype)
         residuals = self._loss.residuals(head.logits(features), wanted, self._arithmetic)
         gradient = head.gradient(features, self._arithmetic.residuals(residuals))
-        # Biases are left alone: they say how frequent a label is.
+        # Biases are not decayed, because they represent the frequency of a label.
         gradient[:-1] += plan.decay * (head.values[:-1] - self._start[:-1])
         rate = cosine_rate(plan.rate, head.steps, plan.batches * plan.epochs)
         head.update(gradient, rate, self._arithmetic)
 
     def _epoch_rows(self, epoch: int) -> Ints:
-        """Rows of an epoch in order: every picture once, in one of its views."""
         if self._order[0] != epoch:
             generator = np.random.default_rng([*self._plan.seed, epoch])
             places = generator.permutation(self._plan.places)
@@ -188,6 +173,5 @@ class LinearFit:
         return self._order[1]
 
     def _features(self, rows: Ints) -> Floats:
-        """Features of rows, int, shape (n,), in the arithmetic's type, shape (n, dims)."""
         features: Floats = self._table.take(rows).astype(self._arithmetic.dtype, copy=False)
         return features

@@ -1,4 +1,4 @@
-"""Linear heads, what they lose on a batch, and the optimiser that improves them."""
+"""Linear heads, their losses, and their optimiser."""
 
 from __future__ import annotations
 
@@ -19,51 +19,45 @@ _LARGEST_WEIGHT = 30.0
 
 
 class Loss(Protocol):
-    """What a head is asked to make small."""
+    """The loss that a head minimises."""
 
     def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Loss of every example of a batch.
+        """Return the loss of every example, float, shape (examples,).
 
         Args:
             logits: float, shape (examples, labels).
             targets: 1 where an example has a label, else 0, same shape.
-            arithmetic: how exponentials are taken.
-
-        Returns:
-            Float, shape (examples,).
+            arithmetic: how exponentials are computed.
         """
         ...
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Derivatives of every example's loss by its logits.
+        """Return the derivatives of the losses by the logits, at most some 5 in size.
 
         Args:
             logits: float, shape (examples, labels); may be overwritten.
             targets: 1 where an example has a label, else 0, same shape.
-            arithmetic: how exponentials are taken.
-
-        Returns:
-            Float, shape (examples, labels), at most some 5 in size.
+            arithmetic: how exponentials are computed.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxLoss:
-    """Cross-entropy of exactly one label an example, with smoothed targets."""
+    """Cross-entropy for exactly one label per example, with smoothed targets."""
 
     smoothing: float = 0.05
-    """Share of the target that is spread evenly over all labels."""
+    """Fraction of the target that is spread evenly over all labels."""
 
     def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Cross-entropy of every example; see `Loss`."""
+        """Return the cross-entropy of every example; see `Loss`."""
         shifted = logits - logits.max(axis=1, keepdims=True)
         chosen = np.add.reduce(shifted * self._smoothed(targets), axis=1)
         losses: Floats = arithmetic.log(np.add.reduce(arithmetic.exp(shifted), axis=1)) - chosen
         return losses
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Probabilities minus smoothed targets; see `Loss`."""
+        """Return probabilities minus smoothed targets; see `Loss`."""
         logits -= logits.max(axis=1, keepdims=True)
         shares = arithmetic.exp(logits)
         shares /= np.add.reduce(shares, axis=1)[:, None]
@@ -71,20 +65,19 @@ class SoftmaxLoss:
         return shares
 
     def _smoothed(self, targets: Floats) -> Floats:
-        """Spread a share of the targets, float, shape (examples, labels)."""
         smoothed: Floats = targets * (1.0 - self.smoothing) + self.smoothing / targets.shape[1]
         return smoothed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigmoidLoss:
-    """Binary cross-entropy of any number of labels an example, rare labels weighing more."""
+    """Binary cross-entropy for any number of labels per example; rare labels weigh more."""
 
     positive_weights: Floats
     """Weight of an example that has the label, float, shape (labels,)."""
 
     def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Sum of the labels' losses for every example; see `Loss`."""
+        """Return the sum of the labels' losses for every example; see `Loss`."""
         # log(1 + exp(-x)) for either sign, without overflow.
         tails = arithmetic.log(1.0 + arithmetic.exp(-np.abs(logits)))
         present = self.positive_weights * (np.maximum(-logits, 0.0) + tails)
@@ -93,13 +86,13 @@ class SigmoidLoss:
         return losses
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Weighted probabilities minus targets; see `Loss`."""
+        """Return weighted probabilities minus targets; see `Loss`."""
         shares = sigmoid(logits, arithmetic)
         return np.where(targets > 0, self.positive_weights * (shares - 1.0), shares)
 
 
 def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
-    """Logistic function without overflow, float, any shape."""
+    """Return the logistic function without overflow, float, any shape."""
     small = arithmetic.exp(-np.abs(logits))
     shares: Floats = np.where(logits >= 0, 1.0, small) / (1.0 + small)
     return shares
@@ -107,7 +100,7 @@ def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class LinearHead:
-    """Weights, biases and the optimiser's moments; the last row of a block belongs to biases."""
+    """Weights, biases and the optimiser's moments; the last row belongs to the biases."""
 
     values: Floats
     """Weights and, last, biases: float, shape (dims + 1, labels)."""
@@ -116,28 +109,24 @@ class LinearHead:
     second: Floats
     """Running mean of the squared gradient, same shape."""
     steps: int = 0
-    """Updates so far."""
 
     @classmethod
     def starting_at(cls, values: Floats) -> LinearHead:
-        """Begin at given weights and biases, float, shape (dims + 1, labels)."""
+        """Return a head with given weights and biases, float, shape (dims + 1, labels)."""
         return cls(values.copy(), np.zeros_like(values), np.zeros_like(values))
 
     def logits(self, features: Floats) -> Floats:
-        """Scores of rows, float, shape (rows, dims), as float, shape (rows, labels)."""
+        """Return the scores of rows, float, shape (rows, dims), as (rows, labels)."""
         scores: Floats = features @ self.values[:-1]
         scores += self.values[-1]
         return scores
 
     def gradient(self, features: Floats, residuals: Floats) -> Floats:
-        """Derivatives of the mean loss by weights and biases.
+        """Return the derivatives of the mean loss, float, shape (dims + 1, labels).
 
         Args:
             features: float, shape (rows, dims).
             residuals: float, shape (rows, labels).
-
-        Returns:
-            Float, shape (dims + 1, labels).
         """
         gradient = np.empty_like(self.values)
         np.matmul(features.T, residuals, out=gradient[:-1])
@@ -146,14 +135,12 @@ class LinearHead:
         return gradient
 
     def update(self, gradient: Floats, rate: float, arithmetic: Arithmetic) -> None:
-        """Take one step of Adam.
+        """Take one step of Adam (Kingma and Ba 2015).
 
         Args:
             gradient: float, shape (dims + 1, labels); overwritten.
             rate: length of the step.
             arithmetic: how weights are rounded.
-
-        Source: Kingma and Ba 2015.
         """
         self.steps += 1
         self.first *= _FIRST_DECAY
@@ -169,10 +156,11 @@ class LinearHead:
         move = np.divide(self.first, root, out=gradient)
         move *= size
         self.values -= move
+        # Bounded, so that products on the grid stay exact.
         np.clip(self.values, -_LARGEST_WEIGHT, _LARGEST_WEIGHT, out=self.values)
         arithmetic.weights(self.values)
 
 
 def cosine_rate(highest: float, step: int, steps: int) -> float:
-    """Length of one of `steps` steps, numbered from 0: falls from the highest along a cosine."""
+    """Return the length of a step, numbered from 0: it falls from the highest along a cosine."""
     return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

@@ -1,4 +1,4 @@
-"""One task of a training: transform the features, fill their table, fit a head, score pictures.
+"""A task of a training: transform the features, fill their table, fit a head, score images.
 
 Each `step` does about a second of that.
 """
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, Array]
 
-# A transformation is estimated from at most this many rows.
+# A transformation is estimated from at most this many rows, to bound the time.
 FIT_ROWS = 8_192
 
 
 class Transform(Protocol):
-    """From raw features to what a head reads."""
+    """Converts raw features to the head's input."""
 
     @property
     def dims(self) -> int:
-        """Length of a transformed row."""
+        """Return the length of a transformed row."""
         ...
 
     @property
     def unit(self) -> float:
-        """Grid of the transformed numbers, a power of two; they are below 32,767 units."""
+        """Return the grid of the numbers, a power of two; they are below 32,767 units."""
         ...
 
     def apply(self, raw: Halves) -> Doubles:
@@ -43,34 +43,34 @@ class Transform(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """Return what is stored of it."""
+        """Return the stored arrays."""
         ...
 
 
 class HeadSpec(Protocol):
-    """What an engine knows of its heads."""
+    """How an engine fits its heads."""
 
     def fit_transform(self, block: int, raw: Halves, places: Ints) -> Transform:
-        """Estimate a transformation.
+        """Return an estimated transformation.
 
         Args:
-            block: which features.
+            block: block of features.
             raw: rows of the training part, float16, shape (n, raw dims).
-            places: picture of every row, int, shape (n,).
+            places: image of every row, int, shape (n,).
         """
         ...
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Weights and biases to begin with, float, shape (dims + 1, labels)."""
+        """Return the first weights and biases, float, shape (dims + 1, labels)."""
         ...
 
     def loss(self, places: Ints) -> Loss:
-        """What a head trained on these pictures, int, shape (n,), is to make small."""
+        """Return the loss of a head trained on these images, int, shape (n,)."""
         ...
 
     @property
     def decay(self) -> float:
-        """How strongly weights are pulled to where they started."""
+        """Return how strongly weights are pulled to their start."""
         ...
 
 
@@ -81,34 +81,31 @@ class HeadTask:
     purpose: str
     """`choice`, `split`, `fold` or `final`."""
     trained: Ints
-    """Pictures to train on, int, shape (n,)."""
+    """Images to train on, int, shape (n,)."""
     scored: Ints
-    """Pictures to score at the end, int, shape (m,)."""
+    """Images to score at the end, int, shape (m,)."""
     epochs: int
-    """Passes over the training part."""
     block: int
-    """Which features."""
+    """Block of features."""
     raw_dims: int
-    """Length of a raw row, for the estimate of the work."""
+    """Length of a raw row, to estimate the work."""
 
     def cost(self, rows: int, labels: int) -> float:
-        """Estimate the multiplications, for the share that is done."""
+        """Return the estimated multiplications, for the progress."""
         visits = self.epochs * len(self.trained)
         return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PipelineInputs:
-    """What all tasks of a training share."""
+    """Data that all tasks of a training share."""
 
     spec: HeadSpec
-    """What the engine knows of its heads."""
     rows: Rows
-    """Where raw features come from."""
+    """Source of raw features."""
     targets: PictureTargets
-    """Labels of the pictures."""
     ranks: Ints
-    """A random order of the pictures, int, shape (pictures,)."""
+    """A random order of the images, int, shape (images,)."""
 
 
 class HeadPipeline:
@@ -120,10 +117,10 @@ class HeadPipeline:
         """Prepare a task.
 
         Args:
-            task: what to do.
-            inputs: what to do it with.
+            task: the task.
+            inputs: data of the training.
             rate: first step length of the optimiser.
-            seed: chooses order and views.
+            seed: seed of order and views.
         """
         self.task = task
         self._spec = inputs.spec
@@ -135,32 +132,28 @@ class HeadPipeline:
         self._table: FeatureTable | None = None
         self._fit: LinearFit | None = None
         self.transform: Transform | None = None
-        """The transformation, once estimated."""
+        """None until it is estimated."""
 
     @property
     def fit(self) -> LinearFit:
-        """The fit, once begun."""
+        """Return the fit, which must have begun."""
         if self._fit is None:
             raise RuntimeError("The fit of this task has not begun.")
         return self._fit
 
     @property
     def is_done(self) -> bool:
-        """Whether the head is fitted."""
+        """Return whether the head is fitted."""
         return self._fit is not None and self._fit.is_done
 
     @property
     def share(self) -> float:
-        """How much is done, 0 to 1: a tenth for the table, the rest for the head."""
+        """Return the progress, 0 to 1: a tenth for the table, the rest for the head."""
         filled = 0.0 if self._table is None else self._table.share
         return 0.1 * filled + 0.9 * (0.0 if self._fit is None else self._fit.share)
 
     def step(self) -> bool:
-        """Do the next piece of work.
-
-        Returns:
-            Whether an epoch has ended.
-        """
+        """Do the next step; return whether an epoch has ended."""
         if self.transform is None:
             self.transform = self._fit_transform()
         elif self._table is None or not self._table.is_full:
@@ -172,17 +165,16 @@ class HeadPipeline:
         return False
 
     def save(self) -> Arrays:
-        """Return the arrays from which another stage resumes; none before the first batch."""
+        """Return the arrays from which another pipeline resumes; none before the first batch."""
         if self._fit is None:
             return self._saved or {}
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Resume from arrays that `save` returned, once the table has been filled again."""
+        """Resume from the arrays of `save`, once the table has been filled again."""
         self._saved = arrays or None
 
     def _fit_transform(self) -> Transform:
-        """Estimate the transformation from some of the training part, drawn by rank."""
         trained = self.task.trained
         chosen = trained[np.argsort(self._ranks[trained], kind="stable")]
         ends = np.cumsum(self._rows.views[chosen])
@@ -192,7 +184,6 @@ class HeadPipeline:
         return self._spec.fit_transform(self.task.block, raw, self._rows.places[rows])
 
     def _fill(self) -> None:
-        """Transform the next rows."""
         transform = self.transform
         if transform is None:
             raise RuntimeError("A table needs a transformation.")
@@ -208,13 +199,11 @@ class HeadPipeline:
         self._table.fill()
 
     def _rows_of(self, places: Ints) -> Ints:
-        """Rows of all views of pictures, int, shape (n,), ascending, int, shape (rows,)."""
         is_chosen = np.zeros(len(self._rows.first), bool)
         is_chosen[places] = True
         return np.flatnonzero(is_chosen[self._rows.places])
 
     def _begin(self, table: FeatureTable) -> LinearFit:
-        """Start the fit, or resume a saved one."""
         fit = LinearFit(
             self._plan,
             table,

@@ -1,4 +1,4 @@
-"""What cards and data reports of linear heads have in common. Contract section 5, card."""
+"""Common parts of the cards and data reports of linear heads. Contract section 5, card."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 
 
-# Level of the card's intervals.
+# Confidence level of the card's intervals.
 LEVEL = 0.95
 
 
@@ -29,23 +29,17 @@ class LinearCardFacts:
     """Facts of a finished training that differ between engines."""
 
     engine: str
-    """Name of the engine."""
     backbones: Sequence[Mapping[str, str]]
-    """Backbones: name, sha256, licence."""
+    """Name, sha256 and licence of each."""
     artifact_sha256: str
-    """Digest of the model, 64 hex digits."""
     details: Mapping[str, Any]
-    """What was chosen while training."""
+    """Settings chosen during the training."""
     limits: str
     """What the model should not be trusted with."""
 
 
 def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict[str, str]]:
-    """Describe backbones: title, sha256, licence.
-
-    Raises:
-        BackboneNotInstalled: one of them is missing.
-    """
+    """Return title, sha256 and licence of backbones; raise BackboneNotInstalled if missing."""
     facts = [backbones.facts(name) for name in names]
     return [{"name": one.title, "sha256": one.sha256, "licence": one.licence} for one in facts]
 
@@ -58,7 +52,7 @@ def card_document(
     Args:
         model: the run.
         training: the finished training.
-        facts: those of the engine.
+        facts: facts of the engine.
         now: date of the card.
     """
     pictures = training.data.pictures
@@ -92,13 +86,13 @@ def card_document(
 
 
 def present_labels(training: LinearHeadTraining) -> list[str]:
-    """Return the labels that a head knows: those that have pictures."""
+    """Return the labels that a head knows: those with images."""
     names = training.data.pictures.labels
     return [names[label] for label in training.targets.present]
 
 
 def share_record(hits: int, total: int) -> dict[str, float]:
-    """Return a share with its 95 % interval, and the number of trials."""
+    """Return a fraction with its 95 % interval, and the number of trials."""
     interval = metrics.wilson_interval(hits, total)
     return {
         "value": round(interval.value, 6),
@@ -110,15 +104,7 @@ def share_record(hits: int, total: int) -> dict[str, float]:
 
 
 def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
-    """Return the report's members on near-duplicates.
-
-    Args:
-        training: pictures, labels, split and pairs.
-
-    Returns:
-        Pairs with different labels, pairs that the split tears apart (only where it could hold
-        out nothing otherwise), and pairs that it keeps together.
-    """
+    """Return the report's members on near-duplicates."""
     pairs, held = training.pairs(), training.split.held
     pictures = training.data.pictures.pictures
     is_torn = held[pairs.left] != held[pairs.right]
@@ -127,7 +113,7 @@ def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
         for number, (left, right) in enumerate(zip(pairs.left, pairs.right, strict=True))
         if set(pictures[left].labels) != set(pictures[right].labels)
     ]
-    # The most alike first: equal files with different labels are certainly wrong.
+    # The most similar first, because equal files with different labels are certainly wrong.
     differing.sort(key=lambda number: (-pairs.cosines[number], number))
     return {
         "conflictingNearDuplicates": [

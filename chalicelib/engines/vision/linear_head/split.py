@@ -1,6 +1,6 @@
-"""Divides pictures into a training and a held-out part, and into folds.
+"""Divides images into a training and a held-out part, and into folds.
 
-Groups of near-duplicates are never torn apart, unless nothing could be held out otherwise.
+Groups of near-duplicates are never divided, unless nothing could be held out otherwise.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureSplit:
-    """Who is trained on when."""
+    """The division of a training's images."""
 
     held: Bools
-    """Pictures that are held out, bool, shape (pictures,)."""
+    """Held-out images, bool, shape (images,)."""
     folds: Ints
-    """Fold of every picture, int, shape (pictures,); -1 for those always trained on."""
+    """Fold of every image, int, shape (images,); -1 for those always trained on."""
     ranks: Ints
-    """A random order of the pictures, int, shape (pictures,)."""
+    """A random order of the images, int, shape (images,)."""
 
 
 def split_pictures(
@@ -38,25 +38,23 @@ def split_pictures(
     seed: int,
     folds: int,
 ) -> PictureSplit:
-    """Divide by label, group and a keyed order.
+    """Divide images by label, group and a keyed order.
 
-    A label with too few pictures to hold one out is trained and not tested.
+    A label with too few images to hold one out is trained and not tested.
 
     Args:
-        targets: labels of the pictures.
-        groups: near-duplicates share a number, int, shape (pictures,).
-        keys: of the pictures; equal keys and seeds give equal divisions.
-        split_ratio: share to train on; 1 holds nothing out.
-        seed: chooses the division.
+        targets: labels of the images.
+        groups: near-duplicates share a number, int, shape (images,).
+        keys: keys of the images; equal keys and seeds give equal divisions.
+        split_ratio: fraction to train on; 1 holds nothing out.
+        seed: seed of the order.
         folds: number of folds, at least 2.
-
-    Returns:
-        The division.
     """
     ranks = shuffled_ranks(keys, seed)
     held = _held(targets, groups, ranks, split_ratio)
     if split_ratio < 1.0 and not held.any():
-        # All pictures of every label show the same: tearing them apart beats testing nothing.
+        # All images of every label are near-duplicates; dividing them is better than testing
+        # nothing.
         held = _held(targets, np.arange(len(ranks)), ranks, split_ratio)
     places = targets.places
     by_pair = assign_folds(_rarest_first(targets), groups[places], ranks[places], folds)
@@ -66,10 +64,9 @@ def split_pictures(
 
 
 def _held(targets: PictureTargets, groups: Ints, ranks: Ints, split_ratio: float) -> Bools:
-    """Choose the pictures to test on, bool, shape (pictures,)."""
     held = np.zeros(targets.pictures, bool)
     if split_ratio < 1.0:
-        # A picture of several labels counts for each; being one group, it is never torn.
+        # An image of several labels counts for each; as one group, it is never divided.
         places = targets.places
         pairs = hold_out(targets.labels, groups[places], ranks[places], split_ratio)
         held[places[pairs]] = True
@@ -77,14 +74,7 @@ def _held(targets: PictureTargets, groups: Ints, ranks: Ints, split_ratio: float
 
 
 def _rarest_first(targets: PictureTargets) -> Ints:
-    """Renumber labels by frequency, so that folds are balanced by a picture's rarest label.
-
-    Args:
-        targets: labels of the pictures.
-
-    Returns:
-        New label of every pair, int, shape (pairs,).
-    """
+    # By frequency, so that folds are balanced by an image's rarest label.
     counts = np.bincount(targets.labels, minlength=targets.size)
     numbers = np.empty(targets.size, np.int64)
     numbers[np.argsort(counts, kind="stable")] = np.arange(targets.size)

@@ -1,7 +1,7 @@
-"""The course of a training of a linear head: near-duplicates, split, epochs, folds, served head.
+"""A training of a linear head: near-duplicates, split, epochs, folds, served head.
 
-What has been done is plain data between any two steps, so that a training survives its process;
-tables of features are filled again.
+The finished work is plain data between any two steps, so that another process can resume; tables of
+features are filled again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MOST_JUDGED, _LEAST_JUDGED, _JUDGED_WORK = 20_000, 1_000, 5e9
 
 
 class LinearHeadTraining(ABC):
-    """A VisionTraining whose model is a linear head; subclasses say which."""
+    """A VisionTraining whose model is a linear head; subclasses define the head."""
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class LinearHeadTraining(ABC):
         """Start a training, or resume a saved one.
 
         Args:
-            data: pictures and their features.
-            options: choices of the caller.
+            data: images and their features.
+            options: options of the training.
             backbones: the frozen networks.
-            checkpoint: what `save` returned; None to begin.
+            checkpoint: bytes of `save`; None to begin.
 
         Raises:
-            TrainingFailed: fewer than two labels have pictures.
+            TrainingFailed: fewer than two labels have images.
             ArtifactError: the checkpoint is damaged or belongs to another training.
         """
         pictures = data.pictures
@@ -93,13 +93,12 @@ class LinearHeadTraining(ABC):
         self._results: Arrays = {}
         self._epochs = 0
         self.last_record: dict[str, Any] = {}
-        """Record of the last epoch that ended."""
         if checkpoint is not None:
             self._restore(checkpoint)
 
     @property
     def epochs_done(self) -> int:
-        """Epochs that have ended."""
+        """Return the number of finished epochs."""
         return self._epochs
 
     def step(self) -> VisionStep | None:
@@ -124,7 +123,7 @@ class LinearHeadTraining(ABC):
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return everything that another process needs to resume from here."""
+        """Return everything that another process needs to resume."""
         header = {
             "kind": _KIND,
             "version": _VERSION,
@@ -142,34 +141,34 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def make_spec(self, targets: PictureTargets) -> HeadSpec:
-        """Return what the engine knows of its heads, for these labels."""
+        """Return how the head is fitted for these labels."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Make artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and card, once `step` has returned None."""
 
     @abstractmethod
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
-        """Measure the head after an epoch on the training part of the split."""
+        """Return the curve record of an epoch."""
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Tasks that decide which features are used; none where there is no choice."""
+        """Return tasks that decide which features are used; none without a choice."""
         del split
         return []
 
     def chosen_block(self, tasks: list[HeadTask]) -> int:
-        """Which features the tasks `choices` speak for."""
+        """Return the block of features that the finished choices favour."""
         del tasks
         return 0
 
     def raw_dims(self, block: int) -> int:
-        """Length of the features of a block."""
+        """Return the length of a block's features."""
         del block
         return _COMPARED_DIMS
 
     @property
     def split(self) -> PictureSplit:
-        """Split and folds, once near-duplicates are known."""
+        """Return split and folds, once near-duplicates are known."""
         if self._split is None:
             groups = self._finder.groups()
             self._split = split_pictures(
@@ -184,22 +183,23 @@ class LinearHeadTraining(ABC):
 
     @property
     def fold_count(self) -> int:
-        """Folds: small sets need every picture for training."""
+        """Return the number of folds."""
+        # Small sets need every image for training, so their folds are smaller.
         return _SMALL_SET_FOLDS if self.targets.pictures <= _SMALL_SET else _FOLDS
 
     @property
     def held(self) -> Ints:
-        """Pictures held out, int, shape (n,)."""
+        """Return the held-out images, int, shape (n,)."""
         return np.flatnonzero(self.split.held)
 
     @property
     def trained(self) -> Ints:
-        """Pictures on the training side of the split, int, shape (n,)."""
+        """Return the images on the training side of the split, int, shape (n,)."""
         return np.flatnonzero(~self.split.held)
 
     @property
     def scored_part(self) -> Ints:
-        """Pictures of the training side that accuracy and loss are taken from, int, shape (n,)."""
+        """Return the training images used for accuracy and loss, int, shape (n,)."""
         trained = self.trained
         work = _COMPARED_DIMS * self.targets.size
         most = min(_MOST_JUDGED, max(_LEAST_JUDGED, int(_JUDGED_WORK / work)))
@@ -208,22 +208,22 @@ class LinearHeadTraining(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the model is the same byte for byte whatever the threads."""
+        """Return whether the model has the same bytes whatever the threads."""
         return self.targets.pictures <= EXACT_EXAMPLES
 
     def pairs(self) -> Pairs:
-        """Near-duplicates that were found."""
+        """Return the near-duplicates."""
         return self._finder.pairs()
 
     def scores(self, purpose: str, block: int | None = None) -> tuple[Ints, Scores]:
-        """Return what finished tasks said of pictures they had not seen.
+        """Return the logits of finished tasks for images that they had not seen.
 
         Args:
-            purpose: of the tasks.
+            purpose: purpose of the tasks.
             block: only tasks on these features; None: all.
 
         Returns:
-            Pictures, int, shape (n,), ascending, and logits, float32, shape (n, labels).
+            Images, int, shape (n,), ascending, and logits, float32, shape (n, labels).
         """
         places, logits = [np.empty(0, np.int64)], [np.empty((0, self.targets.size), np.float32)]
         for number, task in enumerate(self._tasks[: self._done]):
@@ -234,22 +234,21 @@ class LinearHeadTraining(ABC):
         return np.concatenate(places)[order], np.concatenate(logits)[order]
 
     def served(self) -> Arrays:
-        """Return transformation and head of the served model: `values` and the recipe's own."""
+        """Return transformation and head of the served model."""
         return strip_prefix("served", self._results)
 
     @property
     def block(self) -> int:
-        """Which features the served model uses."""
+        """Return the block of features of the served model."""
         return self._tasks[-1].block
 
     @property
     def rate(self) -> float:
-        """First step length of the optimiser."""
+        """Return the first step length of the optimiser."""
         sent = self.options.learning_rate or DEFAULT_LEARNING_RATE
         return HIGHEST_RATE * sent / DEFAULT_LEARNING_RATE
 
     def _current_pipeline(self) -> HeadPipeline | None:
-        """Open the next task; None when all are done."""
         self._plan_tasks()
         if self._pipeline is None and self._done < len(self._tasks):
             inputs = PipelineInputs(self.spec, self.rows, self.targets, self.split.ranks)
@@ -258,19 +257,17 @@ class LinearHeadTraining(ABC):
         return self._pipeline
 
     def _plan_tasks(self) -> None:
-        """List the choices, and the rest once the choice is known."""
         if not self._tasks:
             self._tasks = self.choices(self.split)
         if all(task.purpose == "choice" for task in self._tasks) and self._done == len(self._tasks):
             self._tasks += self._main_tasks(self.chosen_block(self._tasks))
 
     def _main_tasks(self, block: int) -> list[HeadTask]:
-        """Split, folds and served head."""
         options, split = self.options, self.split
         pictures = self.targets.pictures
         dims = self.raw_dims(block)
         epochs = min(options.epochs, max(_LEAST_SERVED_EPOCHS, _SERVED_VISITS // pictures))
-        everyone, nobody = np.arange(pictures), np.empty(0, np.int64)
+        everyone, nothing = np.arange(pictures), np.empty(0, np.int64)
         tasks = [HeadTask("split", self.trained, self.held, options.epochs, block, dims)]
         most = _MOST_FOLD_SCORES // self.targets.size
         for fold in range(self.fold_count):
@@ -278,8 +275,9 @@ class LinearHeadTraining(ABC):
             scored = np.flatnonzero(out & (split.ranks < most))
             if len(scored):
                 tasks.append(HeadTask("fold", np.flatnonzero(~out), scored, epochs, block, dims))
+        # Otherwise the split's head was trained on all images and is served.
         if len(self.held) or epochs != options.epochs:
-            tasks.append(HeadTask("final", everyone, nobody, epochs, block, dims))
+            tasks.append(HeadTask("final", everyone, nothing, epochs, block, dims))
         return tasks
 
     def _close(self, pipeline: HeadPipeline) -> None:
@@ -293,7 +291,6 @@ class LinearHeadTraining(ABC):
         self._plan_tasks()
 
     def _share(self) -> float:
-        """How much of the training is done; never falls."""
         if not self._tasks:
             share = 0.02 * self._finder.share
         else:
@@ -306,7 +303,6 @@ class LinearHeadTraining(ABC):
         return self._best_share
 
     def _costs(self) -> list[float]:
-        """Estimate the work of every task, with those that a choice will bring."""
         tasks = self._tasks
         if all(task.purpose == "choice" for task in tasks):
             tasks = [*tasks, *self._main_tasks(tasks[-1].block)]
@@ -321,7 +317,6 @@ class LinearHeadTraining(ABC):
         ]
 
     def _fingerprint(self) -> str:
-        """Digest of pictures, labels, views and options, 64 hex digits."""
         options = self.options
         chosen = (options.epochs, options.learning_rate, options.split_ratio, options.seed)
         digest = hashlib.sha256(json.dumps([*chosen, self.data.pictures.labels]).encode())
@@ -331,11 +326,6 @@ class LinearHeadTraining(ABC):
         return digest.hexdigest()
 
     def _restore(self, checkpoint: bytes) -> None:
-        """Resume a saved training.
-
-        Raises:
-            ArtifactError: damaged, or of another training.
-        """
         saved = artifact.load(checkpoint, _KIND, _VERSION)
         if saved.header.get("training") != self._fingerprint():
             raise ArtifactError("This checkpoint belongs to a training of other pictures.")
@@ -357,7 +347,6 @@ class LinearHeadTraining(ABC):
 
 
 def _check(targets: PictureTargets) -> None:
-    """Refuse pictures that cannot be trained on (TrainingFailed)."""
     if targets.size < MIN_LABELS:
         raise TrainingFailed(
             f"{targets.size} of {targets.names} labels has pictures, and a model needs "

@@ -1,1 +1,1 @@
-"""Multi-label classification of pictures: any number of labels each."""
+"""Multi-label classification of images: any number of labels each."""

@@ -1,7 +1,7 @@
-"""From the head's scores to probabilities that mean what they say.
+"""Converts the head's scores to calibrated probabilities.
 
-The positive weights of the loss shift a label's score by their logarithm, and one temperature,
-fitted out of fold, does the rest.
+The positive weights of the loss shift a label's score by their logarithm; one temperature, fitted
+out of fold, does the rest.
 """
 
 from __future__ import annotations
@@ -30,24 +30,21 @@ class SigmoidCalibration:
     shifts: Doubles
     """Subtracted from the logits, float64, shape (labels,)."""
     temperature: float = 1.0
-    """What is left is divided by it."""
+    """Divisor of the shifted logits."""
 
     def shares(self, logits: Floats) -> Doubles:
-        """Probabilities of logits, float, shape (rows, labels), as float64, same shape."""
+        """Return the probabilities of logits, float, (rows, labels), as float64."""
         shifted = (logits.astype(np.float64) - self.shifts) / self.temperature
         return sigmoid(shifted, GridArithmetic()).astype(np.float64)
 
 
 def fit_calibration(positive_weights: Doubles, logits: Floats, truth: Bools) -> SigmoidCalibration:
-    """Find the temperature with the lowest loss.
+    """Return the calibration with the lowest loss; temperature 1 without images.
 
     Args:
-        positive_weights: of the loss, float64, shape (labels,).
-        logits: scores by heads that did not see the pictures, float, shape (n, labels).
-        truth: whether a picture has a label, bool, same shape.
-
-    Returns:
-        The calibration; temperature 1 without pictures.
+        positive_weights: weights of the loss, float64, shape (labels,).
+        logits: scores by heads that did not see the images, float, shape (n, labels).
+        truth: whether an image has a label, bool, same shape.
     """
     shifts = exact_log(positive_weights).astype(np.float64)
     if not len(logits):
@@ -58,7 +55,6 @@ def fit_calibration(positive_weights: Doubles, logits: Floats, truth: Bools) -> 
 
 
 def _loss(calibration: SigmoidCalibration, logits: Floats, truth: Bools) -> float:
-    """Mean binary cross-entropy, float and bool, shape (n, labels) each."""
     total = 0.0
     for first in range(0, len(logits), _CHUNK_ROWS):
         shares = calibration.shares(logits[first : first + _CHUNK_ROWS])

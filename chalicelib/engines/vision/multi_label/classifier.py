@@ -47,22 +47,22 @@ class MultiLabelHeader:
     """Header of an artifact."""
 
     labels: Sequence[str]
-    """All labels; those without a picture are answered with probability 0."""
+    """All labels; those without an image are answered with probability 0."""
     block: int
-    """Which features, see `standardizing`."""
+    """Block of features, see `standardizing`."""
     temperature: float
-    """The shifted logits are divided by it."""
+    """Divisor of the shifted logits."""
     backbones: Mapping[str, str]
     """Sha256 by name."""
 
 
 def backbones_of(block: int) -> tuple[str, ...]:
-    """Networks that a block of features needs."""
+    """Return the networks that a block of features needs."""
     return (LITE2,) if block == EMBEDDING else BACKBONES
 
 
 class TrainedMultiLabel:
-    """A TrainedVision that answers with one probability a label, independent of each other."""
+    """A TrainedVision with one independent probability per label."""
 
     def __init__(
         self,
@@ -92,26 +92,26 @@ class TrainedMultiLabel:
 
     @property
     def type(self) -> str:
-        """Dataset type."""
+        """Return the dataset type."""
         return MULTI_LABEL
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names."""
+        """Return the label names."""
         return self._head.labels
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         return self._extractor.least_side
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Backbones that it needs."""
+        """Return the backbones that it needs."""
         return self._uses
 
     def predict(self, picture: Picture) -> Ranked:
-        """Answer for one picture: every label, most probable first.
+        """Return every label of an image, most probable first.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
@@ -119,7 +119,7 @@ class TrainedMultiLabel:
         return ranked(self.labels, self.probabilities(self._features(picture)))
 
     def judge(self, picture: Picture) -> Judgement:
-        """Return what it makes of one picture: the answer is wrong where any of its labels is.
+        """Return the judgement of an image.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
@@ -127,25 +127,25 @@ class TrainedMultiLabel:
         return self.judgement(self._features(picture))
 
     def judgement(self, features: Floats) -> Judgement:
-        """Return what it makes of one vector, shape (2992,) or (1280,)."""
+        """Return the judgement of one vector, shape (2992,) or (1280,)."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(
             label=best.label,
             probability=best.probability,
+            # The answer is wrong if any of its labels is.
             uncertainty=1.0 - float(np.maximum(shares, 1.0 - shares).prod()),
             likeness=best.probability,
             vector=short_vectors(self._standardizing.apply(features[None]))[0],
         )
 
     def _features(self, picture: Picture) -> Floats:
-        """Look at a picture, shape (2992,), or (1280,) where only the embedding is wanted."""
         if self._head.block == EMBEDDING:
             return self._extractor.embedding(picture)
         return self._extractor.extract(picture, b"", 0)
 
     def probabilities(self, features: Floats) -> Doubles:
-        """Answer for one vector, shape (2992,) or (1280,): float64, shape (labels,)."""
+        """Return probabilities of a vector, (2992,) or (1280,): float64, (labels,)."""
         vector = self._standardizing.apply(features[None]).astype(np.float32)
         logits = vector @ self._values[:-1] + self._values[-1]
         answer = np.zeros(len(self._head.labels))
@@ -154,14 +154,11 @@ class TrainedMultiLabel:
 
 
 def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
-    """Write a model; the same parameters give the same bytes.
+    """Return the bytes of a model; equal parameters give equal bytes.
 
     Args:
         head: labels, block, temperature, backbones.
         served: `present`, `mean`, `scale`, `values` and `shifts`, see `TrainedMultiLabel`.
-
-    Returns:
-        The artifact.
     """
     header = {
         "kind": KIND,
@@ -178,14 +175,7 @@ def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
-    """Read a model written by `dump`; backbones are loaded at its first prediction.
-
-    Args:
-        content: the artifact.
-        backbones: the frozen networks.
-
-    Returns:
-        The model.
+    """Read the bytes of `dump`; backbones are loaded at the first prediction.
 
     Raises:
         ArtifactError: damaged, foreign or of another version.
@@ -211,7 +201,6 @@ def _head(read: Artifact) -> MultiLabelHeader:
 
 
 def _check(head: MultiLabelHeader, read: Artifact) -> None:
-    """Refuse parts that do not fit together (ArtifactError)."""
     arrays, dims = read.arrays, block_dims(head.block)
     present = arrays["present"]
     known = len(present)

@@ -1,7 +1,7 @@
-"""One vector a view that sees small objects too: last map's mean, and pooled maps of two networks.
+"""One vector a view that shows small objects too: pooled maps of two networks.
 
-A mean over a map drowns what fills a few of its cells; the mean of each channel's three largest
-cells keeps it.
+The mean over a map hides what fills only a few of its cells; the mean of each channel's three
+largest cells shows it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
 
 
-# Pixels of the square that Lite2 sees.
+# Side of the square that Lite2 sees, in pixels.
 LITE2_SIDE = 384
-# Pixels of the square that NanoDet sees.
+# Side of the square that NanoDet sees, in pixels.
 NANODET_SIDE = 416
 # Length of the first part, the mean of Lite2's last map.
 EMBEDDING_DIMS = 1280
@@ -29,7 +29,7 @@ EMBEDDING_DIMS = 1280
 POOLED_DIMS = 2 * (120 + 352 + 3 * 128)
 # Length of a vector.
 DIMS = EMBEDDING_DIMS + POOLED_DIMS
-# Networks that are asked.
+# The networks of the features.
 BACKBONES = (LITE2, NANODET)
 _LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
 _NANODET_OUTPUTS = ("pan52", "pan26", "pan13")
@@ -48,15 +48,12 @@ class MultiLabelExtractor(SquareExtractor):
     row_seconds = 0.11
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
-        """Compute the features of one view.
+        """Return the features of one view: embedding, then pooled maps, float16, (2992,).
 
         Args:
             picture: decoded with `least_side`.
-            digest: of the picture file; the seed of the view.
+            digest: digest of the image file; the seed of the view.
             view: from 0.
-
-        Returns:
-            Embedding, then the pooled maps, float16, shape (2992,).
         """
         shown = draw_augmentation(digest, view)
         lite2 = squash(picture.pixels, LITE2_SIDE, shown)
@@ -67,30 +64,17 @@ class MultiLabelExtractor(SquareExtractor):
         return _halves(vector)
 
     def embedding(self, picture: Picture) -> Halves:
-        """Compute the first part of view 0 alone, which takes less than half the time.
-
-        Args:
-            picture: decoded with `least_side`.
-
-        Returns:
-            Float16, shape (1280,).
-        """
+        """Return the first part of view 0, float16, shape (1280,)."""
         lite2 = squash(picture.pixels, LITE2_SIDE)
         return _halves(self._backbones.get(LITE2).run(lite2[None], ["embedding"])[0][0])
 
 
 def _halves(vector: Singles) -> Halves:
-    """Round to float16, any shape; nothing overflows."""
     halves: Halves = np.clip(vector, -_MOST, _MOST).astype(np.float16)
     return halves
 
 
 def _pooled(values: Singles) -> Singles:
-    """Pool a map, float32, shape (channels, height, width), to shape (2 x channels,).
-
-    Returns:
-        The mean of every channel, then the mean of its three largest cells.
-    """
     cells = values.reshape(len(values), -1)
     largest = np.partition(cells, cells.shape[1] - _LARGEST, axis=1)[:, -_LARGEST:]
     # Sorted, because a partition may leave them in any order and sums depend on it.

@@ -1,6 +1,6 @@
 """Curve records, card metrics, data report and limits of a model of type image-multi-label.
 
-A label counts as answered where the head's score is above 0. See: contract sections 4 and 5
+A label counts as answered if the head's score is above 0. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -28,15 +28,12 @@ if TYPE_CHECKING:
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
-    """Measure a head.
+    """Return the learning curve record of a head.
 
     Args:
         epoch: number of the epoch, from 1.
         training: names, labels and split.
         fit: the head.
-
-    Returns:
-        The record; the accuracies of a large training part come from some of it.
     """
     held, seen = training.held, training.scored_part
     names = training.data.pictures.labels
@@ -61,14 +58,11 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def mean_average_precision(scores: Floats, truth: Floats) -> float:
-    """Mean, over labels that some picture has, of the area under precision and recall.
+    """Return the mean area under precision and recall, over labels that occur.
 
     Args:
-        scores: float, shape (pictures, labels).
-        truth: 1 where a picture has a label, else 0, same shape.
-
-    Returns:
-        A share; 0 when no picture has any label.
+        scores: float, shape (images, labels).
+        truth: 1 where an image has a label, else 0, same shape.
     """
     areas = []
     for label in np.flatnonzero(truth.sum(axis=0) > 0):
@@ -80,7 +74,6 @@ def mean_average_precision(scores: Floats, truth: Floats) -> float:
 
 
 def _sides(training: LinearHeadTraining, fit: LinearFit, places: Ints) -> tuple[Bools, Bools]:
-    """Truth and answers for pictures, int, shape (n,): bool, shape (n, all labels) each."""
     targets = training.targets
     truth = np.zeros((len(places), targets.names), bool)
     answers = np.zeros_like(truth)
@@ -90,12 +83,10 @@ def _sides(training: LinearHeadTraining, fit: LinearFit, places: Ints) -> tuple[
 
 
 def _matrix(truth: Bools, answers: Bools) -> Ints:
-    """Confusion of one label, negative first, bool, shape (n,) each, to int, shape (2, 2)."""
     return metrics.confusion_matrix(truth.astype(np.int64), answers.astype(np.int64), 2)
 
 
 def _accuracies(truth: Bools, answers: Bools) -> list[float]:
-    """Share of right answers by label, bool, shape (n, labels) each."""
     right = (truth == answers).sum(axis=0) / max(len(truth), 1)
     return metrics.rounded(right)
 
@@ -103,7 +94,6 @@ def _accuracies(truth: Bools, answers: Bools) -> list[float]:
 def _results(
     training: LinearHeadTraining, truth: Bools, answers: Bools
 ) -> dict[str, list[dict[str, str]]]:
-    """Return what was answered to the first held-out pictures, bool, shape (n, labels) each."""
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     shown = training.held[: max(1, MAX_EPOCH_RESULTS // len(names))]
     results: dict[str, list[dict[str, str]]] = {name: [] for name in names}
@@ -121,25 +111,25 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Say that a picture has a label or not, in the contract's form."""
+    """Return the contract's form for an image that has a label or not."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiLabelFolds:
-    """What heads said of pictures that they had not seen."""
+    """Answers of heads to images that they were not trained on."""
 
     places: Ints
-    """Pictures, int, shape (n,)."""
+    """Image indexes, int, shape (n,)."""
     is_answered: Bools
     """Whether the score was above 0, bool, shape (n, labels)."""
     shares: Doubles
     """Calibrated probabilities, float64, shape (n, labels)."""
     truth: Bools
-    """Whether a picture has a label, bool, shape (n, labels)."""
+    """Whether an image has a label, bool, shape (n, labels)."""
 
     def calibration_error(self) -> float | None:
-        """Mean gap of probability and frequency over all pairs; None without pictures."""
+        """Return the mean gap of probability and frequency; None without images."""
         if not self.truth.size:
             return None
         pairs = np.stack([1.0 - self.shares.ravel(), self.shares.ravel()], axis=1)
@@ -151,7 +141,7 @@ class MultiLabelFolds:
 
         Args:
             last: metricsData of the last epoch.
-            tests: pictures held out.
+            tests: number of held-out images.
         """
         accuracies = zip(last["labels"], last["testAccuracies"], strict=True)
         gaps = (self.shares - self.truth) ** 2
@@ -166,11 +156,11 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return what the training noticed about its data.
+    """Return the findings of a training about its data.
 
     Args:
-        training: pictures and near-duplicates.
-        folds: answers out of fold.
+        training: images and near-duplicates.
+        folds: out-of-fold answers.
     """
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
@@ -186,7 +176,7 @@ def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[st
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Say in words what the model should not be trusted with."""
+    """Return what the model should not be trusted with, in words."""
     tests = len(training.held)
     return " ".join(
         [
@@ -203,12 +193,12 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
 ) -> list[SuspectExample]:
-    """List every flagged pair of picture and label; the report shows the first ones.
+    """Return every flagged pair of image and label; the report shows the first ones.
 
     Args:
-        training: pictures and labels.
-        folds: answers out of fold.
-        dataset_id: pictures of a global dataset, which users cannot correct, are left out.
+        training: images and labels.
+        folds: out-of-fold answers.
+        dataset_id: images of a global dataset, which users cannot correct, are left out.
     """
     return [
         _suspect_example(training, folds, row, label)
@@ -218,12 +208,12 @@ def suspect_examples(
 
 
 def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
-    """Evaluate a dataset's own pictures out of fold: every label that one has or was given.
+    """Evaluate every label that a dataset's own images have or were answered, out of fold.
 
     Args:
-        training: pictures and labels.
-        folds: answers out of fold.
-        dataset_id: pictures of a global dataset are left out.
+        training: images and labels.
+        folds: out-of-fold answers.
+        dataset_id: images of a global dataset are left out.
     """
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     examples = []
@@ -245,7 +235,6 @@ def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id:
 def _suspect_example(
     training: LinearHeadTraining, folds: MultiLabelFolds, row: int, label: int
 ) -> SuspectExample:
-    """Describe one pair; an extra label suggests none, a missing one that of the picture."""
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)
     record = _suspect_record(training, folds, row, label)
@@ -264,7 +253,6 @@ def _suspect_example(
 
 
 def _suspects(folds: MultiLabelFolds) -> list[tuple[int, int]]:
-    """Return rows and labels that are probably missing or wrong, the most suspicious first."""
     found: list[tuple[float, int, int]] = []
     for label in range(folds.truth.shape[1]):
         truth, shares = folds.truth[:, label], folds.shares[:, label]
@@ -277,7 +265,6 @@ def _suspects(folds: MultiLabelFolds) -> list[tuple[int, int]]:
 def _suspect_record(
     training: LinearHeadTraining, folds: MultiLabelFolds, row: int, label: int
 ) -> dict[str, Any]:
-    """Name one pair of picture and label."""
     picture = training.data.pictures.pictures[int(folds.places[row])]
     index = int(training.targets.present[label])
     name, has_it = training.data.pictures.labels[index], bool(folds.truth[row, label])
@@ -293,9 +280,9 @@ def _suspect_record(
 
 
 def _confusions(training: LinearHeadTraining, folds: MultiLabelFolds) -> list[dict[str, Any]]:
-    """Name labels that are answered in pictures where another one is missed."""
     missed = folds.truth & ~folds.is_answered
     invented = folds.is_answered & ~folds.truth
+    # A confusion is an image in which one label is missed and another one invented.
     rows = np.flatnonzero(missed.any(axis=1) & invented.any(axis=1))
     pairs = [
         (label, answer)

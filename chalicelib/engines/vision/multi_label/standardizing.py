@@ -1,4 +1,4 @@
-"""Chosen columns of the features, each centred and divided by its spread."""
+"""Columns of the features, each centred and divided by its standard deviation."""
 
 from __future__ import annotations
 
@@ -24,19 +24,16 @@ _LEAST_SPREAD = 1e-3
 
 
 def block_dims(block: int) -> int:
-    """Length of the features of a block."""
+    """Return the length of a block's features."""
     return (EMBEDDING_DIMS, DIMS - EMBEDDING_DIMS, DIMS)[block]
 
 
 def block_columns(features: Floats, block: int) -> Doubles:
-    """Take a block's columns, those of the embedding as unit root vectors.
+    """Return a block's columns, those of the embedding as unit root vectors, float64.
 
     Args:
-        features: shape (rows, 2992), or (rows, 1280) where only the embedding is wanted.
-        block: which columns.
-
-    Returns:
-        Float64, shape (rows, columns).
+        features: shape (rows, 2992), or (rows, 1280) for only the embedding.
+        block: block of columns.
     """
     if block == POOLED:
         return features[:, EMBEDDING_DIMS:].astype(np.float64)
@@ -48,37 +45,33 @@ def block_columns(features: Floats, block: int) -> Doubles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standardizing:
-    """From features to what the head reads."""
+    """Converts features to the head's input."""
 
     block: int
-    """Which columns."""
     mean: Singles
     """Subtracted from every column, float32, shape (columns,)."""
     scale: Singles
-    """Every column is then multiplied by it, float32, shape (columns,)."""
+    """Factor of every centred column, float32, shape (columns,)."""
 
     @property
     def dims(self) -> int:
-        """Length of a transformed row."""
+        """Return the length of a transformed row."""
         return len(self.mean)
 
     @property
     def unit(self) -> float:
-        """Grid of the transformed numbers."""
+        """Return the grid of the transformed numbers."""
         return UNIT
 
     def arrays(self) -> dict[str, Array]:
-        """Return what is stored of it."""
+        """Return the stored arrays."""
         return {"mean": self.mean, "scale": self.scale}
 
     def apply(self, features: Floats) -> Doubles:
-        """Transform rows.
+        """Return transformed rows, -7.5 to 7.5, float64, shape (rows, columns).
 
         Args:
-            features: shape (rows, 2992), or (rows, 1280) where only the embedding is wanted.
-
-        Returns:
-            Between -7.5 and 7.5, float64, shape (rows, columns).
+            features: shape (rows, 2992), or (rows, 1280) for only the embedding.
         """
         columns = block_columns(features, self.block) - self.mean
         columns *= self.scale
@@ -86,14 +79,11 @@ class Standardizing:
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:
-    """Estimate mean and spread of a block's columns.
+    """Return the transformation estimated from the training part.
 
     Args:
-        features: of the training part, shape (rows, 2992).
-        block: which columns.
-
-    Returns:
-        The transformation; columns that hardly change are not blown up.
+        features: shape (rows, 2992).
+        block: block of columns.
     """
     columns = block_columns(features, block)
     mean = np.add.reduce(columns, axis=0) / len(columns)
@@ -101,5 +91,6 @@ def fit_standardizing(features: Floats, block: int) -> Standardizing:
     columns *= columns
     spread = np.sqrt(np.add.reduce(columns, axis=0) / len(columns))
     least = _LEAST_SPREAD * float(np.sqrt(np.add.reduce(spread * spread) / len(spread)))
+    # Columns that hardly change would otherwise be amplified to noise.
     scale = 1.0 / np.maximum(spread, max(least, _LEAST_SPREAD**2))
     return Standardizing(block, mean.astype(np.float32), scale.astype(np.float32))

@@ -1,4 +1,4 @@
-"""Trains a model of type image-multi-label: independent sigmoids over standardised features."""
+"""Trains a model of type image-multi-label: independent sigmoids on standardised features."""
 
 from __future__ import annotations
 
@@ -61,30 +61,27 @@ class SigmoidHeadSpec:
 
     @property
     def decay(self) -> float:
-        """How strongly weights are pulled to where they started, that is to 0."""
+        """Return how strongly weights are pulled to 0."""
         return _DECAY
 
     def fit_transform(self, block: int, raw: Halves, places: Ints) -> Standardizing:
-        """Estimate mean and spread.
+        """Return mean and spread.
 
         Args:
-            block: which columns.
+            block: block of columns.
             raw: features of the training part, float16, shape (n, 2992).
-            places: picture of every row, int, shape (n,).
+            places: image of every row, int, shape (n,).
         """
         del places
         return fit_standardizing(raw, block)
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Weights of zero, and biases that answer how frequent a label is.
+        """Return zero weights and biases for the labels' frequencies, float64, (dims + 1, labels).
 
         Args:
             table: standardised features.
-            rows: which rows belong to a picture.
-            places: pictures of the training part, int, shape (n,).
-
-        Returns:
-            Float64, shape (dims + 1, labels).
+            rows: maps rows to images.
+            places: images of the training part, int, shape (n,).
         """
         del rows
         counts = self._targets.counts(places).astype(np.float64)
@@ -93,17 +90,14 @@ class SigmoidHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SigmoidLoss:
-        """Binary cross-entropies that weigh rare labels, int, shape (n,)."""
+        """Return binary cross-entropies that weigh rare labels more."""
         return SigmoidLoss(self.positive_weights(places))
 
     def positive_weights(self, places: Ints) -> Doubles:
-        """Weight of a picture that has a label: root of the odds against it, at most 5.
+        """Return the weight of a positive: root of the odds against it, at most 5.
 
         Args:
-            places: pictures of the training part, int, shape (n,).
-
-        Returns:
-            Float64, shape (labels,).
+            places: images of the training part, int, shape (n,).
         """
         counts = self._targets.counts(places).astype(np.float64)
         odds = np.maximum(len(places) - counts, 1.0) / np.maximum(counts, 1.0)
@@ -125,11 +119,11 @@ class MultiLabelTraining(LinearHeadTraining):
 
     @property
     def fold_count(self) -> int:
-        """Folds of every set."""
+        """Return the number of folds."""
         return _FOLDS
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Cross-validation of every block of features inside the training part."""
+        """Return the cross-validation of every block inside the training part."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -151,20 +145,20 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.argmax(areas)) if tasks else len(areas) - 1
 
     def choice_area(self, block: int) -> float:
-        """Mean average precision of a block, out of fold inside the training part."""
+        """Return the out-of-fold mean average precision of a block in the training part."""
         places, logits = self.scores("choice", block)
         return mean_average_precision(logits, self.targets.dense(places))
 
     def raw_dims(self, block: int) -> int:
-        """Length of the features of a block."""
+        """Return the length of a block's features."""
         return block_dims(block)
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
-        """Measure the head after an epoch on both sides of the split."""
+        """Return the curve record of an epoch."""
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Make artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and card, once `step` has returned None."""
         calibration, folds = self._folds()
         artifact = self._artifact(calibration)
         facts = LinearCardFacts(
@@ -208,7 +202,6 @@ class MultiLabelTraining(LinearHeadTraining):
         return classifier.dump(head, served)
 
     def _details(self, calibration: SigmoidCalibration) -> dict[str, Any]:
-        """Say in the card what was chosen, and from which probability a label is answered."""
         names, present = self.data.pictures.labels, self.targets.present
         zero = np.zeros((1, self.targets.size))
         thresholds = metrics.rounded(calibration.shares(zero)[0])

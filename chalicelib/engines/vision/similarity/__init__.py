@@ -1,1 +1,1 @@
-"""Pictures that show the same."""
+"""Near-duplicate images."""

@@ -1,7 +1,7 @@
-"""Finds pictures that show the same: equal files, and files with almost equal features.
+"""Finds images that show the same: equal files, and files with almost equal features.
 
-They stay on one side of a split, or held-out figures would flatter; and where their labels differ,
-one of them is probably wrong.
+They stay on one side of a split, or held-out metrics would be too good. If their labels differ, one
+of them is probably wrong.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.table import Rows
 
 
-# Cosine of centred root features from which two pictures are near-duplicates: above what a good
-# second compression leaves, .98, and below what different pictures of one thing reach.
+# Cosine of centred root features from which two images are near-duplicates: below .98, which a good
+# second compression leaves, and above what different images of one object reach.
 CLOSE_COSINE = 0.95
-# Pairs that are remembered; further ones only join their groups.
+# Pairs that are listed; further ones only join their groups.
 MAX_PAIRS = 100_000
 _EXHAUSTIVE = 6_000
 _BLOCK = 1_024
@@ -32,30 +32,30 @@ _MEAN_ROWS = 2_048
 
 
 class Pairs(NamedTuple):
-    """Pairs of near-duplicates; the lower place first."""
+    """Pairs of near-duplicates; the lower index first."""
 
     left: Ints
-    """Places, int, shape (pairs,)."""
+    """Image indexes, int, shape (pairs,)."""
     right: Ints
-    """Places, int, shape (pairs,)."""
+    """Image indexes, int, shape (pairs,)."""
     cosines: Doubles
-    """Likeness, float64, shape (pairs,); 1 for equal files."""
+    """Similarity, float64, shape (pairs,); 1 for equal files."""
 
 
 class DuplicateFinder:
-    """Compares blocks of pictures, one block a step; resumes from saved arrays.
+    """Compares blocks of images, one block a step; resumes from saved arrays.
 
-    Sets of more than 6,000 pictures are searched in buckets of random hyperplanes, which find
-    most near-duplicates but not all.
+    Sets of more than 6,000 images are searched in buckets of random hyperplanes, which find most
+    near-duplicates but not all.
     """
 
     def __init__(self, rows: Rows, dims: int, digests: Sequence[bytes]) -> None:
         """Join equal files.
 
         Args:
-            rows: where features come from.
+            rows: source of features.
             dims: how many of the first features are compared; they are at least 0.
-            digests: of the picture files.
+            digests: digests of the image files.
         """
         self._rows = rows
         self._dims = dims
@@ -73,16 +73,16 @@ class DuplicateFinder:
 
     @property
     def is_done(self) -> bool:
-        """Whether everything has been compared."""
+        """Return whether everything has been compared."""
         return self._work is not None and self._next >= len(self._work)
 
     @property
     def share(self) -> float:
-        """How much has been compared, 0 to 1."""
+        """Return the progress, 0 to 1."""
         return self._next / max(len(self._work), 1) if self._work is not None else 0.0
 
     def step(self) -> None:
-        """Compare the next block with the pictures after it."""
+        """Compare the next block with the images after it."""
         if self._work is None:
             self._work = list(self._comparisons())
             return
@@ -96,11 +96,11 @@ class DuplicateFinder:
             self._join(int(left[one]), int(right[other]), cosine)
 
     def groups(self) -> Ints:
-        """Number the groups: lowest place of each, int, shape (pictures,)."""
+        """Return the lowest index of every image's group, int, shape (images,)."""
         return np.array([self._root(place) for place in range(len(self._parents))], np.int64)
 
     def pairs(self) -> Pairs:
-        """Return what was found, each pair once, by place."""
+        """Return each pair once, by index."""
         table = sorted({(left, right): cosine for left, right, cosine in self._found}.items())
         left = np.array([pair[0] for pair, _ in table], np.int64)
         right = np.array([pair[1] for pair, _ in table], np.int64)
@@ -115,7 +115,7 @@ class DuplicateFinder:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Resume from arrays that `save` returned."""
+        """Resume from the arrays of `save`."""
         self._parents = arrays["parents"].astype(np.int64)
         self._found = [(int(one), int(other), float(cos)) for one, other, cos in arrays["found"]]
         begun = int(arrays["next"][0])
@@ -124,7 +124,6 @@ class DuplicateFinder:
             self._next = begun
 
     def _comparisons(self) -> Iterator[tuple[Ints, Ints]]:
-        """Blocks to compare: rows, and the rows to compare them with."""
         unique = self._unique
         if len(unique) <= _EXHAUSTIVE:
             for first in range(0, len(unique), _BLOCK):
@@ -134,12 +133,11 @@ class DuplicateFinder:
             order = np.lexsort((unique, codes))
             bounds = np.flatnonzero(np.diff(codes[order])) + 1
             for bucket in np.split(unique[order], bounds):
-                # A bucket of look-alikes is swept with a window, so that work stays bounded.
+                # A bucket of similar images is searched with a window, so that work stays bounded.
                 for first in range(0, len(bucket), _BLOCK):
                     yield bucket[first : first + _BLOCK], bucket[first : first + 2 * _BLOCK]
 
     def _codes(self, places: Ints) -> Iterator[Ints]:
-        """Bucket numbers of pictures, once per table, int, shape (places,)."""
         generator = np.random.default_rng(0)
         bits = max(1, int(len(places) / _BUCKET).bit_length())
         planes = generator.integers(0, 2, (self._dims, _TABLES * bits)).astype(np.float64) * 2 - 1
@@ -151,7 +149,6 @@ class DuplicateFinder:
             yield signs[:, table * bits : (table + 1) * bits] @ (1 << np.arange(bits))
 
     def _units(self, places: Ints) -> Doubles:
-        """Centred features of length 2**13, whole numbers, float64, shape (places, dims)."""
         if self._mean is None:
             spread = np.linspace(0, len(self._unique) - 1, min(_MEAN_ROWS, len(self._unique)))
             chosen = self._unique[spread.astype(np.int64)]
@@ -161,7 +158,6 @@ class DuplicateFinder:
         return whole
 
     def _roots(self, places: Ints) -> Doubles:
-        """Root features of whole pictures, float64, shape (places, dims)."""
         return unit_roots(self._rows.raw(self._rows.first[places])[:, : self._dims])
 
     def _root(self, place: int) -> int:

@@ -1,4 +1,4 @@
-"""Embeddings as vectors of length one."""
+"""Embeddings as vectors of length 1."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats
 
 
-# Root vectors lie on multiples of one over this.
+# Root vectors are on multiples of 1 / GRID, so that products are exact.
 GRID = 2.0**16
 _SMALLEST = 1e-12
 
 
 def unit_roots(embeddings: Floats) -> Doubles:
-    """Square roots, as rows of length one on a grid of 2**-16.
-
-    The root evens out channels that are rarely but strongly active.
+    """Return square roots, as rows of length 1 on a grid of 2**-16, float64.
 
     Args:
-        embeddings: at least 0, shape (rows, dims); anything below counts as 0.
-
-    Returns:
-        Float64, shape (rows, dims); a row of zeros stays one.
+        embeddings: shape (rows, dims); negative values count as 0.
     """
+    # The root reduces the weight of channels that are rarely but strongly active.
     roots = np.sqrt(np.maximum(embeddings.astype(np.float64), 0.0))
     rounded: Doubles = np.rint(unit_rows(roots) * GRID) / GRID
     return rounded
 
 
 def unit_rows(rows: Doubles) -> Doubles:
-    """Scale rows to length one, float64, shape (rows, dims); a row of zeros stays one."""
+    """Scale rows to length 1, float64, shape (rows, dims); a zero row stays zero."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1))
     unit: Doubles = rows / np.maximum(lengths, _SMALLEST)[:, None]
     return unit

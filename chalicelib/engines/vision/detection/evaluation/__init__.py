@@ -1,1 +1,1 @@
-"""How good found boxes are."""
+"""Measures the quality of detected boxes."""

@@ -1,6 +1,6 @@
-"""How good the found boxes are: precision and recall by score, average precision, its interval.
+"""Precision and recall by score, average precision, and its interval.
 
-Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU one half;
+Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU 0.5;
 Efron 1979, the bootstrap, percentile interval.
 """
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
 
-# Intersection over union from which a box is found.
+# Intersection over union from which a box counts as found.
 RIGHT_OVERLAP = 0.5
 
 
 @dataclass(frozen=True)
 class EvaluatedPicture:
-    """Answers for one picture, compared with what is there."""
+    """Answers for one image, compared with the truth."""
 
     labels: Ints
     """Answered labels, int, shape (answers,)."""
@@ -36,7 +36,7 @@ class EvaluatedPicture:
     is_right: Bools
     """Whether the answer found a box of its label that no better answer found, (answers,)."""
     truths: Ints
-    """Boxes that are there by label, int, shape (labels,)."""
+    """Number of true boxes by label, int, shape (labels,)."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,22 @@ class PrecisionRecall:
     """Quality of one label; the curves have one value per distinct score, descending."""
 
     truths: int
-    """Boxes that were to be found."""
+    """Number of true boxes."""
     precision: Doubles
-    """Share of the answers that are right, float64, shape (scores,)."""
+    """Fraction of the answers that are right, float64, shape (scores,)."""
     recall: Doubles
-    """Share of the boxes that were found, float64, shape (scores,)."""
+    """Fraction of the boxes that were found, float64, shape (scores,)."""
 
     @property
     def f1(self) -> Doubles:
-        """Harmonic mean of both, 0 where both are 0."""
+        """Return the harmonic mean of both, 0 if both are 0."""
         total = self.precision + self.recall
         product = 2.0 * self.precision * self.recall
         return np.divide(product, total, out=np.zeros_like(total), where=total > 0)
 
     @property
     def average_precision(self) -> float | None:
-        """Area under the best precision from each recall on; None when nothing was to be found."""
+        """Return the area under the best precision at each recall; None without true boxes."""
         if self.truths == 0:
             return None
         best = np.maximum.accumulate(self.precision[::-1])[::-1]
@@ -70,13 +70,10 @@ def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -
     """Compare answers with the truth; each box counts once, for its best answer.
 
     Args:
-        found: answers for a picture, the best first.
-        boxes: what is there, in pixels, float64, shape (boxes, 4).
+        found: answers for an image, the best first.
+        boxes: true boxes, in pixels, float64, shape (boxes, 4).
         labels: their labels, int, shape (boxes,).
-        count: how many labels there are.
-
-    Returns:
-        What is right.
+        count: number of labels.
     """
     is_right = np.zeros(len(found.labels), bool)
     is_taken = np.zeros(len(labels), bool)
@@ -92,14 +89,11 @@ def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -
 
 
 def precision_recall(evaluated: Sequence[EvaluatedPicture], count: int) -> list[PrecisionRecall]:
-    """Put pictures together.
+    """Return the quality of every label over all images.
 
     Args:
-        evaluated: of each picture.
-        count: how many labels there are.
-
-    Returns:
-        Quality of every label.
+        evaluated: one for each image.
+        count: number of labels.
     """
     truths = sum((part.truths for part in evaluated), np.zeros(count, np.int64))
     labels = np.concatenate([np.empty(0, np.int64), *(part.labels for part in evaluated)])
@@ -117,7 +111,7 @@ def precision_recall(evaluated: Sequence[EvaluatedPicture], count: int) -> list[
 
 
 def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
-    """Mean over the labels that were to be found; None when there is none."""
+    """Return the mean over the labels with true boxes; None without any."""
     known = [label.average_precision for label in by_label if label.average_precision is not None]
     return sum(known) / len(known) if known else None
 
@@ -125,17 +119,17 @@ def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
 def _quality(scores: Doubles, is_right: Bools, truths: int) -> PrecisionRecall:
     if truths == 0:
         return PrecisionRecall(0, np.empty(0), np.empty(0))
-    # Equal scores stand or fall together: only the last of a run counts.
+    # Equal scores cannot be separated, so only the last of a run counts.
     last = np.append(scores[1:] < scores[:-1], True)[: len(scores)]
     hits = np.cumsum(is_right)[last]
     answers = np.arange(1, len(scores) + 1)[last]
     return PrecisionRecall(truths, hits / answers, hits / truths)
 
 
-# Level of the interval.
+# Confidence level of the interval.
 LEVEL = 0.95
 _ROUNDS, _FEWEST_ROUNDS = 200, 40
-# Answers that are looked at in all rounds together, about ten seconds of work.
+# Answers over all rounds: about ten seconds of work.
 _MOST_ANSWERS = 20_000_000
 _FEWEST = 2
 
@@ -143,17 +137,12 @@ _FEWEST = 2
 def bootstrap_interval(
     evaluated: Sequence[EvaluatedPicture], labels: int, seed: int
 ) -> Interval | None:
-    """Interval of the mean average precision over the held-out pictures.
+    """Return the interval of the mean average precision; None for fewer than two images.
 
     Args:
-        evaluated: held-out pictures.
-        labels: how many labels there are.
-        seed: of the draws.
-
-    Returns:
-        The value and the 2.5 % and 97.5 % quantiles of 200 resamplings, or of
-        fewer, at least 40, where there are very many answers; None when fewer than two
-        pictures were held out.
+        evaluated: held-out images.
+        labels: number of labels.
+        seed: seed of the draws.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:
@@ -165,16 +154,13 @@ def bootstrap_interval(
 def bootstrap_gain(
     before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
 ) -> Interval | None:
-    """Interval of what the mean average precision gains, over draws of the same pictures.
+    """Return the interval of the gain in mean average precision, on draws of the same images.
 
     Args:
-        before: answers of one way.
-        after: answers of another way for the same pictures, in the same order.
-        labels: how many labels there are.
-        seed: of the draws.
-
-    Returns:
-        The difference and its quantiles as `bootstrap_interval` has them.
+        before: answers of one method.
+        after: answers of another method for the same images, in the same order.
+        labels: number of labels.
+        seed: seed of the draws.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:
@@ -191,11 +177,11 @@ def bootstrap_gain(
 def _bootstrap(
     value_of: Callable[[Sequence[int]], float | None], pictures: int, answers: int, seed: int
 ) -> Interval | None:
-    """Interval of a value of drawn pictures; None when there are fewer than two or no value."""
     value = value_of(range(pictures))
     if value is None or pictures < _FEWEST:
         return None
     generator = np.random.Generator(np.random.PCG64([seed, 3]))
+    # Fewer rounds where there are very many answers, to bound the time.
     rounds = max(_FEWEST_ROUNDS, min(_ROUNDS, _MOST_ANSWERS // max(1, answers)))
     drawn = (value_of(generator.integers(0, pictures, pictures).tolist()) for _ in range(rounds))
     draws = [found for found in drawn if found is not None]
@@ -204,15 +190,7 @@ def _bootstrap(
 
 
 def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[str, Array]:
-    """Put pictures into arrays.
-
-    Args:
-        evaluated: of each picture.
-        count: how many labels there are.
-
-    Returns:
-        Arrays that `evaluated_of` reads.
-    """
+    """Return images as arrays, which `evaluated_of` reads."""
     nothing = EvaluatedPicture(
         np.empty(0, np.int64), np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
     )
@@ -226,7 +204,7 @@ def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[
 
 
 def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedPicture]:
-    """Read what `evaluated_arrays` wrote."""
+    """Read the arrays of `evaluated_arrays`."""
     ends = np.cumsum(arrays["answers"])[:-1]
     labels, scores, is_right = (
         np.split(arrays[name], ends) for name in ("labels", "scores", "is_right")

@@ -1,7 +1,8 @@
-"""Makes scores say how often a box is right, without changing their order.
+"""Converts scores to probabilities without changing their order.
 
-The head's score means overlap, not certainty. Where enough answers were held out, a logistic
-curve over the score's logit is fitted to whether they were right.
+The head's score estimates overlap, not certainty. With enough held-out answers, a logistic curve
+over the score's logit is fitted to whether they were right.
+
 Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
 """
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
 
-# Right and wrong answers that are needed, each.
+# Right and wrong answers that a fit needs, each.
 FEWEST = 10
 _ROUNDS = 50
 _RIDGE = 0.3
@@ -38,10 +39,10 @@ class Calibration:
     slope: float = 1.0
     """Factor of the score's logit, above 0."""
     offset: float = 0.0
-    """Added to it."""
+    """Added to the product."""
 
     def apply(self, scores: Doubles) -> Doubles:
-        """Turn scores into probabilities; float64, any shape, the order stays."""
+        """Convert scores to probabilities, in the same order; float64, any shape."""
         if self == Calibration():
             return scores
         probabilities: Doubles = sigmoid(self.slope * _logit(scores) + self.offset).astype(float)
@@ -49,14 +50,7 @@ class Calibration:
 
 
 def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
-    """Fit the curve to held-out answers; the identity when there are too few.
-
-    Args:
-        evaluated: held-out pictures.
-
-    Returns:
-        The curve.
-    """
+    """Return the curve fitted to held-out images; the identity if there are too few answers."""
     scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
         return Calibration()
@@ -75,19 +69,13 @@ def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
 
 
 def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
-    """Mean gap between probability and share of right answers, each half fitted on the other.
-
-    Args:
-        evaluated: held-out pictures.
-
-    Returns:
-        0 to 1; None without answers.
-    """
+    """Return the mean gap between probability and right answers, 0 to 1; None without answers."""
+    # Each half is judged with a curve fitted to the other, so that the fit does not flatter itself.
     halves = [evaluated[0::2], evaluated[1::2]]
     parts = []
     for own, other in (halves, halves[::-1]):
         scores, is_right = _flat(own)
-        # Where the whole would not be calibrated, neither is a half.
+        # If the whole would not be calibrated, neither is a half.
         curve = fit_calibration(other) if fit_calibration(evaluated) != Calibration() else None
         parts.append((scores if curve is None else curve.apply(scores), is_right))
     scores, is_right = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -102,14 +90,10 @@ def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
 
 
 def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
-    """Suggest from which probability on answers are worth showing.
+    """Return the probability from which answers are worth showing; None if none was right.
 
     Args:
-        evaluated: pictures that were not trained on, with probabilities for scores.
-
-    Returns:
-        The probability with the best F1 over all answers, the middle one of those that are as
-        good within a hundredth; None when no answer was right.
+        evaluated: images that were not trained on, with probabilities as scores.
     """
     scores, is_right = _flat(evaluated)
     if not is_right.any():
@@ -118,8 +102,9 @@ def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
     ranked = scores[order]
     truths = sum(int(part.truths.sum()) for part in evaluated)
     f1 = 2.0 * np.cumsum(is_right[order]) / (np.arange(1, len(order) + 1) + truths)
-    # Equal probabilities stand or fall together: only the last of a run counts.
+    # Equal probabilities cannot be separated, so only the last of a run counts.
     f1[:-1][ranked[1:] == ranked[:-1]] = 0.0
+    # The middle of those within a hundredth of the best F1, which is steadier than the best one.
     good = ranked[f1 >= f1.max() - _PLATEAU]
     return round(float(good[len(good) // 2]), 4)
 

@@ -1,4 +1,4 @@
-"""Compares two ways of answering on the same pictures."""
+"""Compares two methods of answering on the same images."""
 
 from __future__ import annotations
 
@@ -18,45 +18,43 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
 
-# Mean AP that a likely gain adds at least.
+# Least gain in mean AP that counts as likely.
 LIKELY_GAIN = 0.01
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A way of answering against the way without it."""
+    """A method of answering, compared with answers without it."""
 
     before: float | None
-    """Mean AP without it; None when that cannot be said."""
+    """Mean AP without it; None if unknown."""
     after: float | None
     """Mean AP with it."""
     gain: Interval | None
-    """What it adds to the mean AP."""
+    """Difference of the mean AP."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether it gains beyond doubt: worth an answer that takes five times as long."""
+        """Return whether the gain is significant, which justifies five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Whether it gains a point, doubtful as that is: worth an answer that takes twice as long.
-
-        Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
-        """
+        """Return whether it gains a point, which justifies twice the time of an answer."""
+        # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
 
 def compare(
     before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
 ) -> Compared:
-    """Compare what both ways answered.
+    """Compare the answers of both methods.
 
     Args:
-        before: answers without the way.
-        after: answers with it for the same pictures, in the same order.
-        labels: how many labels there are.
-        seed: of the draws.
+        before: answers without the method.
+        after: answers with it for the same images, in the same order.
+        labels: number of labels.
+        seed: seed of the draws.
     """
     without, with_it = (
         mean_average_precision(precision_recall(part, labels)) for part in (before, after)

@@ -1,4 +1,4 @@
-"""Answers for pictures of the training data, from their features."""
+"""Answers for images of the training data, from their features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DetectionEvaluator:
-    """A head that answers for pictures, several at a time."""
+    """A head that answers for images, several at a time."""
 
     def __init__(self, dataset: DetectionDataset, vector: Singles, threads: int = 1) -> None:
         size = HeadSize(dataset.labels)
@@ -39,12 +39,11 @@ class DetectionEvaluator:
     def candidates(
         self, places: Sequence[int], mirrored: Callable[[int], Maps | None] | None = None
     ) -> list[Candidates]:
-        """What may be objects in each picture.
+        """Return the candidate boxes of each image.
 
         Args:
-            places: of the pictures.
-            mirrored: gives the maps of a picture's mirror image, or None for a picture that is
-                answered without it; None for none.
+            places: indexes of the images.
+            mirrored: returns the maps of an image's mirror image, or None to answer without it.
         """
         return self._each(
             lambda decoder, place: self._candidates(
@@ -54,26 +53,25 @@ class DetectionEvaluator:
         )
 
     def found(self, places: Sequence[int]) -> list[DetectedObjects]:
-        """Objects of each picture."""
+        """Return the objects of each image."""
         rules = self._dataset.rules
         return self._each(
             lambda decoder, place: select_objects(self._candidates(decoder, place), rules), places
         )
 
     def evaluated(self, places: Sequence[int]) -> list[EvaluatedPicture]:
-        """Objects of each picture, compared with the truth."""
+        """Return the objects of each image, compared with the truth."""
         found = self.found(places)
         return [self.evaluate(place, answer) for place, answer in zip(places, found, strict=True)]
 
     def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedPicture:
-        """Compare answers for one picture with the truth."""
+        """Compare answers for one image with the truth."""
         boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
         return evaluate(found, boxes, labels, self._dataset.labels)
 
     def _candidates(
         self, decoder: HeadDecoder, place: int, mirrored: Maps | None = None
     ) -> Candidates:
-        """What may be objects in one picture."""
         width, height = self._dataset.data.features.size(place)
         # Views that found no space are left out.
         count = self._dataset.data.features.views(place)
@@ -90,10 +88,10 @@ class DetectionEvaluator:
     def _each(
         self, work: Callable[[HeadDecoder, int], Result], places: Sequence[int]
     ) -> list[Result]:
-        """Call a function for each place, in order, with a separate finder in every thread."""
         count = len(self._decoders)
 
         def share_of(item: int) -> list[Result]:
+            # A decoder has buffers, so each thread needs its own.
             return [work(self._decoders[item], place) for place in places[item::count]]
 
         with ThreadPoolExecutor(count) as pool:

@@ -1,8 +1,8 @@
-"""3 x 3 convolutions over one map, as nine products of matrices, forward and backward.
+"""3 x 3 convolutions over one map as nine matrix products, forward and backward.
 
-A map is stored in a buffer of positions, row after row, with one empty position after each row
-and an empty margin before and after. A neighbour of every cell is then the same buffer shifted by a
-fixed number of positions, so nothing has to be gathered.
+A map is stored row after row in a buffer, with one empty position after each row and an empty
+margin before and after. The neighbours of all cells are then the same buffer shifted by a fixed
+number of positions, so nothing has to be gathered.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ NEIGHBOURS = 9
 
 @dataclass(frozen=True)
 class PaddedGrid:
-    """The places of a square map's cells in its buffer."""
+    """Positions of a square map's cells in its buffer."""
 
     cells: int
     """Width and height of the map."""
 
     @property
     def positions(self) -> int:
-        """Positions from the first cell to the end of the last row, empty ones included."""
+        """Return the positions from the first cell to the end of the last row, with gaps."""
         return self.cells * (self.cells + 1)
 
     @property
     def margin(self) -> int:
-        """Empty positions before the first cell, and after the last row."""
+        """Return the empty positions before the first cell, and after the last row."""
         return self.cells + 2
 
     def buffer(self, channels: int, dtype: npt.DTypeLike) -> Floats:
-        """Make an empty buffer, shape (positions and both margins, channels)."""
+        """Return an empty buffer, shape (positions and both margins, channels)."""
         return np.zeros((self.positions + 2 * self.margin, channels), dtype)
 
     def inside(self, buffer: Floats) -> Floats:
-        """The buffer without its margins, a view, shape (positions, channels)."""
+        """Return the buffer without its margins, a view, shape (positions, channels)."""
         return buffer[self.margin : self.margin + self.positions]
 
     def image(self, buffer: Floats) -> Floats:
-        """The cells alone, a view, shape (cells, cells, channels)."""
+        """Return only the cells, a view, shape (cells, cells, channels)."""
         rows = self.inside(buffer).reshape(self.cells, self.cells + 1, -1)
         return rows[:, : self.cells]
 
     def clear_gaps(self, buffer: Floats) -> None:
-        """Empty the positions after the rows."""
+        """Set the positions after the rows to zero."""
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """What the kernel sees at one of its nine places, a view, shape (positions, channels)."""
+        """Return the kernel's input at one of its nine places, a view, (positions, channels)."""
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
         return buffer[first : first + self.positions]
@@ -72,7 +72,7 @@ def convolve(
         grid: of the map.
         values: the map's buffer, shape (.., channels in).
         weights: shape (9, channels in, channels out).
-        out: receives the result, shape (positions, channels out); the gaps hold nonsense.
+        out: receives the result, shape (positions, channels out); the gaps are undefined.
         scratch: working space of the same shape.
     """
     np.matmul(grid.shifted(values, 0), weights[0], out=out)
@@ -82,7 +82,7 @@ def convolve(
 
 
 def weight_gradient(grid: PaddedGrid, values: Floats, gradient: Floats, out: Floats) -> None:
-    """Gradient by the weights.
+    """Compute the gradient of the weights.
 
     Args:
         grid: of the map.
@@ -98,13 +98,13 @@ def weight_gradient(grid: PaddedGrid, values: Floats, gradient: Floats, out: Flo
 def input_gradient(
     grid: PaddedGrid, gradient: Floats, weights: Floats, out: Floats, scratch: Floats
 ) -> None:
-    """Gradient by the map that was convolved.
+    """Compute the gradient of the convolved map.
 
     Args:
         grid: of the map.
         gradient: by the result, a buffer with empty gaps and margins, shape (.., channels out).
         weights: shape (9, channels in, channels out).
-        out: receives it, shape (positions, channels in); the gaps hold nonsense.
+        out: receives it, shape (positions, channels in); the gaps are undefined.
         scratch: working space of the same shape.
     """
     np.matmul(grid.shifted(gradient, NEIGHBOURS - 1), weights[0].T, out=out)

@@ -1,7 +1,4 @@
-"""Classifies crops by label: linear discriminants over the network's description.
-
-Closed form, so equal crops give an equal head.
-"""
+"""Classifies crops by label: linear discriminants on the network's features."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints, Singles
 
 
-# How much the crops say in a score, against the map: exponent of a geometric mean.
+# Weight of the crop in a score, against the map: exponent of a geometric mean.
 CROP_SHARE = 0.5
 _SHRINKAGE = 0.5
 _TEMPERATURES = tuple(2.0 ** (step / 2) for step in range(-6, 13))
@@ -27,7 +24,7 @@ _TINY = 1e-6
 
 @dataclass(frozen=True)
 class CropHead:
-    """Linear scores; a label without crops has none and is never preferred."""
+    """Linear scores; a label without crops never wins."""
 
     weights: Singles
     """float32, shape (1280, labels)."""
@@ -35,13 +32,10 @@ class CropHead:
     """float32, shape (labels,)."""
 
     def probabilities(self, rows: Singles) -> Doubles:
-        """Probability of each label.
+        """Return the probability of each label, float64, shape (crops, labels).
 
         Args:
-            rows: descriptions of crops, float32, shape (crops, 1280).
-
-        Returns:
-            float64, shape (crops, labels), each row sums to 1.
+            rows: features of crops, float32, shape (crops, 1280).
         """
         logits = (rows @ self.weights + self.bias).astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
@@ -51,16 +45,13 @@ class CropHead:
 
 
 def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> CropHead:
-    """Learn from crops whose labels are known.
+    """Fit a head to crops with known labels.
 
     Args:
-        rows: descriptions, float32, shape (crops, 1280), at least one.
+        rows: features, float32, shape (crops, 1280), at least one.
         labels: int, shape (crops,).
-        groups: crops of one picture share a number, int, shape (crops,).
-        count: how many labels there are.
-
-    Returns:
-        The head, its temperature chosen on crops of pictures that it had not seen.
+        groups: crops of one image share a number, int, shape (crops,).
+        count: number of labels.
     """
     loss = np.zeros(len(_TEMPERATURES))
     for fold in range(_FOLDS):
@@ -71,22 +62,20 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
             head = _discriminants(rows[~is_out], labels[~is_out], count)
             logits = rows[is_out & known] @ head.weights + head.bias
             loss += [_cross_entropy(logits / t, labels[is_out & known]) for t in _TEMPERATURES]
+    # Chosen on crops of images that the head did not see, or it would be overconfident.
     temperature = np.float32(_TEMPERATURES[int(np.argmin(loss))] if loss.any() else 1.0)
     whole = _discriminants(rows, labels, count)
     return CropHead(whole.weights / temperature, whole.bias / temperature)
 
 
 def rescored(scores: Doubles, crops: Doubles) -> Doubles:
-    """Blend what the map and the crop say of a box.
+    """Blend the scores of the map and of the crop: sqrt(object x dense)^(1-a) x (object x crop)^a.
 
     Args:
-        scores: of the map, 0 to 1, float64, shape (boxes, labels).
-        crops: of the crop, each row sums to 1, float64, same shape.
-
-    Returns:
-        0 to 1, same shape: sqrt(object x dense)^(1 - a) x (object x crop)^a, where the object's
-        score is that of its best label.
+        scores: scores of the map, 0 to 1, float64, shape (boxes, labels).
+        crops: probabilities of the crop, float64, same shape.
     """
+    # The score that there is any object is that of its best label.
     thing = scores.max(axis=1, keepdims=True)
     dense = np.sqrt(thing * scores) ** (1.0 - CROP_SHARE)
     blended: Doubles = dense * (thing * crops) ** CROP_SHARE
@@ -94,7 +83,6 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
 
 
 def _discriminants(rows: Singles, labels: Ints, count: int) -> CropHead:
-    """Fisher's discriminants with a covariance that is shrunk towards a multiple of one."""
     means = np.zeros((count, rows.shape[1]), np.float32)
     present = np.unique(labels)
     for label in present:
@@ -102,6 +90,7 @@ def _discriminants(rows: Singles, labels: Ints, count: int) -> CropHead:
     apart = rows - means[labels]
     covariance = (apart.T @ apart) / max(1, len(rows) - len(present))
     spread = float(np.trace(covariance)) / rows.shape[1] + _TINY
+    # Few crops in 1280 dimensions give a singular covariance, so it is shrunk towards the identity.
     covariance *= 1.0 - _SHRINKAGE
     covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * spread
     weights = np.linalg.solve(covariance, means.T).astype(np.float32)
@@ -112,14 +101,13 @@ def _discriminants(rows: Singles, labels: Ints, count: int) -> CropHead:
 
 
 def _cross_entropy(logits: Singles, labels: Ints) -> float:
-    """Sum of the negative logarithms of the true labels' probabilities."""
     top = logits.max(axis=1)
     sums = np.log(np.exp((logits - top[:, None]).astype(np.float64)).sum(axis=1)) + top
     return float(np.add.reduce(sums - logits[np.arange(len(labels)), labels]))
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Largest count a label may have so that all together stay within `most`."""
+    """Return the largest count per label so that all together stay within `most`."""
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

@@ -1,4 +1,4 @@
-"""What a head learns from: the maps of a view, and the cells that lie on its objects."""
+"""Training data of a head: the maps of a view, and the cells on its objects."""
 
 from __future__ import annotations
 
@@ -19,49 +19,38 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import VisionData
 
 
-# Boxes that are thinner in the view are not trained on, in pixels.
+# Boxes with a shorter side in the view, in pixels, are not trained on.
 LEAST_SIDE = 2.0
 
 
 @dataclass(frozen=True)
 class CellTargets:
-    """The cells of one view that lie on an object."""
+    """The cells of one view that are on an object."""
 
     cells: Ints
-    """Index of each such cell, in reading order, int, shape (positives,)."""
+    """Indexes of the cells, int, shape (positives,)."""
     labels: Ints
-    """Label of its box, int, shape (positives,)."""
+    """Labels of their boxes, int, shape (positives,)."""
     distances: Doubles
     """From the cell's centre to left, top, right, bottom, in cells, shape (positives, 4)."""
 
     def __len__(self) -> int:
-        """Cells on an object."""
         return len(self.cells)
 
 
 def centres(cells: int) -> Doubles:
-    """Centres of all cells.
-
-    Args:
-        cells: width and height of the map.
-
-    Returns:
-        x and y in cells from the top left, float64, shape (cells * cells, 2), in reading order.
-    """
+    """Return x and y of all cells' centres, in cells, float64, (cells * cells, 2)."""
     places = np.arange(cells) + 0.5
     return np.stack([np.tile(places, cells), np.repeat(places, cells)], axis=1)
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view, and leave out those of which too little is seen.
+    """Clip boxes to the view, and drop those of which too little is visible.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).
         labels: int, shape (boxes,).
-        least_share: of a box's area that has to be seen.
-
-    Returns:
-        Boxes and labels that remain.
+        least_share: fraction of a box's area that must be visible.
     """
     clipped = np.clip(boxes, 0.0, SIDE)
     sides = clipped[:, 2:] - clipped[:, :2]
@@ -72,16 +61,13 @@ def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Dou
 
 
 def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTargets:
-    """Return the cells around each box's centre to it; where boxes compete, the smallest wins.
+    """Assign the cells around each box's centre to it; the smallest of competing boxes wins.
 
     Args:
         boxes: left, top, right, bottom in cells of the map, float64, shape (boxes, 4).
         labels: int, shape (boxes,).
         radius: farthest distance of a cell from the centre, along either side, in cells.
         cells: width and height of the map.
-
-    Returns:
-        The cells on objects.
     """
     owner = np.full((cells, cells), -1, np.int64)
     areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
@@ -99,7 +85,6 @@ def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTarge
 
 
 def _span(low: float, high: float, radius: float, cells: int) -> slice:
-    """Cells along one side: near the middle and inside the box, at least the middle one."""
     middle = (low + high) / 2.0
     first = int(np.ceil(max(middle - radius, low) - 0.5))
     last = int(np.floor(min(middle + radius, high) - 0.5))
@@ -109,49 +94,46 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
 
 
 def truth_of(picture: LabelledPicture) -> tuple[Doubles, Ints]:
-    """Boxes of a picture, float64, shape (boxes, 4), in pixels, and labels, int, (boxes,)."""
+    """Return an image's boxes, float64, (boxes, 4), in pixels, and labels, int, (boxes,)."""
     boxes = np.array([known.box.corners for known in picture.boxes], np.float64).reshape(-1, 4)
     return boxes, np.array([known.label for known in picture.boxes], np.int64)
 
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """One view as it is looked at once."""
+    """One use of a view in training."""
 
     place: int
-    """Of the picture."""
+    """Index of the image."""
     view: int
-    """Number of the view."""
     shift: MapShift | None = None
-    """What is done to it."""
+    """Shift of the maps."""
 
 
 @dataclass(frozen=True)
 class DetectionDataset:
-    """Reads the targets from the pictures of a training."""
+    """Reads the targets from the images of a training."""
 
     data: VisionData
-    """Pictures and features."""
     rules: Rules
-    """Of the algorithm."""
 
     @property
     def labels(self) -> int:
-        """How many labels there are."""
+        """Return the number of labels."""
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Choose how a view is augmented; the seed decides."""
-        # Where one view is all there is, its maps are shifted to make others of it.
+        """Return a randomly shifted use of a view; the seed decides."""
+        # Shifted maps give new views of an image that has only one.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 
     def maps(self, item: DatasetItem) -> Maps:
-        """Maps of one view of a picture."""
+        """Return the maps of one view of an image."""
         maps = maps_of(self.data.features.row(item.place, item.view))
         return maps if item.shift is None else item.shift.maps(maps)
 
     def targets(self, item: DatasetItem) -> CellTargets:
-        """Cells on objects in one view of a picture."""
+        """Return the cells on objects in one view of an image."""
         place, view = item.place, item.view
         picture = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)

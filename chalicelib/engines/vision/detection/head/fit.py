@@ -1,8 +1,4 @@
-"""Trains one head on some of the pictures, batch by batch, and can be saved between any two.
-
-The pictures of a batch go through the head side by side; their gradients are added in the order of
-the pictures, so the result does not depend on the number of threads.
-"""
+"""Trains one head on some images, batch by batch; can be saved between any two batches."""
 
 from __future__ import annotations
 
@@ -46,19 +42,17 @@ class DenseFitOptions:
     """How a head is trained."""
 
     epochs: int
-    """Passes over the pictures."""
     rate: float
     """Highest learning rate."""
     seed: int
-    """Chooses first weights, order and views."""
+    """Seed of first weights, order and views."""
     threads: int
-    """Views at a time."""
     passes: int = 1
-    """Times that an epoch goes over the pictures."""
+    """Passes over the images per epoch."""
 
 
 class DenseFit:
-    """One head on its way."""
+    """The fit of one head."""
 
     def __init__(
         self, dataset: DetectionDataset, places: Sequence[int], options: DenseFitOptions
@@ -66,9 +60,9 @@ class DenseFit:
         """Start a new fit.
 
         Args:
-            dataset: what to learn.
-            places: of the pictures to learn from, at least one.
-            options: how.
+            dataset: training data.
+            places: indexes of at least one image.
+            options: options of the fit.
         """
         self._dataset = dataset
         self._places = list(places)
@@ -87,29 +81,22 @@ class DenseFit:
 
     @property
     def batches(self) -> int:
-        """Batches of an epoch."""
+        """Return the batches of an epoch."""
         views = len(self._places) * self._dataset.rules.views_an_epoch * self._options.passes
         return -(-views // BATCH)
 
     @property
     def share(self) -> float:
-        """How much is done, 0 to 1."""
+        """Return the progress, 0 to 1."""
         return (self.epoch + self._batch / self.batches) / self._options.epochs
 
     @property
     def is_done(self) -> bool:
-        """Whether all epochs have ended."""
+        """Return whether all epochs have ended."""
         return self.epoch >= self._options.epochs
 
     def advance(self, batches: int) -> bool:
-        """Learn from the next batches, at most to the end of the epoch.
-
-        Args:
-            batches: how many.
-
-        Returns:
-            Whether an epoch ended.
-        """
+        """Train on the next batches, at most to the end of the epoch; return whether it ended."""
         order = self._order()
         last = min(self._batch + batches, self.batches)
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
@@ -124,7 +111,8 @@ class DenseFit:
         return True
 
     def arrays(self) -> dict[str, Array]:
-        """Everything that `restore` needs; the order of an epoch follows from seed and number."""
+        """Return everything that `restore` needs."""
+        # The order of an epoch follows from seed and number, so it is not saved.
         counters = [self.epoch, self._batch, self._optimizer.steps]
         return {
             "vector": self.vector,
@@ -135,7 +123,7 @@ class DenseFit:
         }
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from what `arrays` returned."""
+        """Resume from the arrays of `arrays`."""
         self.vector = arrays["vector"].copy()
         epoch, batch, steps = (int(number) for number in arrays["counters"])
         self._optimizer = AdamW(arrays["first"].copy(), arrays["second"].copy(), steps)
@@ -143,7 +131,6 @@ class DenseFit:
         self._loss_sum, self.loss = (float(loss) for loss in arrays["losses"])
 
     def _order(self) -> list[tuple[int, int]]:
-        """Places and views of this epoch, in the order of training."""
         if self._drawn[0] == self.epoch:
             return self._drawn[1]
         generator = np.random.Generator(np.random.PCG64(self._seed()))
@@ -155,7 +142,6 @@ class DenseFit:
         return order
 
     def _pass(self, generator: np.random.Generator) -> list[tuple[int, int]]:
-        """Choose the views of each picture, once."""
         pairs: list[tuple[int, int]] = []
         wanted = self._dataset.rules.views_an_epoch
         for place in self._places:
@@ -165,18 +151,18 @@ class DenseFit:
         return pairs
 
     def _item(self, number: int, pair: tuple[int, int]) -> DatasetItem:
-        """Draw with the batch's number, which differs between the passes of an epoch."""
         seed = [*self._seed(), *pair]
+        # With several passes the batch number makes the draws differ.
         return self._dataset.item(*pair, seed if self._options.passes == 1 else [*seed, number])
 
     def _seed(self) -> list[int]:
         return [self._options.seed, 1, self.epoch]
 
     def _learn(self, batch: Sequence[DatasetItem], pool: ThreadPoolExecutor) -> None:
-        """Go one step of the optimiser."""
         self._make_slots()
         targets = [self._dataset.targets(item) for item in batch]
-        # Of the whole batch: a view with one object must not weigh as much as one with fifty.
+        # Of the whole batch, so that a view with one object does not weigh as much as one with
+        # fifty.
         positives = float(max(1, sum(map(len, targets))))
 
         def learn_one(slot: int) -> float:
@@ -184,7 +170,7 @@ class DenseFit:
 
         for loss in pool.map(learn_one, range(len(batch))):
             self._loss_sum += loss
-        # In the order of the views, whichever thread was first: sums of float32 depend on it.
+        # Added in the order of the views, because sums of float32 depend on the order.
         gradient = self._gradients[0]
         for slot in range(1, len(batch)):
             gradient += self._gradients[slot]
@@ -194,7 +180,7 @@ class DenseFit:
     def _learn_one(
         self, slot: int, item: DatasetItem, targets: CellTargets, positives: float
     ) -> float:
-        """Compute loss and gradient of one view in a slot's buffers; returns the loss."""
+        """Compute loss and gradient of one view in a slot's buffers; return the loss."""
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)
         workspace = self._slots[slot]
@@ -206,7 +192,6 @@ class DenseFit:
         return loss
 
     def _diverged(self, place: int, maps: Maps) -> str:
-        """Explain why the head's outputs are not finite."""
         picture = self._dataset.data.pictures.pictures[place]
         if not all(np.isfinite(part).all() for part in (maps.fine, maps.middle, maps.coarse)):
             return (
@@ -219,7 +204,6 @@ class DenseFit:
         )
 
     def _make_slots(self) -> None:
-        """Make the buffers, once."""
         if not self._slots:
             self._slots = [Workspace(self._size) for _ in range(BATCH)]
             self._gradients = np.empty((BATCH, self._size.parameters), np.float32)

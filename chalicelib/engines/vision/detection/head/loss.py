@@ -1,4 +1,4 @@
-"""What the head is taught by: quality focal loss for labels, GIoU for distances.
+"""The loss of the head: quality focal loss for labels, GIoU for distances.
 
 Source: Li et al. 2020, Generalized Focal Loss; Rezatofighi et al. 2019, Generalized IoU.
 """
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.head.dataset import CellTargets
 
 
-# Weight of the boxes against the labels.
+# Weight of the box loss against the label loss.
 BOX_WEIGHT = 2.0
-# Log-distances are cut off here: 148 cells are beyond any view.
+# Log-distances are clipped here; 148 cells are beyond any view.
 LARGEST_LOG = 5.0
 _TINY = 1e-9
 
@@ -24,17 +24,13 @@ _TINY = 1e-9
 def detection_loss(
     outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
-    """Loss of one picture and its gradient.
+    """Return the loss of one image, and its gradient by the outputs.
 
     Args:
-        outputs: of the head, float, shape (cells * cells, labels + 4).
+        outputs: outputs of the head, float, shape (cells * cells, labels + 4).
         targets: cells on objects.
-        labels: how many labels there are.
+        labels: number of labels.
         positives: cells on objects in the whole batch; the loss is divided by it.
-
-    Returns:
-        The loss, and its gradient by the outputs, same shape. The IoU that a label's score
-        should equal counts as given.
     """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
@@ -46,6 +42,7 @@ def detection_loss(
         box_loss = BOX_WEIGHT * float(np.add.reduce(1.0 - giou)) / positives
         gradient[targets.cells, labels:] = -BOX_WEIGHT / positives * slopes
     wanted = np.zeros((len(outputs), labels), outputs.dtype)
+    # A label's score should equal the IoU, which counts as constant here.
     wanted[targets.cells, targets.labels] = quality
     label_loss, label_gradient = _quality_focal(outputs[:, :labels], wanted)
     np.divide(label_gradient, positives, out=gradient[:, :labels], casting="same_kind")
@@ -53,20 +50,19 @@ def detection_loss(
 
 
 def distances_of(logs: Floats) -> Floats:
-    """Distances in cells from the head's outputs; float, any shape."""
+    """Return distances in cells from the head's outputs; float, any shape."""
     distances: Floats = np.exp(np.minimum(logs, LARGEST_LOG))
     return distances
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """Probabilities of logits; float, any shape."""
+    """Return the probabilities of logits; float, any shape."""
     # The form with tanh overflows for no logit.
     result: Floats = 0.5 * (1.0 + np.tanh(0.5 * logits))
     return result
 
 
 def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
-    """Sum of |wanted - p|**2 times the cross-entropy, and its gradient; (cells, labels)."""
     score = sigmoid(logits)
     entropy = np.logaddexp(0.0, logits) - wanted * logits
     gap = score - wanted
@@ -77,14 +73,11 @@ def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
 
 
 def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
-    """Overlap of predicted and wanted boxes around the same points.
+    """Return IoU and GIoU, (positives,), and GIoU's gradient by the logarithms, (positives, 4).
 
     Args:
         logs: log-distances to left, top, right, bottom, float64, shape (positives, 4).
         wanted: distances, float64, same shape.
-
-    Returns:
-        IoU and GIoU, shape (positives,), and GIoU's gradient by the logarithms, (positives, 4).
     """
     found = distances_of(logs)
     area = _area(found)
@@ -110,6 +103,5 @@ def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _area(distances: Floats) -> Floats:
-    """Area of boxes given by distances, float, shape (boxes, 4)."""
     area: Floats = np.prod(distances[:, :2] + distances[:, 2:], axis=1)
     return area

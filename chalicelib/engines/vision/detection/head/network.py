@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.views.maps import Maps
 
 
-# Outputs besides the labels: log distances to left, top, right, bottom in cells.
+# Outputs in addition to the labels: log distances to left, top, right, bottom in cells.
 SIDES = 4
 _RARE = 0.01
 _FIRST_DISTANCE = 4.0
-# So small that the biases alone decide what a new head answers.
+# So small that at first only the biases decide the outputs.
 _OUTPUT_SPREAD = 0.01
 
 
@@ -40,21 +40,19 @@ class HeadSize:
     """Sizes of a head; all but the labels are the same for every model."""
 
     labels: int
-    """Number of labels."""
     width: int = 96
-    """Channels inside."""
+    """Inner channels."""
     cells: tuple[int, int, int] = CELLS
-    """Cells of the maps, each half of the one before."""
+    """Cells of the maps; each has half the side of the one before."""
     channels: tuple[int, int, int] = CHANNELS
-    """Channels of the maps."""
 
     @property
     def outputs(self) -> int:
-        """Numbers that it gives for each cell."""
+        """Return the outputs per cell."""
         return self.labels + SIDES
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of each parameter."""
+        """Return the shape of each parameter."""
         fine, middle, coarse = self.channels
         return {
             "fine": (fine, self.width),
@@ -71,13 +69,13 @@ class HeadSize:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters."""
+        """Return the number of parameters."""
         return sum(math.prod(shape) for shape in self.shapes().values())
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Named views into one flat vector; shapes: see HeadSize.shapes."""
+    """Named views of one flat vector; shapes as in HeadSize.shapes."""
 
     fine: Floats
     middle: Floats
@@ -92,7 +90,7 @@ class Weights:
 
 
 def weights_of(size: HeadSize, vector: Floats) -> Weights:
-    """Name the parts of a flat vector, float, shape (parameters,)."""
+    """Return the named parts of a flat vector, float, shape (parameters,)."""
     parts, first = {}, 0
     for name, shape in size.shapes().items():
         last = first + math.prod(shape)
@@ -102,15 +100,7 @@ def weights_of(size: HeadSize, vector: Floats) -> Weights:
 
 
 def first_weights(size: HeadSize, seed: int) -> Singles:
-    """Draw the weights that a training starts from.
-
-    Args:
-        size: of the head.
-        seed: chooses them.
-
-    Returns:
-        Flat vector, float32, shape (parameters,).
-    """
+    """Return the weights at the start of a training, float32, shape (parameters,)."""
     generator = np.random.Generator(np.random.PCG64(seed))
     vector = generator.standard_normal(size.parameters, np.float32)
     weights = weights_of(size, vector)
@@ -122,14 +112,15 @@ def first_weights(size: HeadSize, seed: int) -> Singles:
     weights.output[...] *= _OUTPUT_SPREAD
     for bias in (weights.sum_bias, weights.first_bias, weights.second_bias):
         bias[...] = 0.0
-    # Nearly all cells show no object: a start at 1 % keeps their loss from ruling the first steps.
+    # Nearly all cells show no object; a start at 1 % keeps their loss from dominating the first
+    # steps.
     weights.output_bias[: size.labels] = math.log(_RARE / (1.0 - _RARE))
     weights.output_bias[size.labels :] = math.log(_FIRST_DISTANCE)
     return vector
 
 
 def decayed(size: HeadSize) -> Bools:
-    """Which parameters weight decay draws towards zero: all but the biases."""
+    """Return which parameters have weight decay: all but the biases."""
     vector = np.ones(size.parameters, np.float32)
     weights = weights_of(size, vector)
     for bias in (
@@ -143,7 +134,7 @@ def decayed(size: HeadSize) -> Bools:
 
 
 class Workspace:
-    """Runs one picture at a time through the head, in buffers that are used again."""
+    """Runs one image at a time through the head, in reused buffers."""
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
         self._size = size
@@ -159,22 +150,14 @@ class Workspace:
         self._output_scratch = np.empty((grid.positions, size.outputs), dtype)
 
     def forward(self, weights: Weights, maps: Maps) -> Floats:
-        """Compute the outputs of one picture.
-
-        Args:
-            weights: of the head.
-            maps: of the picture.
-
-        Returns:
-            Label logits and log-distances, float, shape (cells * cells, labels + 4), a copy.
-        """
+        """Return label logits and log-distances, float, (cells * cells, labels + 4), a copy."""
         grid = self._grid
         self._project(weights, maps)
         self._convolve(self._summed, weights.first, weights.first_bias, self._first)
         convolve(grid, self._first, weights.second, self._work, self._scratch)
         inside = grid.inside(self._second)
         np.add(self._work, weights.second_bias, out=inside)
-        # A way around the second layer, by which gradients reach the first undiminished.
+        # A residual connection, by which gradients reach the first layer undiminished.
         inside += grid.inside(self._first)
         np.maximum(inside, 0.0, out=inside)
         grid.clear_gaps(self._second)
@@ -184,12 +167,12 @@ class Workspace:
         return grid.image(self._output).reshape(-1, self._size.outputs).copy()
 
     def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
-        """Compute the gradient of what `forward` was called with last.
+        """Compute the gradient for the last call of `forward`.
 
         Args:
-            weights: of the head.
-            maps: of the picture.
-            gradient: by the outputs, float, shape (cells * cells, labels + 4).
+            weights: weights of the head.
+            maps: maps of the image.
+            gradient: gradient by the outputs, float, shape (cells * cells, labels + 4).
             out: receives the gradient by the weights.
         """
         grid, cells = self._grid, self._size.cells[0]
@@ -200,7 +183,7 @@ class Workspace:
         residual = self._masked(self._second)
         self._backward_layer(self._first, self._gradient, out.second, out.second_bias)
         input_gradient(grid, self._gradient, weights.second, self._work, self._scratch)
-        # The way around passes the gradient on as it is.
+        # The residual connection passes the gradient unchanged.
         self._work += residual
         self._masked(self._first)
         self._backward_layer(self._summed, self._gradient, out.first, out.first_bias)
@@ -209,7 +192,6 @@ class Workspace:
         self._backward_projections(maps, out)
 
     def _project(self, weights: Weights, maps: Maps) -> None:
-        """Project the three maps, add them at the finest and cut off what is below zero."""
         fine, middle, coarse = self._size.cells
         width = self._size.width
         # A coarse cell covers 2 x 2 of the next finer map: broadcasting adds it without a copy.
@@ -223,7 +205,6 @@ class Workspace:
         np.maximum(whole.reshape(fine, fine, width), 0.0, out=self._grid.image(self._summed))
 
     def _convolve(self, values: Floats, kernel: Floats, bias: Floats, out: Floats) -> None:
-        """One convolution with what is below zero cut off; buffers."""
         inside = self._grid.inside(out)
         convolve(self._grid, values, kernel, inside, self._scratch)
         inside += bias
@@ -231,14 +212,7 @@ class Workspace:
         self._grid.clear_gaps(out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Pass the gradient in the working space where an activation was above zero.
-
-        Args:
-            activations: their buffer; its gaps are zero, so the gradient's gaps become zero.
-
-        Returns:
-            The inside of the gradient's buffer, shape (positions, width).
-        """
+        """Return the gradient where an activation was above zero, shape (positions, width)."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._work, self._grid.inside(activations) > 0.0, out=inside)
         return inside
@@ -246,12 +220,10 @@ class Workspace:
     def _backward_layer(
         self, values: Floats, gradient: Floats, kernel: Floats, bias: Floats
     ) -> None:
-        """Gradients of one convolution by its weights; buffers."""
         weight_gradient(self._grid, values, gradient, kernel)
         np.add.reduce(self._grid.inside(gradient), axis=0, out=bias)
 
     def _backward_projections(self, maps: Maps, out: Weights) -> None:
-        """Gradients of the projections, from the gradient's buffer."""
         _, middle, coarse = self._size.cells
         width = self._size.width
         whole = np.ascontiguousarray(self._grid.image(self._gradient)).reshape(-1, width)

@@ -24,18 +24,17 @@ _TINY = 1e-8
 
 @dataclass
 class AdamW:
-    """The moments of a training; vectors are float32, shape (parameters,)."""
+    """The moments of the optimiser; vectors are float32, shape (parameters,)."""
 
     first: Singles
     """Running mean of the gradients."""
     second: Singles
     """Running mean of their squares."""
     steps: int = 0
-    """Steps done."""
 
     @classmethod
     def fresh(cls, parameters: int) -> AdamW:
-        """Reset the state."""
+        """Return the state before the first step."""
         return cls(np.zeros(parameters, np.float32), np.zeros(parameters, np.float32))
 
     def update(
@@ -46,18 +45,19 @@ class AdamW:
         rate: float,
         last: int,
     ) -> None:
-        """Go one step downhill.
+        """Take one step.
 
         Args:
             vector: parameters, changed in place.
-            gradient: by the parameters, changed in place.
-            decayed: which parameters are drawn towards zero, bool.
+            gradient: gradient by the parameters, changed in place.
+            decayed: parameters with weight decay, bool.
             rate: highest learning rate.
-            last: number of the last step, where the rate ends at zero.
+            last: number of the last step, where the rate reaches zero.
         """
         self.steps += 1
         length = math.sqrt(float(np.add.reduce(gradient * gradient)))
         if length > _LONGEST:
+            # Clipped, because single outliers would undo many steps.
             gradient *= _LONGEST / length
         for moment, value, share in zip(
             (self.first, self.second), (gradient, gradient * gradient), _MOMENTS, strict=True
@@ -72,8 +72,8 @@ class AdamW:
 
 
 def _schedule(step: int, last: int) -> float:
-    """Share of the highest rate at a step, from 1 to `last`."""
     warm_up = min(_WARM_UP, max(1, last // 4))
+    # The moments are unreliable in the first steps, so the rate rises slowly.
     if step <= warm_up:
         return step / warm_up
     share = (step - warm_up) / max(1, last - warm_up)

@@ -1,4 +1,4 @@
-"""From the head's outputs to boxes in the picture: decoding and non-maximum suppression.
+"""Converts the head's outputs to boxes in the image: decoding and non-maximum suppression.
 
 Boxes are left, top, right, bottom in pixels from the top left; float64, shape (boxes, 4).
 """
@@ -24,14 +24,11 @@ if TYPE_CHECKING:
 
 
 def iou(left: Doubles, right: Doubles) -> Doubles:
-    """Intersection over union of all pairs.
+    """Return the intersection over union of all pairs, 0 to 1; 0 for boxes without area.
 
     Args:
         left: shape (n, 4).
         right: shape (m, 4).
-
-    Returns:
-        0 to 1, float64, shape (n, m); 0 for boxes without area.
     """
     low = np.maximum(left[:, None, :2], right[None, :, :2])
     high = np.minimum(left[:, None, 2:], right[None, :, 2:])
@@ -44,16 +41,13 @@ def iou(left: Doubles, right: Doubles) -> Doubles:
 def non_maximum_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, count: int
 ) -> Ints:
-    """Drop boxes that overlap a better one too much.
+    """Return the indexes of the boxes that do not overlap a better one too much, best first.
 
     Args:
         boxes: shape (n, 4).
         scores: shape (n,).
-        most_overlap: intersection over union up to which both stay.
+        most_overlap: intersection over union up to which both are kept.
         count: most boxes to keep.
-
-    Returns:
-        Indexes of those that stay, the best first; equal scores in their order.
     """
     order = np.argsort(-scores, kind="stable")
     kept: list[int] = []
@@ -67,21 +61,19 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Drop boxes that overlap a better one too much, and lower those that overlap one a little.
+    """Drop boxes that overlap a better one too much, and lower scores of smaller overlaps.
 
-    Around an object the head answers a ring of poor boxes. Those below `most_overlap` would stay
-    with scores that rank them among objects of their own.
     Source: Bodla et al. 2017, Soft-NMS, the Gaussian form.
 
     Args:
         boxes: shape (n, 4).
         scores: shape (n,).
-        most_overlap: intersection over union up to which both stay.
-        decay: a score falls by exp(-overlap squared / decay) for each better box that stays.
+        most_overlap: intersection over union up to which both are kept.
+        decay: a score falls by exp(-overlap squared / decay) for each better box that is kept.
         count: most boxes to keep.
 
     Returns:
-        Indexes of those that stay, the best first, and their scores, none below the floor.
+        Indexes of the kept boxes, the best first, and their scores, none below the floor.
     """
     live, rest = scores.copy(), np.arange(len(scores))
     kept: list[int] = []
@@ -92,6 +84,8 @@ def decayed_suppression(
         kept.append(chosen)
         rest = np.delete(rest, best)
         shared = iou(boxes[chosen : chosen + 1], boxes[rest])[0]
+        # Around an object the head answers a ring of poor boxes, which would otherwise outrank
+        # other objects.
         live[rest] *= np.exp(-shared * shared / decay)
         rest = rest[(shared <= most_overlap) & (live[rest] >= FLOOR)]
     places = np.array(kept, np.int64)
@@ -99,7 +93,6 @@ def decayed_suppression(
 
 
 def _areas(boxes: Doubles) -> Doubles:
-    """Area of boxes, shape (boxes,)."""
     area: Doubles = np.prod(np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0), axis=1)
     return area
 
@@ -113,17 +106,17 @@ class Candidates:
     """Boxes that may be objects, with a score for every label."""
 
     boxes: Doubles
-    """Left, top, right, bottom in pixels of the picture, float64, shape (boxes, 4)."""
+    """Left, top, right, bottom in pixels of the image, float64, shape (boxes, 4)."""
     scores: Doubles
     """0 to 1, float64, shape (boxes, labels)."""
 
 
 @dataclass(frozen=True)
 class DetectedObjects:
-    """Objects of one picture, the best first."""
+    """Objects of one image, the best first."""
 
     boxes: Doubles
-    """Left, top, right, bottom in pixels of the picture, float64, shape (objects, 4)."""
+    """Left, top, right, bottom in pixels of the image, float64, shape (objects, 4)."""
     labels: Ints
     """int, shape (objects,)."""
     scores: Doubles
@@ -131,7 +124,7 @@ class DetectedObjects:
 
 
 class HeadDecoder:
-    """A trained head that looks at views; one for each thread."""
+    """A trained head that evaluates views; each thread needs one."""
 
     def __init__(self, size: HeadSize, vector: Singles) -> None:
         self._size = size
@@ -146,18 +139,14 @@ class HeadDecoder:
         height: int,
         mirrored: Maps | None = None,
     ) -> Candidates:
-        """Find what may be objects in one view.
+        """Return at most 1,000 candidate boxes of one view, clamped to the image.
 
         Args:
-            maps: of the view.
+            maps: maps of the view.
             view: what it shows.
-            width: of the picture as displayed, in pixels.
-            height: of the picture as displayed, in pixels.
-            mirrored: maps of the view's mirror image, if the head is to be asked about it, too;
-                logits and distances are the means of both.
-
-        Returns:
-            Boxes clamped to the picture, at most 1,000.
+            width: width of the image as displayed, in pixels.
+            height: height of the image as displayed, in pixels.
+            mirrored: maps of the view's mirror image; logits and distances are then means of both.
         """
         labels = self._size.labels
         outputs = self._workspace.forward(self._weights, maps)
@@ -180,16 +169,8 @@ class HeadDecoder:
 
 
 def _turned_back(outputs: Floats, labels: int) -> Floats:
-    """Bring the outputs for a mirror image to the cells of the view, left for right.
-
-    Args:
-        outputs: for the mirror image, float, shape (cells * cells, labels + 4).
-        labels: how many labels there are.
-
-    Returns:
-        The same shape.
-    """
     cells = CELLS[0]
+    # The outputs of a mirror image return to the cells of the view, with left and right exchanged.
     turned = outputs.reshape(cells, cells, -1)[:, ::-1].reshape(outputs.shape)
     left, right = labels, labels + 2
     turned[:, [left, right]] = turned[:, [right, left]]
@@ -197,7 +178,7 @@ def _turned_back(outputs: Floats, labels: int) -> Floats:
 
 
 def merged(parts: Sequence[Candidates]) -> Candidates:
-    """Put the candidates of a picture's views together."""
+    """Concatenate the candidates of an image's views."""
     return Candidates(
         np.concatenate([part.boxes for part in parts]),
         np.concatenate([part.scores for part in parts]),
@@ -205,15 +186,7 @@ def merged(parts: Sequence[Candidates]) -> Candidates:
 
 
 def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
-    """Keep the best of overlapping boxes, label by label.
-
-    Args:
-        candidates: of one picture.
-        rules: of the algorithm.
-
-    Returns:
-        The objects.
-    """
+    """Return the best of overlapping boxes, label by label."""
     boxes, labels, scores = [np.empty((0, 4))], [np.empty(0, np.int64)], [np.empty(0)]
     for label in np.flatnonzero((candidates.scores >= FLOOR).any(axis=0)):
         kept, left = _suppressed(candidates.boxes, candidates.scores[:, label], rules)
@@ -228,7 +201,6 @@ def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
 
 
 def _suppressed(boxes: Doubles, scores: Doubles, rules: Rules) -> tuple[Ints, Doubles]:
-    """Which boxes of one label stay, and with which scores; shapes (n, 4) and (n,)."""
     able = np.flatnonzero(scores >= FLOOR)
     overlap, most = rules.most_overlap, rules.most_boxes
     if rules.decay is None:

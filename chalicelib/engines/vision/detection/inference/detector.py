@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.inference.decoding import Candidates
     from chalicelib.engines.vision.interface import BackboneUse
 
-# Views that are looked at in this process at a time: each takes tens of megabytes.
+# Limits the views that this process evaluates at a time, because each takes tens of megabytes.
 _PROCESSORS = BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
 class TrainedDetector:
-    """Finds objects in pictures; safe to share between threads."""
+    """Finds objects in images; safe to share between threads."""
 
     def __init__(self, model: DetectionModel, backbones: BackbonePool) -> None:
         self._model = model
@@ -50,35 +50,31 @@ class TrainedDetector:
 
     @property
     def type(self) -> str:
-        """Dataset type."""
+        """Return the dataset type."""
         return TYPE
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names."""
+        """Return the label names."""
         return self._model.labels
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         if self._rules.is_tiled:
             return TILED_SIDE
         return SIDE if self._model.crop_head is None else LEAST_SIDE
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Backbones that it needs."""
+        """Return the backbones that it needs."""
         return self._model.backbones
 
     def predict(self, picture: Picture) -> Sequence[Detection]:
-        """Find the objects of a picture.
+        """Return objects with at least 5 % probability, most probable first, in whole pixels.
 
         Args:
-            picture: decoded with `least_side`.
-
-        Returns:
-            Objects with at least 5 % probability, the most probable first; boxes in whole pixels
-            of the picture as displayed, clamped to it.
+            picture: decoded with `least_side`; boxes refer to it as displayed.
         """
         views = self._rules.answered_views(picture.width, picture.height)
         found = answer(
@@ -98,8 +94,6 @@ class TrainedDetector:
         ]
 
     def _look(self, picture: Picture, views: Sequence[PictureView]) -> list[Candidates]:
-        """Find candidates in each view; several views are shared out to the processors."""
-
         def look(view: PictureView) -> Candidates:
             with self._decoder() as decoder:
                 maps = self._maps(picture, view)
@@ -114,12 +108,10 @@ class TrainedDetector:
             return list(pool.map(look, views))
 
     def _maps(self, picture: Picture, view: PictureView) -> Maps:
-        """What the networks say of one view."""
         return maps_of(compute_row(self._pool, render(picture.pixels, view)))
 
     @contextmanager
     def _decoder(self) -> Iterator[HeadDecoder]:
-        """Lend the head with separate buffers, when a processor is free for it."""
         with _PROCESSORS:
             try:
                 decoder = self._idle.get_nowait()
@@ -132,14 +124,7 @@ class TrainedDetector:
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
-    """Read a model.
-
-    Args:
-        content: the artifact.
-        backbones: the frozen networks, loaded at the first prediction.
-
-    Returns:
-        The model.
+    """Read a model; backbones are loaded at the first prediction.
 
     Raises:
         ArtifactError: damaged, of another kind or version, or its parts do not fit together.
@@ -148,7 +133,6 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
 
 
 def _pixel_box(box: Doubles, picture: Picture) -> PixelBox:
-    """Round a box to whole pixels inside the picture; float64, shape (4,)."""
     left, top, right, bottom = (round(float(side)) for side in box)
     left, top = min(max(left, 0), picture.width - 1), min(max(top, 0), picture.height - 1)
     right = min(max(right, left + 1), picture.width)

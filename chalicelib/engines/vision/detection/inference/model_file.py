@@ -40,7 +40,6 @@ class DetectionModel:
     algorithm: str
     """`object-detection` or `retail-execution`."""
     labels: Sequence[str]
-    """Label names."""
     backbones: Sequence[BackboneUse]
     """Networks whose features it was trained on."""
     vector: Singles
@@ -48,20 +47,19 @@ class DetectionModel:
     crop_head: CropHead | None
     """Classifies crops; None without a second look."""
     calibration: Calibration
-    """From scores to probabilities."""
     decay: float | None = None
-    """Of the rules that it was measured with; None in models trained before there was one."""
+    """Decay in the rules that it was measured with; None in older models."""
     is_mirrored: bool = False
-    """Whether a picture is answered together with its mirror image; False in models of before."""
+    """Whether answers include the mirror image; False in older models."""
 
     @property
     def rules(self) -> Rules:
-        """Of its algorithm, as they were when it was trained."""
+        """Return the rules of its algorithm at the time of its training."""
         return replace(rules_of(self.algorithm), decay=self.decay)
 
 
 def dump_model(model: DetectionModel) -> bytes:
-    """Write a model; equal ones give equal bytes."""
+    """Return the bytes of a model; equal models give equal bytes."""
     header = {
         "kind": KIND,
         "version": VERSION,
@@ -82,7 +80,7 @@ def dump_model(model: DetectionModel) -> bytes:
 
 
 def load_model(content: bytes) -> DetectionModel:
-    """Read what `dump_model` wrote.
+    """Read the bytes of `dump_model`.
 
     Raises:
         ArtifactError: damaged, of another kind or version, or its parts do not fit together.
@@ -91,7 +89,6 @@ def load_model(content: bytes) -> DetectionModel:
 
 
 def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> DetectionModel:
-    """Put a model together and check its parts."""
     labels = [str(label) for label in header["labels"]]
     size = HeadSize(len(labels))
     if header["algorithm"] not in RULES:
@@ -117,7 +114,7 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
 
 
 def _decay_of(header: Mapping[str, Any]) -> float | None:
-    """Read what models of before do not have; raise ValueError if it is not a positive number."""
+    # Models made before the decay existed have no such member.
     if header.get("decay") is None:
         return None
     decay = float(header["decay"])
@@ -127,7 +124,7 @@ def _decay_of(header: Mapping[str, Any]) -> float | None:
 
 
 def _is_mirrored(header: Mapping[str, Any]) -> bool:
-    """Read what models of before do not have; raise ValueError if it is not a truth value."""
+    # Older models have no such member.
     found = header.get("isMirrored", False)
     if found not in (True, False):
         raise ValueError(f"isMirrored is {found!r}")
@@ -135,9 +132,8 @@ def _is_mirrored(header: Mapping[str, Any]) -> bool:
 
 
 def _checked(array: Array, shape: tuple[int, ...]) -> Singles:
-    """Return an array of finite float32 of a shape; raise ValueError if it is something else."""
     if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"an array is no finite float32 of shape {shape}")
+        raise ValueError(f"an array is not finite float32 of shape {shape}")
     checked: Singles = array.astype(np.float32, copy=False)
     return checked
 

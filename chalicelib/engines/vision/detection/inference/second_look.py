@@ -1,4 +1,4 @@
-"""The second look: crops boxes out of the image and classifies them again."""
+"""The second look: cuts boxes out of the image and classifies them again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
 
 
-# Boxes of one picture that are looked at twice; the others keep their scores.
+# Boxes of one image that are classified again; the others keep their scores.
 MOST_CROPS = 24
 # Boxes with a lower best score are hardly ever right, and not worth the time.
 LEAST_SCORE = 0.1
@@ -33,15 +33,15 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Keep the best of boxes that show the same, whatever their label, the best first."""
+    """Return the best of boxes that show the same, whatever their label, best first."""
     best = candidates.scores.max(axis=1, initial=0.0)
-    # Across labels: a crop is described once, whatever the map takes it for.
+    # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
     return Candidates(candidates.boxes[kept], candidates.scores[kept])
 
 
 def looked_at(candidates: Candidates) -> Doubles:
-    """The boxes that get a second look, float64, shape (boxes, 4); of distinct candidates."""
+    """Return the boxes of distinct candidates that get a second look, float64, shape (boxes, 4)."""
     count = int((candidates.scores.max(axis=1, initial=0.0) >= LEAST_SCORE).sum())
     return candidates.boxes[: min(count, MOST_CROPS)]
 
@@ -51,17 +51,13 @@ class SecondLook:
     """Classifies distinct candidates a second time."""
 
     head: CropHead
-    """Classifies crops."""
 
     def apply(self, candidates: Candidates, rows: Singles) -> Candidates:
-        """Rescore.
+        """Return the same boxes with new scores.
 
         Args:
             candidates: distinct ones, the best first.
-            rows: descriptions of the first of them, float32, shape (crops, 1280).
-
-        Returns:
-            The same boxes with new scores.
+            rows: features of the first ones, float32, shape (crops, 1280).
         """
         if not len(rows):
             return candidates
@@ -77,17 +73,14 @@ def second_look(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> Candidates:
-    """Classify the candidates of an image a second time.
+    """Return the distinct candidates of an image with new scores.
 
     Args:
-        candidates: of the head.
+        candidates: candidates of the head.
         head: classifies crops.
         backbones: the frozen networks.
-        open_picture: decodes the picture, keeping that many pixels on the shorter side; called
-            only when there is something to look at.
-
-    Returns:
-        Distinct candidates with new scores.
+        open_picture: decodes the image, keeping that many pixels on the shorter side; called only
+            if there is a box to classify.
     """
     once = distinct(candidates)
     boxes = looked_at(once)
@@ -104,7 +97,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Choose the objects of a picture, after a second look where there is a head for it."""
+    """Return the objects of an image, after a second look if there is a head for it."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

@@ -1,4 +1,4 @@
-"""The card's data report: pictures and boxes that deserve another look."""
+"""The card's data report: images and boxes that should be checked."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _OTHER_OVERLAP = 0.2
 def suspicions_of(
     picture: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Compare what is annotated with what the model is sure of.
+    """Compare the annotations with what the model is confident of.
 
     Args:
-        picture: with its annotated boxes.
+        picture: image with its annotated boxes.
         found: the model's answers, the best first.
-        labels: names.
+        labels: label names.
 
     Returns:
-        Annotated boxes that are found with another label alone, and objects found where no box
-        is, whose `id` and `label` are None; the members are those of the card.
+        Annotated boxes that are found only with another label, and objects found where no box is,
+        whose `id` and `label` are None; the members are those of the card.
     """
     boxes, known = truth_of(picture)
     shared = iou(found.boxes, boxes)
@@ -66,16 +66,15 @@ def suspicions_of(
 
 
 def _box_document(box: Doubles) -> dict[str, int]:
-    """A box in whole pixels as answers show it; float64, shape (4,)."""
     return {
         name: round(float(side))
         for name, side in zip(("minX", "minY", "maxX", "maxY"), box, strict=True)
     }
 
 
-# Cosine of centred features from which two pictures are near-duplicates.
+# Cosine of centred features from which two images are near-duplicates.
 CLOSE_COSINE = 0.9
-# Overlap of two annotations of one file from which they agree.
+# Overlap from which two annotations of equal files agree.
 EQUAL_OVERLAP = 0.95
 # The same for near-duplicates, which may show a little more or less.
 CLOSE_OVERLAP = 0.5
@@ -87,17 +86,16 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A picture that was looked over."""
+    """An image that was reviewed."""
 
     picture: LabelledPicture
-    """With its annotated boxes."""
     size: tuple[int, int]
     """Width and height as displayed, in pixels."""
     is_tested: bool
     """Whether it was held out."""
 
     def shares(self) -> Doubles:
-        """Boxes as shares of width and height, so that pictures of two sizes can be compared."""
+        """Return boxes as fractions of width and height, to compare images of different sizes."""
         return truth_of(self.picture)[0] / (self.size * 2)
 
 
@@ -109,8 +107,8 @@ def data_report(
     """Return the report, each list with at most 100 entries.
 
     Args:
-        reviewed: pictures that were looked over.
-        pooled: their features, float32, shape (pictures, channels).
+        reviewed: images that were reviewed.
+        pooled: their features, float32, shape (images, channels).
         suspicions: boxes that the model contradicts.
     """
     across: list[dict[str, Any]] = []
@@ -143,12 +141,12 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """List every box whose label is flagged; the report shows the first ones.
+    """Return every box whose label is flagged; the report shows the first ones.
 
     Args:
-        pictures: those whose boxes users can correct.
+        pictures: images whose boxes users can correct.
         names: labels of the training.
-        suspicions: boxes that the model contradicts, of these pictures and of others.
+        suspicions: boxes that the model contradicts, of these and other images.
     """
     boxes = {known.example_id: (known, each) for each in pictures for known in each.boxes}
     found = []
@@ -172,7 +170,6 @@ def _ranked(suspicions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _most_alike(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The 100 most alike, equal files first."""
     return sorted(pairs, key=lambda pair: -pair["similarity"])[:MOST_ENTRIES]
 
 
@@ -184,7 +181,7 @@ def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether two pictures have the same boxes, each with a partner of its label."""
+    """Return whether two images have the same boxes, each with a match of its label."""
     left_labels, right_labels = truth_of(left.picture)[1], truth_of(right.picture)[1]
     if len(left_labels) != len(right_labels):
         return False
@@ -196,11 +193,10 @@ def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
 def _near_pairs(
     reviewed: Sequence[Reviewed], pooled: Singles
 ) -> tuple[list[tuple[int, int, float]], int]:
-    """Find equal files and pictures with close features.
+    """Return equal files and images with close features, and how many pairs the split divides.
 
     Returns:
-        The pairs that are most alike, at most 20,000, with their cosines, and how many of all
-        pairs are torn apart by the split.
+        The most similar pairs, at most 20,000, with their cosines, and the count over all pairs.
     """
     if not reviewed:
         return [], 0
@@ -210,6 +206,7 @@ def _near_pairs(
     is_tested = np.array([each.is_tested for each in reviewed])
     places = np.arange(len(reviewed))
     pairs, values, torn = np.empty((0, 2), np.int64), np.empty(0), 0
+    # By blocks, because all pairs at once would not fit into memory.
     for first in range(0, len(reviewed), _BLOCK):
         rows = places[first : first + _BLOCK, None]
         cosines = np.minimum(centred[rows[:, 0]] @ centred.T, _LARGEST)

@@ -1,4 +1,4 @@
-"""The documents of a detection model: metrics, learning curve, card. Contract sections 4, 5."""
+"""The JSON documents of a detection model: metrics, learning curve, card. Contract 4 and 5."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _DIGITS = 6
-# Time of an answer from picture and mirror image, over that of one without.
+# Time of an answer with the mirror image, relative to one without.
 _MIRROR_TIMES = 2
 
 
@@ -41,9 +41,9 @@ def metrics_document(
     """Return the metricsData of a model or of an epoch.
 
     Args:
-        labels: names.
-        by_label: quality on the held-out pictures.
-        training_loss: mean of the last epoch.
+        labels: label names.
+        by_label: quality on the held-out images.
+        training_loss: mean loss of the last epoch.
     """
     return {
         "labelMetrics": [
@@ -67,7 +67,6 @@ def curve_record(epoch: int, metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
-    """Return one label's metrics, its curves thinned to 100 scores."""
     count = len(quality.recall)
     picks = np.linspace(0, count - 1, min(count, CURVE_POINTS)).round().astype(int)
     return {
@@ -81,26 +80,23 @@ def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DetectionCardFacts:
-    """Facts of the card in addition to the run itself."""
+    """Facts for the card in addition to the run."""
 
     artifact_sha256: str
-    """Digest of the artifact, 64 hex digits."""
     average_precision: Interval | None
-    """Mean AP over the held-out pictures; None when that cannot be said."""
+    """Mean AP on the held-out images; None if unknown."""
     calibration_error: float | None
-    """Gap between probability and being right; None without answers for unseen pictures."""
+    """Gap between probability and accuracy; None without answers for unseen images."""
     calibration: Calibration
-    """From scores to probabilities."""
     threshold: float | None
-    """Probability from which on answers are worth showing; None when that cannot be said."""
+    """Probability from which answers are worth showing; None if unknown."""
     mirror: Compared | None
-    """What mirror images gain inside the training part; None if not tried."""
+    """Gain of mirror images inside the training part; None if not tried."""
     second_look: Compared | None
-    """What a second look gains there; None if not tried."""
+    """Gain of a second look there; None if not tried."""
     way: AnswerWay
     """How the model answers."""
     report: dict[str, Any]
-    """The data report."""
 
 
 def card_document(
@@ -109,7 +105,7 @@ def card_document(
     """Return the model's card.
 
     Args:
-        context: pictures and options.
+        context: images and options.
         facts: what was measured.
         model: the run.
         now: date of the card.
@@ -140,7 +136,6 @@ def card_document(
 
 
 def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> dict[str, Any]:
-    """Say with what and how it was trained."""
     networks = [context.backbones.facts(name) for name in BACKBONES]
     return {
         "name": KIND,
@@ -160,7 +155,6 @@ def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> di
 
 
 def _tried_document(tried: Compared | None, *, is_on: bool) -> dict[str, Any]:
-    """Return what a way of answering gains on pictures that the trying head has not seen."""
     return {
         "isOn": is_on,
         "meanAveragePrecisionWithout": _rounded(tried.before if tried else None),
@@ -181,7 +175,6 @@ def _interval_document(interval: Interval | None) -> dict[str, float] | None:
 
 
 def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
-    """Say in words what the model should not be trusted with."""
     pictures, rules = context.data.pictures, context.rules
     parts = [
         f"Trained on {pictures.examples} boxes in {len(context.trained) + len(context.tested)} "

@@ -1,4 +1,4 @@
-"""What the stages of a detection training share, and what a stage is."""
+"""The data that the stages of a detection training share, and the interface of a stage."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_RATE = 0.001
-# Steps of the optimiser below which a head is still far from what it can learn.
+# With fewer steps of the optimiser a head is far from its best.
 _FEWEST_STEPS = 700
-# Passes of an epoch at most, since each costs as much as an epoch did.
+# Most passes of an epoch, because each takes as long as a usual epoch.
 _MOST_PASSES = 3
 
 
@@ -38,79 +38,70 @@ class TrainingStage(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Roughly what the whole stage costs, in seconds of one core."""
+        """Return the approximate cost of the stage, in seconds of one core."""
         ...
 
     @property
     def share(self) -> float:
-        """How much is done, 0 to 1."""
+        """Return the progress, 0 to 1."""
         ...
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether nothing is left to do."""
         ...
 
     def advance(self) -> dict[str, Any] | None:
-        """Do about a second's work; returns a record of the learning curve at an epoch's end."""
+        """Do about a second's work; return a learning curve record at an epoch's end."""
         ...
 
     def arrays(self) -> Mapping[str, Array]:
-        """Everything that `restore` needs."""
+        """Return everything that `restore` needs."""
         ...
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from what `arrays` returned."""
+        """Resume from the arrays of `arrays`."""
         ...
 
 
 @dataclass(frozen=True)
 class DetectionContext:
-    """The pictures of a training, divided, and how to learn from them."""
+    """The divided images of a training, and its options."""
 
     data: VisionData
-    """Pictures and features."""
     options: VisionOptions
-    """Choices of the caller."""
     backbones: BackbonePool
-    """The frozen networks."""
     trained: Sequence[int]
-    """Places of the pictures to learn from."""
+    """Indexes of the images to train on."""
     tested: Sequence[int]
-    """Places of the pictures that are held out."""
+    """Indexes of the held-out images."""
 
     @property
     def rules(self) -> Rules:
-        """Of the algorithm."""
+        """Return the rules of the algorithm."""
         return rules_of(self.options.algorithm)
 
     @property
     def dataset(self) -> DetectionDataset:
-        """What to train on."""
+        """Return the training data."""
         return DetectionDataset(self.data, self.rules)
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names."""
+        """Return the label names."""
         return self.data.pictures.labels
 
     @property
     def passes(self) -> int:
-        """Times that an epoch goes over the pictures.
-
-        Once where the caller named the epochs, or where each learns from tiles of a picture.
-        """
+        """Return how often an epoch goes over the images."""
+        # An epoch that the caller asked for is one pass, and tiles give enough steps.
         if self.options.has_named_epochs or self.rules.is_tiled:
             return 1
         steps = self.options.epochs * -(-len(self.trained) // BATCH)
         return min(-(-_FEWEST_STEPS // steps), _MOST_PASSES)
 
     def mirrored_maps(self, place: int) -> Maps:
-        """Maps of a picture's mirror image, as the model that answers computes them.
-
-        Args:
-            place: of a picture that is looked at as a whole.
-        """
+        """Return the maps of an image's mirror image, as the served model computes them."""
         features = self.data.features
         # The first copy of a picture is its mirror image: see `augmented_view`.
         if features.views(place) > 1:
@@ -119,7 +110,7 @@ class DetectionContext:
         return maps_of(compute_row(self.backbones, render(pixels, PictureView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
-        """Return how a head is trained over a number of epochs."""
+        """Return the options of a fit over a number of epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
         return DenseFitOptions(epochs, rate, options.seed, options.threads, self.passes)
@@ -128,18 +119,10 @@ class DetectionContext:
 def make_context(
     data: VisionData, options: VisionOptions, backbones: BackbonePool
 ) -> DetectionContext:
-    """Divide the pictures into those to learn from and those to test on.
-
-    Args:
-        data: pictures and features.
-        options: choices of the caller.
-        backbones: the frozen networks.
-
-    Returns:
-        The course.
+    """Divide the images into those to train on and those to test on.
 
     Raises:
-        TrainingFailed: no picture has a box that can be trained on.
+        TrainingFailed: no image has a box that can be trained on.
     """
     pictures = data.pictures.pictures
     rules = rules_of(options.algorithm)
@@ -157,7 +140,6 @@ def make_context(
 
 
 def _is_usable(data: VisionData, place: int, rules: Rules) -> bool:
-    """Whether a picture has a box that is not too thin where the engine looks at it."""
     boxes, _ = truth_of(data.pictures.pictures[place])
     width, height = data.features.size(place)
     across, down = _seen_size(width, height, rules)
@@ -166,7 +148,6 @@ def _is_usable(data: VisionData, place: int, rules: Rules) -> bool:
 
 
 def _seen_size(width: int, height: int, rules: Rules) -> tuple[float, float]:
-    """Width and height to which a picture is scaled before it is looked at, in pixels."""
     if not rules.is_tiled:
         return SIDE, SIDE
     scale = TILED_SIDE / max(width, height)
@@ -174,7 +155,6 @@ def _seen_size(width: int, height: int, rules: Rules) -> tuple[float, float]:
 
 
 def _nothing_usable(data: VisionData, rules: Rules) -> str:
-    """Explain why nothing can be trained on, with an example."""
     pictures = data.pictures.pictures
     if not any(picture.boxes for picture in pictures):
         return (

@@ -1,4 +1,4 @@
-"""What a finished training hands over: artifact, metrics and card."""
+"""The results of a finished training: artifact, metrics and card."""
 
 from __future__ import annotations
 
@@ -46,32 +46,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StageResults:
-    """The stages' results."""
+    """The results of the stages."""
 
     context: DetectionContext
-    """Pictures and options."""
     run: DenseFit
-    """The head."""
     review: ReviewStage
-    """What was measured."""
     trials: Trials
-    """What was answered by folds of the training part."""
+    """Answers of folds of the training part."""
 
     @property
     def unseen(self) -> list[EvaluatedPicture]:
-        """Answers for pictures that the answering head has not seen."""
+        """Return answers for images that the answering head has not seen."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
 
 def finish_training(outcome: StageResults, model: Model, now: datetime) -> FittedVision:
-    """Make artifact, metrics and card.
+    """Return artifact, metrics and card.
 
     Args:
-        outcome: of the stages.
+        outcome: results of the stages.
         model: the run.
         now: date of the card.
     """
     context, trials, unseen = outcome.context, outcome.trials, outcome.unseen
+    # The folds of small trainings add to the few held-out answers.
     curve = fit_calibration(unseen)
     artifact = dump_model(_model_of(outcome, curve))
     answered = [_calibrated(part, curve) for part in outcome.review.evaluated]
@@ -99,7 +97,6 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
 
 
 def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
-    """Put the model together."""
     context = outcome.context
     uses = [BackboneUse(name, context.backbones.facts(name).sha256) for name in BACKBONES]
     return DetectionModel(
@@ -115,7 +112,6 @@ def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
 
 
 def _calibrated(evaluated: EvaluatedPicture, curve: Calibration) -> EvaluatedPicture:
-    """The answers as the model gives them: probabilities, unlikely ones left out."""
     scores = curve.apply(evaluated.scores)
     stays = scores >= FLOOR
     return replace(
@@ -127,7 +123,6 @@ def _calibrated(evaluated: EvaluatedPicture, curve: Calibration) -> EvaluatedPic
 
 
 def _suspects(outcome: StageResults, dataset_id: int) -> list[SuspectExample]:
-    """List every box of a dataset whose label is flagged."""
     pictures, places = outcome.context.data.pictures, outcome.review.places
     reviewed = [pictures.pictures[place] for place in places]
     own = [picture for picture in reviewed if picture.dataset_id == dataset_id]
@@ -136,7 +131,6 @@ def _suspects(outcome: StageResults, dataset_id: int) -> list[SuspectExample]:
 
 
 def _report(outcome: StageResults) -> dict[str, object]:
-    """Write the data report."""
     context, review = outcome.context, outcome.review
     tested = frozenset(context.tested)
     reviewed = [

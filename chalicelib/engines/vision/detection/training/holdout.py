@@ -1,4 +1,4 @@
-"""Chooses the pictures to test on. Equal files stay on one side."""
+"""Chooses the images to test on. Equal files stay on one side."""
 
 from __future__ import annotations
 
@@ -22,18 +22,15 @@ _EXCESS = 1.5
 def hold_out_pictures(
     pictures: Sequence[LabelledPicture], labels: int, training_share: float, seed: int
 ) -> list[int]:
-    """Choose pictures label by label, the rarest label first.
+    """Return the ascending indexes of the held-out images, chosen label by label.
 
     A label in fewer than three different files is trained and not tested.
 
     Args:
-        pictures: to choose from.
-        labels: how many labels there are.
-        training_share: share of the pictures to train on; 1 holds nothing out.
-        seed: chooses which.
-
-    Returns:
-        Ascending places of the pictures that are held out.
+        pictures: images to choose from.
+        labels: number of labels.
+        training_share: fraction of the images to train on; 1 holds nothing out.
+        seed: seed of the choice.
     """
     groups = _groups(pictures, seed)
     counts = np.array([_labels_in(pictures, group, labels) for group in groups]).reshape(-1, labels)
@@ -41,11 +38,13 @@ def hold_out_pictures(
     wanted = np.rint(totals * (1.0 - training_share)).astype(np.int64)
     wanted = np.clip(wanted, 1, np.maximum(totals - 1, 1))
     wanted[(totals < _FEWEST_TO_SPLIT) | (training_share >= 1.0)] = 0
-    # Pictures show several labels: taking one for a rare label may take too many of another.
+    # Images show several labels, so holding one out for a rare label may hold out too many of
+    # another.
     most = np.minimum(np.ceil(wanted * _EXCESS).astype(np.int64), np.maximum(totals - 1, 0))
     most[wanted == 0] = 0
     held = np.zeros(len(groups), bool)
     taken = np.zeros(labels, np.int64)
+    # The rarest label first, because it has the fewest images to choose from.
     for label in np.argsort(totals, kind="stable"):
         for group in np.flatnonzero(counts[:, label] > 0):
             if taken[label] >= wanted[label]:
@@ -67,7 +66,6 @@ def _groups(pictures: Sequence[LabelledPicture], seed: int) -> list[list[int]]:
 
 
 def _labels_in(pictures: Sequence[LabelledPicture], group: Sequence[int], labels: int) -> Ints:
-    """Which labels a group shows, 0 or 1, int, shape (labels,)."""
     shown = np.zeros(labels, np.int64)
     shown[[known.label for place in group for known in pictures[place].boxes]] = 1
     return shown

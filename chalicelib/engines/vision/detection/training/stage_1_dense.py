@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
 
-# Batches between two chances to save.
+# Batches between two opportunities to save.
 BATCHES_A_STEP = 8
-# Roughly what learning from a view costs, in seconds of one core.
+# Approximate cost of training on a view, in seconds of one core.
 VIEW_SECONDS = 0.045
 
 
 class DenseStage:
-    """One head on some of the pictures; records of the learning curve only where it is asked."""
+    """One head on some of the images; learning curve records only if requested."""
 
     def __init__(
         self, context: DetectionContext, places: Sequence[int], epochs: int, *, has_records: bool
@@ -35,35 +35,31 @@ class DenseStage:
 
     @property
     def seconds(self) -> float:
-        """Roughly what the whole stage costs."""
+        """Return the approximate cost of the stage."""
         return self._views * VIEW_SECONDS
 
     @property
     def share(self) -> float:
-        """How much is done."""
+        """Return the progress, 0 to 1."""
         return self.run.share
 
     @property
     def is_done(self) -> bool:
-        """Whether all epochs have ended."""
+        """Return whether all epochs have ended."""
         return self.run.is_done
 
     def advance(self) -> dict[str, Any] | None:
-        """Learn from some batches.
-
-        Raises:
-            TrainingFailed: the head's outputs are not finite any more.
-        """
+        """Train on some batches; raise TrainingFailed if the outputs are not finite."""
         if not self.run.advance(BATCHES_A_STEP):
             return None
         return self._record() if self._has_records else None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Everything that `restore` needs."""
+        """Return everything that `restore` needs."""
         return self.run.arrays()
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from what `arrays` returned."""
+        """Resume from the arrays of `arrays`."""
         self.run.restore(arrays)
 
     def _record(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Describes the boxes of the training part, for the second look."""
+"""Computes features of the boxes in the training part, for the second look."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
 
-# Roughly what describing a crop costs, in seconds of one core.
+# Approximate cost of a crop's features, in seconds of one core.
 CROP_SECONDS = 0.025
 _MOST_CROPS = 2_000
 _CROPS_A_STEP = 40
 
 
 class CropStage:
-    """Crops of boxes whose labels are known, spread over the labels."""
+    """Crops of boxes with known labels, evenly over the labels."""
 
     def __init__(self, context: DetectionContext) -> None:
         self._context = context
@@ -38,21 +38,21 @@ class CropStage:
 
     @property
     def seconds(self) -> float:
-        """Roughly what the whole stage costs."""
+        """Return the approximate cost of the stage."""
         return float(self._ends[-1]) * CROP_SECONDS
 
     @property
     def share(self) -> float:
-        """How much is done."""
+        """Return the progress, 0 to 1."""
         return self._next / len(self._places)
 
     @property
     def is_done(self) -> bool:
-        """Whether every chosen crop is described."""
+        """Return whether every chosen crop has features."""
         return self._next >= len(self._places)
 
     def advance(self) -> dict[str, Any] | None:
-        """Describe the crops of some pictures."""
+        """Compute the crops of some images."""
         done = int(self._ends[self._next - 1]) if self._next else 0
         last = int(np.searchsorted(self._ends, done + _CROPS_A_STEP)) + 1
         places = self._places[self._next : last]
@@ -62,17 +62,17 @@ class CropStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Everything that `restore` needs."""
+        """Return everything that `restore` needs."""
         rows = [np.empty((0, CROP_VALUES), np.float32), *self._rows]
         return {"rows": np.concatenate(rows), "next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from what `arrays` returned."""
+        """Resume from the arrays of `arrays`."""
         self._next = int(arrays["next"][0])
         self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
 
     def head(self, places: Sequence[int]) -> CropHead | None:
-        """Learn from the crops of some pictures; None when there is none."""
+        """Return a head trained on the crops of some images; None without any."""
         wanted = set(places)
         chosen = [index for index, place in enumerate(self._places) if place in wanted]
         if not chosen:
@@ -93,7 +93,6 @@ class CropStage:
 
 
 def _chosen_boxes(context: DetectionContext) -> dict[int, Ints]:
-    """Numbers of the boxes to look at by place: as many of each label as space allows."""
     pictures = context.data.pictures.pictures
     pairs = [
         (place, number, known.label)
@@ -101,6 +100,7 @@ def _chosen_boxes(context: DetectionContext) -> dict[int, Ints]:
         for number, known in enumerate(pictures[place].boxes)
     ]
     labels = np.array([label for _, _, label in pairs])
+    # As many of each label as the total allows, so that rare labels keep all of theirs.
     cap = spread_out(np.bincount(labels).tolist(), _MOST_CROPS)
     generator = np.random.Generator(np.random.PCG64([context.options.seed, 2]))
     taken = np.zeros(len(context.labels), np.int64)

@@ -1,8 +1,8 @@
-"""Answers for pictures of the training part from heads that have not seen them.
+"""Answers for images of the training part, by heads that have not seen them.
 
-The training part is divided into three folds. A head trained without a fold answers for it, in
-each way that is tried. Those answers say what a way gains, and calibrate the model where too few
-pictures are held out.
+The training part is divided into three folds. A head trained without a fold answers for it, with
+each method that is tried. The answers measure the gain of a method, and calibrate the model if too
+few images are held out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
 
-# Parts of the training part, of which at most each is answered once.
+# Folds of the training part; each is answered at most once.
 FOLDS = 3
 _MOST_PICTURES = 60
 _PICTURES_A_STEP = 4
@@ -35,10 +35,10 @@ _PICTURES_A_STEP = 4
 
 @dataclass(frozen=True)
 class TrialFold:
-    """Places of pictures to learn from, and of those to answer for."""
+    """Indexes of images to train on, and of those to answer for."""
 
-    learnt: Sequence[int]
-    tried: Sequence[int]
+    trained: Sequence[int]
+    tested: Sequence[int]
 
 
 def trial_folds(context: DetectionContext) -> list[TrialFold]:
@@ -53,7 +53,7 @@ def trial_folds(context: DetectionContext) -> list[TrialFold]:
         folds.append(_fold(context, held))
         rest = [place for place in rest if place not in held]
     folds.append(_fold(context, set(rest)))
-    return [fold for fold in folds if fold.learnt and fold.tried]
+    return [fold for fold in folds if fold.trained and fold.tested]
 
 
 def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
@@ -64,7 +64,7 @@ def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
 
 
 class TrialStage:
-    """Answers for one fold in one way."""
+    """Answers for one fold with one method."""
 
     def __init__(
         self,
@@ -74,14 +74,14 @@ class TrialStage:
         find_way: Callable[[], AnswerWay],
         cost: float,
     ) -> None:
-        """Prepare.
+        """Prepare the stage.
 
         Args:
-            context: of the training.
-            fold: what the head learns from, and what is answered.
-            dense: the head, trained once this stage begins.
-            find_way: how it is answered; asked when this stage begins.
-            cost: roughly, of an answer, in seconds of one core.
+            context: context of the training.
+            fold: images to train on and to answer for.
+            dense: the head, trained before this stage begins.
+            find_way: returns the method; called when this stage begins.
+            cost: approximate cost of an answer, in seconds of one core.
         """
         self._context = context
         self._fold = fold
@@ -93,24 +93,24 @@ class TrialStage:
 
     @property
     def seconds(self) -> float:
-        """Roughly what the whole stage costs."""
-        return len(self._fold.tried) * self._cost
+        """Return the approximate cost of the stage."""
+        return len(self._fold.tested) * self._cost
 
     @property
     def share(self) -> float:
-        """How much is done."""
-        return len(self.answered) / len(self._fold.tried)
+        """Return the progress, 0 to 1."""
+        return len(self.answered) / len(self._fold.tested)
 
     @property
     def is_done(self) -> bool:
-        """Whether every picture is answered."""
-        return len(self.answered) >= len(self._fold.tried)
+        """Return whether every image is answered."""
+        return len(self.answered) >= len(self._fold.tested)
 
     def advance(self) -> dict[str, Any] | None:
-        """Answer for some pictures."""
+        """Answer for some images."""
         way = self._way = self._way or self._find_way()
         context, done = self._context, len(self.answered)
-        places = self._fold.tried[done : done + _PICTURES_A_STEP]
+        places = self._fold.tested[done : done + _PICTURES_A_STEP]
         threads = max(1, context.options.threads)
         evaluator = DetectionEvaluator(context.dataset, self._dense.run.vector, threads)
         found = found_objects(context, evaluator, places, lambda _: way)
@@ -118,9 +118,9 @@ class TrialStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Everything that `restore` needs."""
+        """Return everything that `restore` needs."""
         return evaluated_arrays(self.answered, len(self._context.labels))
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from what `arrays` returned."""
+        """Resume from the arrays of `arrays`."""
         self.answered = evaluated_of(arrays)

@@ -1,4 +1,4 @@
-"""Measures the finished model on held-out pictures, and looks all over for the report."""
+"""Measures the finished model on held-out images, and reviews all images for the report."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
 
-# Pictures of the training part that the report looks over; all held-out ones are.
+# Reviewed images of the training part, to bound the time; all held-out ones are reviewed.
 MOST_REVIEWED = 1_000
 _VIEWS_A_STEP = 40
 
 
 class ReviewStage:
-    """Answers for pictures, the held-out ones first."""
+    """Answers for images, the held-out ones first."""
 
     def __init__(
         self, context: DetectionContext, dense: DenseStage, find_way: Callable[[], AnswerWay]
     ) -> None:
-        """Prepare.
+        """Prepare the stage.
 
         Args:
-            context: of the training.
-            dense: the finished head, once this stage begins.
-            find_way: how held-out pictures are answered; asked when this stage begins.
+            context: context of the training.
+            dense: the head, finished before this stage begins.
+            find_way: returns how held-out images are answered; called when this stage begins.
         """
         self._context = context
         self._dense = dense
@@ -63,32 +63,32 @@ class ReviewStage:
 
     @property
     def seconds(self) -> float:
-        """Roughly what the whole stage costs."""
+        """Return the approximate cost of the stage."""
         return len(self.places) * VIEW_SECONDS + len(self._context.tested) * CROPS_SECONDS
 
     @property
     def share(self) -> float:
-        """How much is done."""
+        """Return the progress, 0 to 1."""
         return len(self._pooled) / max(1, len(self.places))
 
     @property
     def is_done(self) -> bool:
-        """Whether every picture is looked over."""
+        """Return whether every image is reviewed."""
         return len(self._pooled) >= len(self.places)
 
     @property
     def pooled(self) -> Singles:
-        """Mean of the coarse map of each picture looked over, float32, shape (places, 480)."""
+        """Return the mean of each reviewed image's coarse map, float32, shape (places, 480)."""
         return np.array(self._pooled, np.float32).reshape(-1, CHANNELS[-1])
 
     def advance(self) -> dict[str, Any] | None:
-        """Look over some pictures."""
+        """Review some images."""
         way = self._way = self._way or self._find_way()
         places = self._next_places(way)
         threads = max(1, self._context.options.threads)
         evaluator = DetectionEvaluator(self._context.dataset, self._dense.run.vector, threads)
-        # As the model will; but those that it learnt from, of which the report alone is made, in
-        # the plain way.
+        # As the served model answers; images of the training part are only for the report and
+        # answered the plain way.
         found = found_objects(
             self._context, evaluator, places, lambda place: way if place in self._tested else PLAIN
         )
@@ -104,7 +104,7 @@ class ReviewStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Everything that `restore` needs."""
+        """Return everything that `restore` needs."""
         text = np.frombuffer(json.dumps(self.suspicions).encode(), np.uint8)
         evaluated = add_prefix(
             "judged", evaluated_arrays(self.evaluated, len(self._context.labels))
@@ -112,7 +112,7 @@ class ReviewStage:
         return {"pooled": self.pooled, "suspicions": text, **evaluated}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from what `arrays` returned."""
+        """Resume from the arrays of `arrays`."""
         self._pooled = list(arrays["pooled"])
         self.suspicions = json.loads(arrays["suspicions"].tobytes())
         self.evaluated = evaluated_of(strip_prefix("judged", arrays))

@@ -1,4 +1,4 @@
-"""One training of a detection model, in stages that survive their process."""
+"""A training of a detection model, in stages that can be resumed by another process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VERSION = 4
 
 
 class DetectionTraining:
-    """Learns to detect; a VisionTraining."""
+    """Trains a detector; a VisionTraining."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class DetectionTraining:
         """Start a training, or resume a saved one.
 
         Args:
-            data: what to learn from.
-            options: choices of the caller.
+            data: images and features.
+            options: options of the training.
             backbones: the frozen networks.
-            checkpoint: what `save` of the same training returned.
+            checkpoint: bytes of `save` of the same training.
 
         Raises:
-            TrainingFailed: these pictures cannot be trained on.
+            TrainingFailed: these images cannot be trained on.
         """
         self._context = context = make_context(data, options, backbones)
         self._dense = DenseStage(context, context.trained, options.epochs, has_records=True)
@@ -59,11 +59,11 @@ class DetectionTraining:
 
     @property
     def epochs_done(self) -> int:
-        """Epochs that have ended."""
+        """Return the number of finished epochs."""
         return self._dense.run.epoch
 
     def step(self) -> VisionStep | None:
-        """Do the next piece of work; None when nothing is left to do.
+        """Do the next step; None when nothing is left to do.
 
         Raises:
             TrainingFailed: the head's outputs are not finite any more.
@@ -75,7 +75,7 @@ class DetectionTraining:
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return everything that another process needs to resume from here."""
+        """Return everything that another process needs to resume."""
         arrays: dict[str, Array] = {}
         for number, stage in enumerate(self._stages):
             if stage.share > 0:
@@ -83,12 +83,7 @@ class DetectionTraining:
         return dump({"kind": _KIND, "version": _VERSION}, arrays)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Make artifact, metrics and card, once `step` has returned None.
-
-        Args:
-            model: the run.
-            now: date of the card.
-        """
+        """Return artifact, metrics and card, once `step` has returned None."""
         outcome = StageResults(self._context, self._dense.run, self._review, self._trials)
         return finish_training(outcome, model, now)
 

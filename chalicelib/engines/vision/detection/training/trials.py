@@ -1,4 +1,4 @@
-"""Decides what is answered by folds: to try ways of answering, and to calibrate small trainings."""
+"""Decides what is answered by folds: to try methods, and to calibrate small trainings."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _MOST_EPOCHS = 20
 
 
 class Trials:
-    """The folds of a training, and what they say once their stages have ended.
+    """The folds of a training, and the results of their stages.
 
-    Whether mirror images help is judged first, and a second look in the way that is chosen then.
+    Mirror images are judged first, and the second look with the method chosen then.
     """
 
     def __init__(self, context: DetectionContext) -> None:
@@ -50,11 +50,11 @@ class Trials:
         self._twice: list[TrialStage] = []
         self._is_calibrating = not _is_enough(context, context.tested)
         epochs = context.options.epochs
-        # To compare two ways of answering, no finished head is needed; and of few pictures, which
-        # are gone over several times an epoch, half the epochs are more steps than once over all.
+        # To compare two methods, no finished head is needed; and with few images, which an epoch
+        # repeats several times, half the epochs are more steps than one pass each.
         is_whole = self._is_calibrating and context.passes == 1
         epochs = min(_MOST_EPOCHS, epochs if is_whole else max(1, epochs // 2))
-        heads = [DenseStage(context, fold.learnt, epochs, has_records=False) for fold in folds]
+        heads = [DenseStage(context, fold.trained, epochs, has_records=False) for fold in folds]
         for fold, dense in zip(folds, heads, strict=True):
             plain = TrialStage(context, fold, dense, lambda: PLAIN, VIEW_SECONDS)
             self._plain.append(plain)
@@ -69,17 +69,17 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """What mirror images gain; None where they were not tried."""
+        """Return the gain of mirror images; None if not tried."""
         return self._compared(self._plain, self._mirrored) if self._mirrored else None
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """What a second look gains; None where none was tried."""
+        """Return the gain of a second look; None if not tried."""
         return self._compared(self._once, self._twice) if self._twice else None
 
     @cached_property
     def way(self) -> AnswerWay:
-        """How the model answers: with whatever is worth its cost."""
+        """Return how the model answers: with every method that is worth its cost."""
         head = None
         if self._crops is not None and self.second_look and self.second_look.is_certain:
             head = self._crops.head(self._context.trained)
@@ -87,7 +87,7 @@ class Trials:
 
     @property
     def evaluated(self) -> list[EvaluatedPicture]:
-        """Answers to calibrate on, as the model makes them; none where enough is held out."""
+        """Return answers for the calibration; none if enough images are held out."""
         if not self._is_calibrating:
             return []
         return _answers(self._once if self.way.crop_head is None else self._twice)
@@ -98,18 +98,16 @@ class Trials:
 
     @property
     def _once(self) -> list[TrialStage]:
-        """Answers without a second look, in the chosen way."""
         return self._mirrored if self._is_mirrored else self._plain
 
     def _add_second_looks(self, folds: Sequence[TrialFold], heads: Sequence[DenseStage]) -> None:
-        """Try it on each fold, once it is known whether mirror images are looked at."""
         crops = self._crops
         if crops is None:
             return
         for fold, dense in zip(folds, heads, strict=True):
-
-            def find_way(learnt: Sequence[int] = fold.learnt) -> AnswerWay:
-                return AnswerWay(self._is_mirrored, crops.head(learnt))
+            # Called late, because whether mirror images are used is known only after their trial.
+            def find_way(trained: Sequence[int] = fold.trained) -> AnswerWay:
+                return AnswerWay(self._is_mirrored, crops.head(trained))
 
             self._twice.append(TrialStage(self._context, fold, dense, find_way, CROPS_SECONDS))
         self.stages += self._twice
@@ -120,34 +118,30 @@ class Trials:
 
 
 def _answers(trials: Sequence[TrialStage]) -> list[EvaluatedPicture]:
-    """Answers for the pictures of all folds."""
     return [part for trial in trials for part in trial.answered]
 
 
 def _may_mirror(context: DetectionContext) -> bool:
-    """Whether there are pictures to try mirror images on."""
     return context.rules.has_mirror and len(context.trained) >= _FEWEST_TO_TRY
 
 
 def _may_look_twice(context: DetectionContext) -> bool:
-    """Whether there are labels to confuse, and pictures to try it on."""
     is_able = context.rules.has_crops and len(context.labels) > 1
     return is_able and len(context.trained) >= _FEWEST_TO_TRY
 
 
 def _wanted_folds(context: DetectionContext) -> list[TrialFold]:
-    """Folds that calibration needs in addition to the held-out pictures; one to try other ways."""
     may_try = _may_look_twice(context) or _may_mirror(context)
     seen, chosen = list(context.tested), list[TrialFold]()
     for fold in trial_folds(context):
         if _is_enough(context, seen) and (chosen or not may_try):
             break
         chosen.append(fold)
-        seen += fold.tried
+        seen += fold.tested
     return chosen
 
 
 def _is_enough(context: DetectionContext, places: Sequence[int]) -> bool:
-    """Whether answers for these pictures say how often an answer is right."""
+    # Fewer answers do not say how often an answer is right.
     boxes = sum(len(context.data.pictures.pictures[place].boxes) for place in places)
     return len(places) >= _ENOUGH_PICTURES and boxes >= _ENOUGH_BOXES

@@ -1,4 +1,4 @@
-"""The ways in which a model may answer, and answers for pictures of a training in one of them."""
+"""The methods by which a model answers, and answers for images of a training."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerWay:
-    """How pictures are answered; the plain way looks once at the picture as it is."""
+    """How images are answered; by default the image is seen once as it is."""
 
     is_mirrored: bool = False
-    """Whether the head is asked about the mirror image, too."""
+    """Whether the mirror image is evaluated too."""
     crop_head: CropHead | None = None
     """Classifies boxes a second time; None without a second look."""
 
 
-# One look at the picture as it is.
+# One look at the image as it is.
 PLAIN = AnswerWay()
-# Roughly what an answer costs whose features are there, in seconds of one core.
+# Approximate cost of an answer with stored features, in seconds of one core.
 VIEW_SECONDS = 0.02
-# Roughly what a mirror image costs, its features with it.
+# Approximate cost of a mirror image, including its features.
 MIRROR_SECONDS = 0.13
-# Roughly what the second look at a picture costs.
+# Approximate cost of the second look at an image.
 CROPS_SECONDS = 10 * CROP_SECONDS
 
 
@@ -45,16 +45,13 @@ def found_objects(
     places: Sequence[int],
     way_of: Callable[[int], AnswerWay],
 ) -> list[DetectedObjects]:
-    """Answer for pictures of a training as a model would.
+    """Return the objects of training images, as a served model would answer.
 
     Args:
-        context: of the training.
+        context: context of the training.
         evaluator: holds the head.
-        places: of the pictures.
-        way_of: how a picture is answered, by its place.
-
-    Returns:
-        The objects of each picture.
+        places: indexes of the images.
+        way_of: returns the method for an image, by its index.
     """
 
     def mirrored(place: int) -> Maps | None:

@@ -1,1 +1,1 @@
-"""Views of a picture, their features, crops, and how they are varied."""
+"""Views of an image, their features, crops, and augmentation."""

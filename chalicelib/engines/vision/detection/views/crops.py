@@ -1,4 +1,4 @@
-"""Pictures of single boxes, and what EfficientNet-Lite2 says of them."""
+"""Crops of single boxes, and their EfficientNet-Lite2 features."""
 
 from __future__ import annotations
 
@@ -17,39 +17,35 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 
-# Width and height of a crop as the network sees it, in pixels.
+# Width and height of a crop in the network's input, in pixels.
 CROP_SIDE = 256
-# What is shown around a box, as a share of its width and height on each side.
+# Border shown around a box, as a fraction of its width and height on each side.
 BORDER = 0.06
-# Pixels that the shorter side of a picture keeps, so that small boxes stay readable.
+# Pixels that the shorter side of an image keeps, so that small boxes stay sharp.
 LEAST_SIDE = 1024
-# Numbers that describe a crop.
+# Features of a crop.
 CROP_VALUES = 1280
 
 
 def describe_crops(backbones: BackbonePool, picture: Picture, boxes: Doubles) -> Singles:
-    """Look at each box of a picture.
+    """Return features of each box of an image, of length 1, float32, shape (boxes, 1280).
 
     Args:
         backbones: the installed networks.
         picture: decoded with `LEAST_SIDE`.
-        boxes: left, top, right, bottom in pixels of the picture as displayed, shape (boxes, 4).
-
-    Returns:
-        Rows of length one, float32, shape (boxes, 1280).
+        boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)
     for index, box in enumerate(boxes):
         pixels = _crop(picture, [float(side) for side in box])
         (embedding,) = backbones.get(LITE2).run(pixels[None], ["embedding"])
-        # The square root tames the few channels that would rule the distances.
+        # The square root dampens the few channels that would dominate the distances.
         row = np.sign(embedding[0]) * np.sqrt(np.abs(embedding[0]))
         rows[index] = row / max(float(np.sqrt(np.add.reduce(row * row))), 1e-12)
     return rows
 
 
 def _crop(picture: Picture, box: Sequence[float]) -> Pixels:
-    """Cut out a box with its border; RGB, uint8, shape (256, 256, 3)."""
     height, width = picture.pixels.shape[:2]
     across, down = width / picture.width, height / picture.height
     border_x, border_y = BORDER * (box[2] - box[0]), BORDER * (box[3] - box[1])
@@ -60,6 +56,5 @@ def _crop(picture: Picture, box: Sequence[float]) -> Pixels:
 
 
 def _span(low: float, high: float, length: int) -> tuple[int, int]:
-    """Whole pixels from `low` to `high` inside of a side, at least one."""
     first = min(max(0, int(np.floor(low))), length - 1)
     return first, max(first + 1, min(length, int(np.ceil(high))))

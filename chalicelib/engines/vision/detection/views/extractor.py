@@ -1,4 +1,4 @@
-"""Turns views of a picture into rows of features, with two frozen networks."""
+"""Computes rows of features for views of an image, with two frozen networks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 
-# The networks that give the features.
+# The networks of the features.
 BACKBONES = (LITE2, NANODET)
 _TAPS = ("tap8", "tap16", "tap32")
 _PANS = ("pan52", "pan26", "pan13")
@@ -40,7 +40,7 @@ _REVISION = 1
 
 
 class DetectionExtractor:
-    """Whole pictures, and with augmentation their mirror images and random views."""
+    """Whole images, and with augmentation their mirror images and random views."""
 
     name = "detection"
     shard_rows: ClassVar[int] = 8
@@ -52,7 +52,7 @@ class DetectionExtractor:
 
     @property
     def version(self) -> str:
-        """12 hex digits of a digest over everything that decides the numbers."""
+        """Return 12 hex digits of a digest over everything that affects the numbers."""
         facts = {
             "revision": _REVISION,
             "backbones": [self._backbones.facts(name).sha256 for name in BACKBONES],
@@ -64,60 +64,54 @@ class DetectionExtractor:
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of a picture of this size a training uses."""
+        """Return how many views of an image of this size a training uses."""
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Return what a view of a picture shows."""
+        """Return what a view of an image shows."""
         return augmented_view(digest, number)
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
-        """Compute the features of one view.
+        """Return the features of one view, float16, shape (ROW_VALUES,).
 
         Args:
             picture: decoded with `least_side`.
-            digest: of the picture file, 16 bytes.
+            digest: digest of the image file, 16 bytes.
             view: from 0.
-
-        Returns:
-            float16, shape (ROW_VALUES,).
         """
         shown = self.view(picture.width, picture.height, digest, view)
         return compute_row(self._backbones, render(picture.pixels, shown))
 
 
 class RetailExtractor(DetectionExtractor):
-    """Whole pictures, then overlapping tiles at a higher resolution."""
+    """Whole images, then overlapping tiles at a higher resolution."""
 
     name = "retail"
 
     @property
     def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
+        """Return the pixels that the decoder must keep on the shorter side."""
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of a picture of this size a training uses."""
+        """Return how many views of an image of this size a training uses."""
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Return what a view of a picture shows."""
+        """Return what a view of an image shows."""
         return tiled_views(width, height)[number]
 
 
 def render(pixels: Pixels, view: PictureView) -> Pixels:
-    """Draw a view.
+    """Draw a view, RGB, uint8, shape (416, 416, 3).
 
     Args:
-        pixels: of the picture, RGB, uint8, shape (height, width, 3), origin at the top left.
+        pixels: RGB, uint8, shape (height, width, 3), origin at the top left.
         view: which part is shown where.
-
-    Returns:
-        RGB, uint8, shape (416, 416, 3).
     """
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.source
@@ -129,20 +123,18 @@ def render(pixels: Pixels, view: PictureView) -> Pixels:
         box=(left * width, top * height, min(right, 1.0) * width, min(bottom, 1.0) * height),
         reducing_gap=2.0,
     )
+    # Grey is the mean of photographs, so that the border shows no edge.
     canvas = np.full((SIDE, SIDE, 3), _GREY, np.uint8)
     canvas[target[1] : target[3], target[0] : target[2]] = _jittered(np.asarray(part), view)
     return np.ascontiguousarray(canvas[:, ::-1]) if view.is_mirrored else canvas
 
 
 def compute_row(backbones: BackbonePool, pixels: Pixels) -> Halves:
-    """Run both networks on a view.
+    """Run both networks on a view; return float16, shape (ROW_VALUES,).
 
     Args:
         backbones: the installed networks.
         pixels: RGB, uint8, shape (416, 416, 3).
-
-    Returns:
-        float16, shape (ROW_VALUES,).
     """
     taps = backbones.get(LITE2).run(pixels[None], _TAPS)
     pans = backbones.get(NANODET).run(pixels[None], _PANS)
@@ -159,13 +151,11 @@ def compute_row(backbones: BackbonePool, pixels: Pixels) -> Halves:
 
 
 def _write(place: Halves, values: Singles, scale: float) -> None:
-    """Scale a map of (channels, cells, cells) and put its channels last."""
     np.clip(values * np.float32(scale), -_LARGEST, _LARGEST, out=values)
     place[...] = values.transpose(1, 2, 0)
 
 
 def _jittered(pixels: Pixels, view: PictureView) -> Pixels:
-    """Change brightness and contrast; RGB, uint8, shape (height, width, 3)."""
     if view.brightness == 1.0 and view.contrast == 1.0:
         return pixels
     values = pixels.astype(np.float32) * view.brightness

@@ -1,7 +1,7 @@
-"""Makes a picture look new to the head without running the networks again.
+"""Shifts the features of an image, so that it looks new without running the networks again.
 
-A head would memorise pictures that it sees repeatedly. Their maps are moved by whole cells
-of the coarsest map, and the boxes with them.
+A head would memorise images that it sees repeatedly. Their maps are shifted by whole cells of the
+coarsest map, and the boxes with them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ if TYPE_CHECKING:
 
     Boxes = Doubles
 
-# Longest way along either side, in cells of the coarsest map.
+# Longest shift along either side, in cells of the coarsest map.
 FARTHEST = 3
 
 
 @dataclass(frozen=True)
 class MapShift:
-    """Where one view is moved to in one epoch."""
+    """The shift of one view in one epoch."""
 
     down: int
-    """Way down, in cells of the coarsest map."""
+    """In cells of the coarsest map."""
     right: int
-    """Way to the right."""
 
     def maps(self, maps: Maps) -> Maps:
-        """Move the maps of a view; what comes in at the borders is zero."""
+        """Shift the maps of a view; the borders that appear are zero."""
         fine, middle, coarse = CELLS
         return Maps(
             self._moved(maps.fine, fine),
@@ -43,13 +42,12 @@ class MapShift:
         )
 
     def boxes(self, boxes: Boxes) -> Boxes:
-        """Move boxes, in pixels of the view, float64, shape (boxes, 4)."""
+        """Shift boxes, in pixels of the view, float64, shape (boxes, 4)."""
         pixels = SIDE / CELLS[-1]
         moved: Boxes = boxes + pixels * np.array([self.right, self.down, self.right, self.down])
         return moved
 
     def _moved(self, part: Singles, cells: int) -> Singles:
-        """Move one map, float32, shape (cells * cells, channels)."""
         scale = cells // CELLS[-1]
         to_rows, from_rows = _slices(self.down * scale, cells)
         to_columns, from_columns = _slices(self.right * scale, cells)
@@ -60,14 +58,7 @@ class MapShift:
 
 
 def draw_map_shift(seed: Sequence[int]) -> MapShift:
-    """Draw where a view is moved to.
-
-    Args:
-        seed: numbers that choose it.
-
-    Returns:
-        The same for the same numbers.
-    """
+    """Return a random shift; equal seeds give equal shifts."""
     generator = np.random.Generator(np.random.PCG64(list(seed)))
     down, right = (int(way) for way in generator.integers(-FARTHEST, FARTHEST + 1, 2))
     return MapShift(down, right)

@@ -1,7 +1,7 @@
 """Layout of the features of one view in a row.
 
 A row holds three maps, the finest first; each is (cells, cells, channels), channels last, so that
-a projection is one product of matrices.
+a projection is one matrix product.
 """
 
 from __future__ import annotations
@@ -40,13 +40,7 @@ class Maps:
 
 
 def maps_of(row: Halves) -> Maps:
-    """Take a row apart.
-
-    Args:
-        row: float16, shape (ROW_VALUES,).
-
-    Returns:
-        Its maps as float32.
+    """Return the maps of a row, float16, shape (ROW_VALUES,), as float32.
 
     Raises:
         ValueError: the row has another length.

@@ -1,6 +1,6 @@
-"""Views of a picture: which part of it is shown where, and how boxes move with it.
+"""Views of an image: which part is shown where, and how boxes are converted.
 
-A view depends on nothing but the picture's digest, its size and the view's number.
+A view depends only on the image's digest, its size and the view's number.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
 
 
-# The picture, its mirror image and two random views.
+# The image, its mirror image and two random views.
 AUGMENTED_VIEWS = 4
-# Longer side of a picture before it is cut into tiles, in pixels.
+# Longer side of an image before it is cut into tiles, in pixels.
 TILED_SIDE = 1250
-# Longest distance between two tiles, in pixels of the scaled picture.
+# Longest distance between two tiles, in pixels of the scaled image.
 TILE_STRIDE = 333
 _CROP = (0.5, 1.0)
 _EXPANSION = (1.0, 1.6)
@@ -30,12 +30,12 @@ _JITTER = (0.7, 1.3)
 
 @dataclass(frozen=True)
 class PictureView:
-    """Shows a part of a picture in a part of a square of 416 pixels; the rest is grey."""
+    """Shows a part of an image in a part of a square of 416 pixels; the rest is grey."""
 
     source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
-    """Left, top, right, bottom of the part, as shares of the picture's width and height."""
+    """Left, top, right, bottom of the part, as fractions of the image's width and height."""
     target: tuple[int, int, int, int] = (0, 0, SIDE, SIDE)
-    """Left, top, right, bottom of where it is shown, in pixels of the view."""
+    """Left, top, right, bottom of its place, in pixels of the view."""
     is_mirrored: bool = False
     """Whether the whole view is mirrored, left to right."""
     brightness: float = 1.0
@@ -44,32 +44,28 @@ class PictureView:
     """Factor of the distance to the mean grey."""
 
     def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
-        """Move boxes from the picture to the view.
+        """Convert boxes from the image to the view, not clipped.
 
         Args:
-            boxes: left, top, right, bottom in pixels of the picture, float64, shape (boxes, 4).
-            width: of the picture as displayed, in pixels.
-            height: of the picture as displayed, in pixels.
-
-        Returns:
-            The same in pixels of the view, not clipped.
+            boxes: left, top, right, bottom in pixels of the image, float64, shape (boxes, 4).
+            width: width of the image as displayed, in pixels.
+            height: height of the image as displayed, in pixels.
         """
         scale, offset = self._scale_and_offset(width, height)
         moved = boxes * scale + offset
         return _mirrored(moved) if self.is_mirrored else moved
 
     def mirrored(self) -> PictureView:
-        """The mirror image of this view."""
+        """Return the mirror image of this view."""
         return replace(self, is_mirrored=not self.is_mirrored)
 
     def to_picture(self, boxes: Doubles, width: int, height: int) -> Doubles:
-        """Move boxes from the view back to the picture; float64, shape (boxes, 4)."""
+        """Convert boxes from the view to the image; float64, shape (boxes, 4)."""
         scale, offset = self._scale_and_offset(width, height)
         straight = _mirrored(boxes) if self.is_mirrored else boxes
         return (straight - offset) / scale
 
     def _scale_and_offset(self, width: int, height: int) -> tuple[Doubles, Doubles]:
-        """Pixels of the view per pixel of the picture, and where its origin lies; shape (4,)."""
         source, target = self.source, self.target
         scale_x = (target[2] - target[0]) / ((source[2] - source[0]) * width)
         scale_y = (target[3] - target[1]) / ((source[3] - source[1]) * height)
@@ -80,17 +76,15 @@ class PictureView:
 
 
 def augmented_view(digest: bytes, number: int) -> PictureView:
-    """Draw a view of a picture: 0 itself, 1 its mirror image, others at random.
+    """Return a view: 0 is the image, 1 its mirror image, others are random.
 
     Args:
-        digest: of the picture file, 16 bytes.
-        number: of the view, from 0.
-
-    Returns:
-        The view; equal arguments give equal views.
+        digest: digest of the image file, 16 bytes.
+        number: number of the view, from 0.
     """
     if number < 2:
         return PictureView(is_mirrored=number == 1)
+    # From the digest, so that all workers compute the same views.
     seed = [int.from_bytes(digest[:8], "big"), number]
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
     source, target = PictureView().source, PictureView().target
@@ -108,15 +102,7 @@ def augmented_view(digest: bytes, number: int) -> PictureView:
 
 
 def tiled_views(width: int, height: int) -> list[PictureView]:
-    """The whole picture, then overlapping tiles of the picture at 1250 pixels.
-
-    Args:
-        width: of the picture as displayed, in pixels.
-        height: of the picture as displayed, in pixels.
-
-    Returns:
-        The views, at most 17.
-    """
+    """Return the whole image, then overlapping tiles of it at 1250 pixels, at most 17 views."""
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
     rows = _tile_spans(height * scale)
@@ -129,7 +115,6 @@ def tiled_views(width: int, height: int) -> list[PictureView]:
 
 
 def _tile_spans(length: float) -> list[tuple[float, float, int]]:
-    """Cut one side into tiles: start and end as shares, and the pixels that they take."""
     if length <= SIDE:
         return [(0.0, 1.0, max(1, round(length)))]
     count = math.ceil((length - SIDE) / TILE_STRIDE) + 1
@@ -151,5 +136,4 @@ def _random_place(generator: np.random.Generator) -> tuple[int, int, int, int]:
 
 
 def _mirrored(boxes: Doubles) -> Doubles:
-    """Mirror boxes within a view, left to right; float64, shape (boxes, 4)."""
     return np.stack([SIDE - boxes[:, 2], boxes[:, 1], SIDE - boxes[:, 0], boxes[:, 3]], axis=1)
