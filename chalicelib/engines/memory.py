@@ -29,17 +29,17 @@ def bound_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, _IDLE_BYTES)
 
 
-def give_back_beyond(resident_bytes: int = ROOMY_BYTES) -> None:
+def release_memory_beyond(resident_bytes: int = ROOMY_BYTES) -> None:
     """Return free heap memory to the system if the process has grown beyond a size."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     except OSError:
         return  # no such file on this system, and no such heaps either
     if pages * PAGESIZE > resident_bytes:
-        give_back()
+        release_memory()
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Return free heap memory to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

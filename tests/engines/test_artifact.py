@@ -51,7 +51,7 @@ def test_bytes_depend_on_the_content_alone(monkeypatch: pytest.MonkeyPatch) -> N
     ids=["empty", "magic", "text", "pickle", "cut", "headless"],
 )
 def test_damaged_bytes_are_refused(data: bytes) -> None:
-    """What is no archive is an ArtifactError and nothing else."""
+    """Anything that is not an archive raises ArtifactError."""
     with pytest.raises(ArtifactError):
         load(data, "toy", 3)
 
@@ -83,7 +83,7 @@ def test_a_flipped_byte_is_refused_or_harmless(place: int, mask: int) -> None:
 
 
 def test_foreign_archives_are_refused() -> None:
-    """An archive without our header, or with one that is no object, is not ours."""
+    """An archive without our header, or with one that is not an object, is refused."""
     stream = io.BytesIO()
     np.savez(stream, weights=np.zeros(2))
     listed = io.BytesIO()
@@ -106,7 +106,7 @@ def test_pickled_arrays_are_never_read() -> None:
 
 
 def test_zip_members_that_are_no_arrays_are_refused() -> None:
-    """A zip of text files is no artifact."""
+    """A zip of text files is not an artifact."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("header.npy", b"text")

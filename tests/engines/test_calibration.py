@@ -51,8 +51,8 @@ def test_temperature_is_bounded(sign: float, temperature: float) -> None:
 
 
 @pytest.mark.parametrize("count", [10, 100])
-def test_doubt_keeps_right_answers_from_becoming_certain(count: int) -> None:
-    """All right answers of a small set give the truth about one minus the doubt, not one."""
+def test_smoothing_keeps_right_answers_from_becoming_certain(count: int) -> None:
+    """All right answers of a small set give the truth about one minus the smoothing, not one."""
     truth = np.arange(count) % 2
     logits = np.eye(2)[truth] * 5.0
     smoothing = 1 / (count + 2)

@@ -86,7 +86,7 @@ def test_a_missing_label_is_found() -> None:
     assert len(likely_binary_errors(shares, np.arange(40) < 4)) == 0
 
 
-def test_mixed_up_labels_are_told_from_scattered_errors() -> None:
+def test_confused_labels_differ_from_scattered_errors() -> None:
     """Ten answers of label 1 for label 0 are more than chance, single errors are not."""
     truth = np.repeat(np.arange(10), 50)
     answers = truth.copy()

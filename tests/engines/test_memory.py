@@ -1,4 +1,4 @@
-"""What large arrays took is given back to the system."""
+"""The memory of large arrays is returned to the system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PROBE = """
 from pathlib import Path
 import numpy as np
-from chalicelib.engines.memory import bound_memory, give_back
+from chalicelib.engines.memory import bound_memory, release_memory
 
 def held():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 >> 20
@@ -21,7 +21,7 @@ blocks = [(np.ones(2 * 2**20, np.uint8), np.ones(99_999, np.uint8)) for _ in ran
 guards = [guard for _, guard in blocks]
 del blocks
 kept = held() - before
-give_back()
+release_memory()
 print(kept, held() - before)
 """
 
@@ -39,9 +39,11 @@ def test_free_memory_is_given_back():
 
 def test_memory_is_given_back_only_beyond_a_size():
     """A small process is left alone; one that has grown is trimmed."""
-    probe = PROBE.replace("import bound_memory, give_back", "import bound_memory, give_back_beyond")
+    probe = PROBE.replace(
+        "import bound_memory, release_memory", "import bound_memory, release_memory_beyond"
+    )
     for limit, is_trimmed in ((2**40, False), (1, True)):
-        code = probe.replace("give_back()", f"give_back_beyond({limit})")
+        code = probe.replace("release_memory()", f"release_memory_beyond({limit})")
         answer = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
         )

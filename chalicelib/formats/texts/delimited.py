@@ -69,7 +69,7 @@ class _Lines:
         self.taken = []
         self._taken_characters = 0
 
-    def give_back(self, number: int) -> None:
+    def push_back(self, number: int) -> None:
         """Queue all lines of this record but the first to be read again, each separately.
 
         Args:
@@ -132,7 +132,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
         if not first.endswith(("\n", "\r")):
             lines.skip_line()
         return Record(number, [], f"the row is longer than {lines.max_characters:,} characters.")
-    lines.give_back(number)
+    lines.push_back(number)
     cells = first.rstrip("\r\n").split(separator)
     if separator == "\t" and len(cells) == 2:
         # Many tab-separated files do not use quoting; a quote is then an ordinary character.

@@ -41,7 +41,7 @@ from chalicelib.domain.documents.ocr import (
 from chalicelib.domain.documents.page_work import PageWork
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import OCR, ServedModel
-from chalicelib.engines.memory import bound_memory, give_back
+from chalicelib.engines.memory import bound_memory, release_memory
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 from chalicelib.errors import (
     BadRequest,
@@ -204,7 +204,7 @@ class OcrService:
             raise PrebuiltNotInstalled(model.model_id) from missing
         finally:
             # Reading a page leaves hundreds of megabytes of free memory in the heaps.
-            give_back()
+            release_memory()
         journal.document_read(request.task, len(pages), time.monotonic() - began)
         return pages
 

@@ -25,7 +25,7 @@ from chalicelib.domain.models.prediction import (
 )
 from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.memory import give_back_beyond
+from chalicelib.engines.memory import release_memory_beyond
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
 from chalicelib.engines.vision.interface import JudgingVision
 from chalicelib.errors import BackboneMissing, ModelNotReady, ModelUnreadable
@@ -133,7 +133,7 @@ class PicturePredictionService:
             raise BackboneMissing(model.model_id, missing.name) from missing
         finally:
             # Large images leave free memory in the heaps; below a size nothing is returned.
-            give_back_beyond()
+            release_memory_beyond()
         if model.type == DETECTION:
             return Prediction(items)
         why = self._explain(trained, picture, items) if options.explains else None

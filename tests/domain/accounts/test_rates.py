@@ -16,7 +16,7 @@ ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "LICEN
 
 
 class Bucket:
-    """A bucket of so many calls that never fills, and how often it was drawn from."""
+    """A bucket of a number of calls that never fills, and how often it was drawn from."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
@@ -103,7 +103,7 @@ def test_rest_of_scarce_calls_is_kept(clock) -> None:
 
 
 def test_refusal_names_limit_plan_and_remedy(clock) -> None:
-    """The text of a refusal tells what is allowed and when to try again."""
+    """The text of a refusal says what is allowed and when to try again."""
     with pytest.raises(RateExceeded) as caught:
         RateLimits(Bucket(0), clock).check(ACCOUNT, DOCUMENTS)
 
@@ -158,7 +158,7 @@ def test_factor(clock) -> None:
     assert [wanted for _, _, wanted in bucket.draws] == [1, 100]
 
 
-def test_clock_that_is_set_back_refuses_nobody(clock) -> None:
+def test_clock_that_is_set_back_refuses_no_call(clock) -> None:
     """A machine whose clock was ahead by an hour does not refuse for that hour."""
     bucket = Bucket(0)
     limits = RateLimits(bucket, clock)

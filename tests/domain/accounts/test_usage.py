@@ -31,7 +31,7 @@ def raising(error: Exception) -> Callable[[], None]:
 
 
 class Counter:
-    """Counts one kind; fails as told."""
+    """Counts one kind; fails as configured."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -97,7 +97,7 @@ def test_counted_in_the_month_of_its_counter(allowances, clock, lines):
 
 @pytest.mark.parametrize(("is_known", "outcome"), [(True, "given_back"), (False, "unknown")])
 def test_given_back(allowances, counter, lines, is_known, outcome):
-    """A prediction that was given back counts no more; unless nobody knows whether it was."""
+    """A released prediction no longer counts, unless its release is uncertain."""
     counter.is_known = is_known
     with pytest.raises(ModelUnreadable), allowances.prediction(ACCOUNT, MODEL):
         raise BROKEN
@@ -144,7 +144,7 @@ def test_reservation_of_unknown_outcome(allowances, counter, lines):
 
 
 def test_process_that_dies_leaves_the_prediction_counted(allowances, counter, lines):
-    """What ends the process is no failure of the call: nothing is given back or written."""
+    """An exception that ends the process is not a failed call: nothing is released or written."""
     with pytest.raises(SystemExit), allowances.prediction(ACCOUNT, MODEL):
         raise SystemExit
 
@@ -198,7 +198,7 @@ def test_work_while_it_is_counted(allowances, counter, lines):
 
 
 def test_work_that_fails_while_it_is_counted(allowances, counter, lines):
-    """What was counted meanwhile is given back, and the work's own error stands."""
+    """What was counted meanwhile is released, and the work's own error is raised."""
     with pytest.raises(ModelUnreadable):
         allowances.predict(ACCOUNT, MODEL, raising(BROKEN))
 
@@ -220,7 +220,7 @@ def test_refusal_outweighs_the_work(allowances, counter, lines, work):
 
 @pytest.mark.parametrize("work", [lambda: "found", raising(BROKEN)])
 def test_storage_that_fails_outweighs_the_work(allowances, counter, lines, work):
-    """What could not be counted is not answered, and not given back either."""
+    """What could not be counted is not answered, and not released either."""
     counter.failure = StorageUnavailable()
     with pytest.raises(StorageUnavailable):
         allowances.predict(ACCOUNT, MODEL, work)

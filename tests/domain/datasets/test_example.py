@@ -38,7 +38,7 @@ def test_text() -> None:
     ],
 )
 def test_picture(file_name: str, name: str, expected: str) -> None:
-    """A picture is told by its bytes; its name is cut and never empty."""
+    """An image is identified by its bytes; its name is cut and never empty."""
     new = new_picture(PictureFile(b"hello", file_name, name), "image/png", UPLOAD, "cat")
 
     assert (new.name, new.picture, new.content, new.size_bytes) == (expected, DIGEST, b"hello", 5)

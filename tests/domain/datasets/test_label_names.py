@@ -32,7 +32,7 @@ def test_labels_of_before_keep_their_ids() -> None:
 
 @pytest.mark.parametrize("name", ["\u200b", "\u2060\ufeff", "\u3164", "\u2800 \u200d", "\ufe0f"])
 def test_name_that_shows_nothing_is_refused(name: str) -> None:
-    """A label of characters without a shape could never be told from another one."""
+    """Labels of invisible characters could not be distinguished."""
     assert not is_visible(name)
     with pytest.raises(InvalidParameter, match="no character that shows"):
         checked_label(name, "text-intent")

@@ -69,7 +69,7 @@ def test_what_was_kept_is_kept_again(text):
 
 
 def test_the_larger_set_is_the_documented_one_and_accented_letters():
-    """Each once, the space last; every added letter has its capital or small one beside it."""
+    """Each once, the space last; every added letter is in both cases."""
     assert set(CHARACTERS) < set(LATIN_CHARACTERS)
     assert len(set(LATIN_CHARACTERS)) == len(LATIN_CHARACTERS)
     assert LATIN_CHARACTERS[-1] == SPACE

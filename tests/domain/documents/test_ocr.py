@@ -88,7 +88,7 @@ def test_best_page_is_where_the_key_fits():
     assert found.item.value_text == "Bob"
 
 
-def test_page_that_mentions_a_key_does_not_count_beside_the_key_itself():
+def test_page_that_mentions_a_key_does_not_count_if_another_has_it():
     """An empty value of the key is one; a page where it reads almost as well still counts."""
     mentioned = replace(a_field("name", "Ann", 0.9), key_score=0.5)
     meant = replace(a_field("name", "", 0.9), key_score=0.95)

@@ -22,7 +22,7 @@ def run(read, pages=8, threads=2, seconds=float("inf"), slots=4):
         with ThreadPoolExecutor(threads) as pool:
             return work.run(pool, lambda number: read(number, work.check))
     finally:
-        assert all(semaphore.acquire(blocking=False) for _ in range(slots)), "all are given back"
+        assert all(semaphore.acquire(blocking=False) for _ in range(slots)), "all are released"
 
 
 def test_results_come_in_the_order_of_the_pages():
@@ -67,7 +67,7 @@ def test_first_error_ends_all():
     assert sorted(begun) == [1, 2]
 
 
-def test_failure_nobody_foresaw_is_raised_too():
+def test_unexpected_failure_is_raised_too():
     """It is neither swallowed nor taken for the end of another page."""
 
     def read(number, check):

@@ -1,4 +1,4 @@
-"""Stopping work that may not go on."""
+"""Stopping work whose lease is lost or whose time is up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def nothing() -> None:
 
 
 def test_time_that_is_given(clock: MovableClock) -> None:
-    """Work goes on until its time is up, and not a moment longer."""
+    """Work continues until its time is up, and no longer."""
     cancellation = Cancellation(nothing, clock, 25.0)
     assert cancellation.remaining_seconds == 25
     clock.advance(seconds=25)

@@ -42,7 +42,7 @@ def test_long_text_has_few_parts() -> None:
 
 
 def test_text_without_a_part() -> None:
-    """Spaces beside what is left out stand once; leaving all out leaves nothing."""
+    """Spaces around a removed part are not doubled; removing all leaves nothing."""
     assert without("is it hot?", TextSpan(3, 5)) == "is hot?"
     assert without("hot", TextSpan(0, 3)) == ""
 

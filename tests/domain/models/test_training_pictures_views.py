@@ -29,7 +29,7 @@ def test_fitting_views(plain: list[int], wanted: list[int], most: int, views: li
     ("pictures", "views"), [(1, 4), (60, 4), (61, 1), (200, 1), (201, 2), (5_000, 2)]
 )
 def test_few_pictures_are_altered_and_many_are_mirrored(pictures: int, views: int) -> None:
-    """Few pictures have three copies each, many one; those in between are learnt as they are."""
+    """Few images have three copies each, many one; in between there are none."""
     most = pictures + default_copies(pictures)
 
     assert fitting_views([1] * pictures, [4] * pictures, most) == [views] * pictures

@@ -6,7 +6,7 @@ from chalicelib.domain.models.warm_models import WarmModels
 
 
 def test_least_recently_used_goes_first() -> None:
-    """A model that was asked lately stays; the one nobody asked for longest is read again."""
+    """A recently used model stays cached; the least recently used one is read again."""
     read: list[str] = []
     warm: WarmModels[str] = WarmModels(2)
 

@@ -99,7 +99,7 @@ def test_empty_parts_are_left_out():
     ],
 )  # fmt: skip
 def test_other_texts_are_none(text):
-    """Without one state and one ZIP code it is no U.S. address."""
+    """Without one state and one ZIP code it is not a U.S. address."""
     assert normalized_address(text) is None
 
 
@@ -113,5 +113,5 @@ def test_other_texts_are_none(text):
     ],
 )
 def test_repeated_and_displaced_parts_do_no_harm(text):
-    """Parts that repeat or stand in another order give an answer instead of an error."""
+    """Parts that repeat or are in another order give an answer instead of an error."""
     assert json.loads(normalized_address(text))["ZipCode"] in ("89501", "85001")

@@ -196,7 +196,7 @@ def test_other_alphabets_are_answered_in_documented_characters(engine):
 
 
 def test_accents_are_kept_where_they_are_asked_for(engine):
-    """The same page in the larger alphabet; the engine itself goes on without accents."""
+    """The same page in the larger alphabet; the engine itself continues without accents."""
     accents = np.asarray(accented_paper("Cafe resume naive Zurich", "   '  '   '        :"))
     latin = engine.in_alphabet(LATIN)
 
@@ -220,7 +220,7 @@ def test_threads_share_an_engine(engine, lines):
 
 
 def test_a_check_that_raises_ends_the_reading(engine):
-    """Whoever has no time left is not kept waiting."""
+    """A caller without time left does not wait."""
 
     class TimeIsUpError(Exception):
         pass
@@ -235,7 +235,7 @@ def test_a_check_that_raises_ends_the_reading(engine):
 
 
 def test_a_page_is_not_changed(engine):
-    """Pixels that cannot be written, or lie in another order, are read."""
+    """Pixels that cannot be written, or have another order, are read."""
     pixels = draw()
     turned = np.rot90(np.rot90(pixels, 1).copy(), -1)
     turned.flags.writeable = False

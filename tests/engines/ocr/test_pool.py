@@ -27,7 +27,7 @@ def without_tesseract(monkeypatch):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A model directory of its own, with the networks that read text and tables."""
+    """A separate model directory, with the networks that read text and tables."""
     for name in (PPOCR, SLANET):
         shutil.copytree(DIRECTORY / name, tmp_path / name)
     return tmp_path
@@ -121,7 +121,7 @@ def test_the_structure_network_is_loaded_once():
 
 
 def test_threads_load_an_engine_once(monkeypatch):
-    """Whoever comes while it is loaded waits and gets the same."""
+    """A caller that comes while it is loaded waits and gets the same."""
     loaded = []
     barrier = threading.Barrier(4)
 

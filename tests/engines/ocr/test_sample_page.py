@@ -31,7 +31,7 @@ TEMPLATE = "samples/sample_template.json"
 
 
 def go_on() -> None:
-    """Let work go on."""
+    """Never cancel."""
 
 
 @pytest.fixture(scope="module")

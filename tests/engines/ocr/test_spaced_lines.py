@@ -14,7 +14,7 @@ TOP, LEFT, STEP = 20, 20, 60
 
 
 def go_on() -> None:
-    """Let work go on."""
+    """Never cancel."""
 
 
 def page_of(drawn: list[str], read: list[str]) -> tuple[np.ndarray, list[TextLine]]:

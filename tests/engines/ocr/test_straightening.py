@@ -1,4 +1,4 @@
-"""Straightening bent pages: geometry alone, and what nobody should photograph."""
+"""Straightening bent pages: geometry alone, and pages that no one should photograph."""
 
 import time
 from itertools import pairwise
@@ -42,7 +42,7 @@ def test_flat_pages_are_left_alone(slope):
 
 
 def test_one_arch_does_not_bend_a_page():
-    """A seal's round writing on a flat page is no reason to straighten the page."""
+    """A seal's round writing on a flat page does not straighten the page."""
     pixels, flat = striped(lambda column: 0.0)
     _, bent = striped(bent_line)
 
@@ -85,7 +85,7 @@ def test_places_lead_back():
 
 
 def test_print_in_the_middle_says_how_the_margins_bend():
-    """Beyond the lines the page goes on as it was at their ends, without folds."""
+    """Beyond the lines the page continues as at their ends, without folds."""
     pixels, courses = striped(bent_line)
 
     unrolling = find_unrolling(pixels, courses)

@@ -19,7 +19,7 @@ def _judgement(label: str | None, uncertainty: float) -> Judgement:
 
 
 def test_a_part_comes_back_as_it_was_written() -> None:
-    """Lines, suggestions, doubts and vectors; equal judgements give equal bytes."""
+    """Lines, suggestions, uncertainties and vectors; equal judgements give equal bytes."""
     found = [(0, _judgement("a", 0.25)), (2, _judgement(None, 0.5)), (3, _judgement("a", 0.125))]
     content = dump_part(found)
     assert content == dump_part(found)
@@ -37,6 +37,6 @@ def test_a_part_may_hold_nothing() -> None:
 
 
 def test_other_bytes_are_no_part() -> None:
-    """Damage is told, not served."""
+    """Damage is reported, not served."""
     with pytest.raises(ArtifactError):
         load_part(b"PK nothing")

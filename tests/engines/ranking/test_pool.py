@@ -31,7 +31,7 @@ def _filled(size: int, parts: list[np.ndarray]) -> SamplePool:
 
 
 def test_few_samples_are_all_kept() -> None:
-    """In their order, each with its doubt as its weight."""
+    """In their order, each with its uncertainty as its weight."""
     samples, weights = _filled(10, [np.array([0.5, 0.25]), np.array([0.75])]).samples() or ((), ())
     assert weights.tolist() == [0.5, 0.25, 0.75]
     assert samples.parts.tolist() == [0, 0, 1]
@@ -44,13 +44,13 @@ def test_none_are_none() -> None:
 
 
 def test_what_is_sure_counts_a_little() -> None:
-    """There is a choice where the model doubts nothing."""
+    """There is a choice if the model is certain of everything."""
     _, weights = _filled(10, [np.zeros(3)]).samples() or ((), np.zeros(3))
     assert (weights > 0).all()
 
 
 def test_the_sample_is_bounded_and_stands_for_all() -> None:
-    """The weights of those kept add up to all doubts within a few percent, whatever the order."""
+    """The weights of the kept samples add up to all uncertainties within a few percent."""
     dice = np.random.default_rng(1)
     parts = [dice.beta(0.5, 2.0, size=1_000) for _ in range(30)]
     samples, weights = _filled(500, parts).samples() or ((), np.zeros(0))
@@ -59,5 +59,5 @@ def test_the_sample_is_bounded_and_stands_for_all() -> None:
     assert len(set(zip(samples.parts.tolist(), samples.rows.tolist(), strict=True))) == 500
     again, _ = _filled(500, parts).samples() or ((), ())
     assert (again.rows == samples.rows).all()
-    # Those that are doubted are kept more often, in proportion.
+    # Uncertain ones are kept more often, in proportion.
     assert samples.uncertainties.mean() > 1.5 * np.concatenate(parts).mean()

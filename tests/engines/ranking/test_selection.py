@@ -24,15 +24,15 @@ def _circle(*degrees: float) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def test_the_most_doubted_of_lonely_samples_comes_first() -> None:
-    """With nothing near, a label settles its own answer: scores are shares of all doubt."""
+def test_the_most_uncertain_of_isolated_samples_comes_first() -> None:
+    """With nothing near, a label corrects its own answer: scores are fractions of the total."""
     picks = _chosen(_circle(0, 90, 180, 270), np.array([0.1, 0.4, 0.2, 0.3]), 4)
     assert [pick.at for pick in picks] == [1, 3, 2, 0]
     assert [pick.score for pick in picks] == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=1e-3)
 
 
 def test_one_that_stands_for_many_goes_before_a_lonely_one() -> None:
-    """Three doubted samples side by side outweigh one that is doubted more."""
+    """Three similar uncertain samples outweigh a single more uncertain one."""
     picks = _chosen(_circle(0, 20, 40, 180), np.array([0.5, 0.5, 0.5, 0.9]), 2)
     assert [pick.at for pick in picks] == [1, 3]
     assert picks[0].reason == "representative"
@@ -50,7 +50,7 @@ def test_near_duplicates_are_chosen_once() -> None:
 
 
 def test_what_is_unlike_says_so() -> None:
-    """A sample that is less like what was learnt than others are, and stands out by that most."""
+    """A sample whose difference from the training examples is its most unusual property."""
     likeness = np.array([5.0, 5.0, -5.0, 5.0])
     picks = _chosen(_circle(0, 90, 180, 270), np.array([0.4, 0.5, 0.3, 0.2]), 4, likeness)
     assert {pick.at: pick.reason for pick in picks}[2] == "unlike"
@@ -81,7 +81,7 @@ def test_the_same_samples_give_the_same_ranking() -> None:
 
 
 def test_a_lost_lease_stops_the_choice() -> None:
-    """Whoever has lost the step must not go on for long."""
+    """A worker that has lost the step stops soon."""
 
     def stop() -> None:
         raise TimeoutError

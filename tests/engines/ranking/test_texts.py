@@ -1,4 +1,4 @@
-"""What text models make of texts that nobody has labelled."""
+"""Judgements of text models on unlabelled texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engines.text.test_classifier import _parameters, _vectors
 
 
 def test_judgements_are_what_answers_say() -> None:
-    """The most probable label and the doubt that is left, each text by itself."""
+    """The most probable label and the remaining uncertainty, independent of other texts."""
     model = TrainedText(_parameters())
     blocks = _vectors((1.0, 2.0, 0.0), (0.0, -3.0, 1.0))
     answers = model.answer(blocks)
@@ -27,7 +27,7 @@ def test_judgements_are_what_answers_say() -> None:
 
 
 def test_a_text_outside_of_the_domain_has_no_suggestion() -> None:
-    """It is doubted as far as the probabilities say, so that noise does not come before all."""
+    """Its uncertainty follows the probabilities, so that noise does not come first."""
     model = TrainedText(_parameters(threshold=1e9))
     [found] = judge(model, _vectors((1.0, 2.0, 0.0)))
     assert (found.label, found.probability) == (None, 0.0)

@@ -10,7 +10,7 @@ SAMPLE = TEXTS.parents[1] / "samples" / "shop_intents.csv"
 
 
 def test_there_are_several_hundred_texts_of_many_kinds_none_twice() -> None:
-    """Headings are no texts, and no text stands there twice."""
+    """Headings are not texts, and no text is repeated."""
     texts = background_texts()
 
     assert len(texts) > 400

@@ -12,7 +12,7 @@ from tests.engines.text.clusters import a_training_set
 
 
 def test_an_encoder_that_knows_more_is_worth_it() -> None:
-    """Beside vectors that say little, those that tell the labels apart take away half the loss."""
+    """Added to weak vectors, informative ones take away half the loss."""
     clear = a_training_set([40] * 4, dims=(12, 12), spread=0.6)
     noise = np.random.default_rng(1).standard_normal(clear.blocks["encoder0"].shape)
     vague = clear.blocks["encoder0"] + 1.5 * noise.astype(np.float32)
@@ -41,7 +41,7 @@ def test_an_encoder_that_says_the_same_is_not_worth_it() -> None:
 
 
 def test_the_card_can_say_why() -> None:
-    """Sample and losses stand in the reason; exactly the asked fall is enough."""
+    """Sample and losses are in the reason; exactly the required fall is enough."""
     found = Benefit(1_500, 0.4, 0.4 * (1 - WORTH))
 
     assert found.is_worth_it

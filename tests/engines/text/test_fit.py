@@ -51,7 +51,7 @@ def _part(examples: TextTrainingSet, rows: Sequence[int] | slice) -> TextTrainin
 
 
 def test_a_trained_model_answers_unseen_texts() -> None:
-    """Clouds that hardly overlap are told apart, with sums of one and honest figures."""
+    """Clouds that hardly overlap are separated, with sums of one and correct metrics."""
     examples = a_training_set([60] * 5)
     seen, unseen = _part(examples, slice(0, 200)), _part(examples, slice(200, 300))
 
@@ -104,7 +104,7 @@ def test_progress_rises_to_one() -> None:
 
 
 def test_the_test_part_is_unseen() -> None:
-    """Labels drawn at random are learnt by heart but not predicted."""
+    """Random labels are memorised but not predicted."""
     examples = a_training_set([100] * 4)
     labels = np.random.default_rng(1).integers(0, 4, 400)
 
@@ -134,7 +134,7 @@ def test_curve_and_thresholds_are_of_the_held_out_part() -> None:
     assert min(good.report.thresholds.values()) > 0.25
 
 
-def test_a_data_set_of_contradictions_alone_is_all_doubt() -> None:
+def test_a_dataset_of_only_contradictions_is_uncertain() -> None:
     """Every text under both labels: even shares, chance as accuracy, every pair named, no tear."""
     examples = a_training_set([30, 30], spread=0.5)
     rows = np.tile(np.arange(60), 2)
@@ -173,15 +173,17 @@ def test_few_texts_reject_when_the_background_is_known() -> None:
     foreign = a_training_set([25] * 4, dims=(24,), spread=1.0, seed=9)
 
     alone = _fit(seen, out_of_domain_rate=0.05)
-    beside = _fit(with_background(seen, 200), out_of_domain_rate=0.05)
+    with_background_texts = _fit(with_background(seen, 200), out_of_domain_rate=0.05)
 
-    assert alone.rejects(foreign.blocks).mean() < beside.rejects(foreign.blocks).mean()
-    assert beside.rejects(foreign.blocks).mean() > 0.85
-    assert beside.rejects(unseen.blocks).mean() < 0.15
-    assert beside.report is not None
-    assert beside.report.rejection is not None
-    assert beside.report.rejection.background is not None
-    assert beside.report.rejection.background.value > 0.8
+    assert (
+        alone.rejects(foreign.blocks).mean() < with_background_texts.rejects(foreign.blocks).mean()
+    )
+    assert with_background_texts.rejects(foreign.blocks).mean() > 0.85
+    assert with_background_texts.rejects(unseen.blocks).mean() < 0.15
+    assert with_background_texts.report is not None
+    assert with_background_texts.report.rejection is not None
+    assert with_background_texts.report.rejection.background is not None
+    assert with_background_texts.report.rejection.background.value > 0.8
 
 
 def test_what_is_kept_is_answered_with_caution() -> None:
@@ -288,7 +290,7 @@ print(hashlib.sha256(dump(model)).hexdigest())
 
 @cache
 def _digest(threads: int = 1) -> str:
-    """Learn what the script learns, with so many threads of the linear algebra."""
+    """Learn what the script learns, with a number of threads in the linear algebra."""
     examples = with_background(a_training_set([30] * 12, dims=(96, 64), spread=1.0))
     with threadpool_limits(threads, "blas"), pytest.MonkeyPatch.context() as patch:
         # Whatever they bring: neighbours are part of what has to be equal.
@@ -345,7 +347,7 @@ def test_equal_texts_with_one_vector_still_train() -> None:
     assert model.report.test_examples == 2
 
 
-def test_contradictory_labels_are_answered_with_doubt() -> None:
+def test_contradictory_labels_get_uncertain_answers() -> None:
     """A text that stands under two labels gets neither with certainty."""
     examples = a_training_set([20, 20], spread=0.3)
     rows = np.concatenate([np.arange(40), np.arange(40)])
@@ -356,7 +358,7 @@ def test_contradictory_labels_are_answered_with_doubt() -> None:
     np.testing.assert_allclose(shares, 0.5, atol=0.1)
 
 
-def test_a_rare_label_is_found_beside_one_of_99_percent() -> None:
+def test_a_rare_label_is_found_next_to_one_of_99_percent() -> None:
     """Class weights keep five examples from drowning in five hundred."""
     examples = a_training_set([505, 25], spread=0.5)
     rare = np.flatnonzero(examples.label_indexes == 1)
@@ -449,7 +451,7 @@ def test_the_report_is_ready_for_json() -> None:
 
 @pytest.mark.parametrize("is_background_known", [False, True])
 def test_the_stored_model_answers_like_the_trained_one(is_background_known: bool) -> None:
-    """What is written to the artifact is what was learnt."""
+    """The artifact holds the trained parameters."""
     examples = a_training_set([20] * 3)
     if is_background_known:
         examples = with_background(examples)

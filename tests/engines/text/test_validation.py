@@ -1,4 +1,4 @@
-"""Training sets from which nothing can be learnt."""
+"""Training sets that cannot be trained on."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def test_a_good_set_gives_its_labels() -> None:
 
 
 @pytest.mark.parametrize("counts", [[5], [5, 0], [0, 0]])
-def test_one_label_cannot_be_learnt(counts: list[int]) -> None:
+def test_one_label_cannot_be_trained(counts: list[int]) -> None:
     """The message names what is missing and what helps."""
     with pytest.raises(TrainingFailed, match="Add examples of another label"):
         check_training_set(a_training_set(counts))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_broken_vectors_cannot_be_learnt(value: float) -> None:
+def test_broken_vectors_cannot_be_trained(value: float) -> None:
     """The message names the encoder and how many texts it spoilt."""
     examples = a_training_set([5, 5])
     examples.blocks["encoder1"][3, 2] = value

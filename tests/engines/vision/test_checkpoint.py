@@ -57,11 +57,11 @@ def test_state_there_and_back() -> None:
 
 @pytest.mark.parametrize("length", [0, 10, 200, -1])
 def test_damaged_state(length: int) -> None:
-    """Half a state is no state."""
+    """Half a state is refused."""
     assert load_checkpoint(dump_checkpoint(SAVED, "same")[:length], "same") is None
 
 
-def test_fingerprint_follows_what_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_follows_the_training_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Examples, options, extractor and version change it; threads do not."""
     extractor = TinyExtractor()
     same = fingerprint_of(_data(), OPTIONS, extractor)

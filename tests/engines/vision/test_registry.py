@@ -36,7 +36,7 @@ def test_each_type_has_an_extractor_of_its_own() -> None:
     [("image", 96, ImageTraining), ("image-multi-label", 2992, MultiLabelTraining)],
 )
 def test_trainings_are_opened_by_type(kind: str, dims: int, expected: type) -> None:
-    """A training goes on from what it saved, through the same door."""
+    """A training resumes from what it saved, through the same function."""
     values, labels = clusters([8, 8], dims=dims)
     data = vision_data(values, labels, ["a", "b"])
     training = open_training(kind, data, options(), POOL)

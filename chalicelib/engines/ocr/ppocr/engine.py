@@ -10,7 +10,7 @@ from PIL import Image
 
 from chalicelib.domain.documents.characters import ALPHABETS
 from chalicelib.domain.documents.page import TextLine, around_points
-from chalicelib.engines.memory import give_back_beyond
+from chalicelib.engines.memory import release_memory_beyond
 from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
@@ -60,7 +60,7 @@ class PpOcr:
             return ()
         image, scale = _bounded(pixels)
         # To look at a page takes most memory of all: not on top of what other pages left behind.
-        give_back_beyond()
+        release_memory_beyond()
         found = self._detector.find(image)
         check()
 

@@ -62,7 +62,7 @@ RULES = {
 
 
 def rules_of(algorithm: str) -> Rules:
-    """Return the rules of an algorithm, of object-detection if empty; raise ValueError if unknown."""
+    """Return the rules of an algorithm, by default object-detection; ValueError if unknown."""
     rules = RULES.get(algorithm or "object-detection")
     if rules is None:
         raise ValueError(f"There is no detection algorithm {algorithm!r}.")

@@ -1,7 +1,7 @@
 """Invented business cards as lists of lines, and what is on them.
 
 A card is a block of text. `@ x y` begins a column; `height TAG text` is a line that is one
-entity; `height = text => TAG text; TAG text` a line that holds several or none, which may go on
+entity; `height = text => TAG text; TAG text` a line that holds several or none, which may continue
 in rows that begin with `=>` or `;`; `+` in front of a tag joins the line to the entity of the
 line before. Addresses are joined anyway.
 """

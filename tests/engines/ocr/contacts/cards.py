@@ -55,7 +55,7 @@ def text_line(text: str, x: float, y: float, height: float = 18, angle: float = 
 
 
 def _rows(card: str) -> list[str]:
-    """Return the rows of a card, those that go on joined to the one before."""
+    """Return the rows of a card, continued ones joined to the one before."""
     rows: list[str] = []
     for row in filter(None, map(str.strip, card.splitlines())):
         if row.startswith(("=>", ";")):

@@ -103,12 +103,12 @@ def test_line_read_across_columns_is_cut():
 
 
 def test_label_above_a_number_counts():
-    """A label that stands alone above a number tags it and is no contact itself."""
+    """A label that stands alone above a number tags it and is not a contact itself."""
     lines = [text_line("FAX", 60, 100, 16), text_line("503-555-0143", 60, 124, 16)]
     assert answer(page_of(lines)) == [("FAX", "503-555-0143")]
 
 
-def test_misread_mail_is_told_by_its_label():
+def test_misread_mail_is_recognised_by_its_label():
     """A mail address without its sign is still EMAIL behind the label, as it was read."""
     assert answer(page_of([text_line("Email: danaorchid.com", 60, 100)])) == [
         ("EMAIL", "danaorchid.com")
@@ -166,7 +166,7 @@ def test_long_hostile_line_takes_linear_time(unit):
 
 
 def test_dense_page_takes_bounded_time():
-    """A page of 750 short lines is no card, but is answered all the same."""
+    """A page of 750 short lines is not a card, but is still answered."""
     lines = [
         text_line(f"Dana Reyes {n}", 20 + 300 * (n % 3), 20 * (n // 3), 12) for n in range(750)
     ]
@@ -198,7 +198,7 @@ def test_time_grows_with_the_lines(is_pile):
 
 
 def test_check_ends_the_search():
-    """Work goes on only while check returns, whatever is being looked for."""
+    """Work continues only while check returns, whatever is being looked for."""
 
     class OverError(Exception):
         """The time is up."""
@@ -227,13 +227,13 @@ def test_check_ends_the_search():
         "19.00 19.00", "Site : 2188", "RM 5.30", "To be deducted from 1998 Budget", "F.O.B. POINT",
     ],
 )  # fmt: skip
-def test_words_of_bills_are_nobody(line):
+def test_words_of_bills_are_not_people(line):
     """What bills and forms print is OTHER."""
     assert [tag for tag, _ in answer(page_of([text_line(line, 60, 100)]))] == ["OTHER"]
 
 
 def test_page_of_many_lines_needs_better_names():
-    """On a page that is no card, two capitalised words are no person, a given name is."""
+    """On a page that is not a card, only a given name shows that two words are a person."""
     rows = [f"Row {n} of the list" for n in range(40)]
     lines = [text_line(row, 60, 100 + 40 * place) for place, row in enumerate(rows)]
     head = text_line("Trial Specification", 60, 20, 40)
@@ -243,7 +243,7 @@ def test_page_of_many_lines_needs_better_names():
 
 
 def test_dates_above_a_firm_are_not_of_its_name():
-    """A key with its value is no line of a name, though the line below has a legal form."""
+    """A key with its value is not a line of a name, though the line below has a legal form."""
     rows = ("DATE: 11/15/2019", "DUE DATE: 12/15/2019", "CUSTOMER NAME: ORCHID CORPORATION")
     at_left = [text_line(row, 0, 100 + 40 * place) for place, row in enumerate(rows)]
     right = max(line.box.max_x for line in at_left)

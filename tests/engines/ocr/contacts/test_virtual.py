@@ -65,7 +65,7 @@ def test_every_virtual_key_has_a_finder():
     ],
 )
 def test_address_ends_where_it_ends(rows, addresses, step):
-    """Keys, dates, amounts and names above and below an address are no part of it."""
+    """Keys, dates, amounts and names above and below an address are not part of it."""
     address = "12 Elm Street, Phoenix, AZ 85001"
     lines = [
         text_line(row.replace("=", address), 60, 40 + step * place)

@@ -56,7 +56,7 @@ def test_phones_of_a_line(line, numbers):
     ],
 )  # fmt: skip
 def test_other_digits_are_no_phone(line):
-    """Dates, ZIP codes, security and payment card numbers, amounts and hours are no numbers."""
+    """Dates, codes, security and card numbers, amounts and hours are not phone numbers."""
     assert find_phones(line) == ()
 
 
@@ -141,7 +141,7 @@ def test_date(date):
     "line", ["99/99/2021", "(716) 319-4874", "1.2.3.4", "May", "45:99", "v1.2.20"]
 )
 def test_other_digits_are_no_date(line):
-    """Days and months that do not exist, numbers and versions are no dates."""
+    """Days and months that do not exist, numbers and versions are not dates."""
     assert [one.text for one in find_dates(line) if one.confidence > 0.5] == []
 
 

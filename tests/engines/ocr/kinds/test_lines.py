@@ -52,7 +52,7 @@ def test_address_line(line):
     ],
 )  # fmt: skip
 def test_no_address_line(line):
-    """Names, slogans and years are no address lines."""
+    """Names, slogans and years are not address lines."""
     assert address_confidence(line) < 0.5
 
 
@@ -74,7 +74,7 @@ def test_person(line):
     "line", [*PLAIN_TEXT[:-1], "dana@orchid.test", "Suite 200", "A", "", "x" * 80, "Reyes & Sons"]
 )
 def test_no_person(line):
-    """Sentences, numbers and single letters are no names."""
+    """Sentences, numbers and single letters are not names."""
     assert person_confidence(line) < 0.4
 
 
@@ -93,7 +93,7 @@ def test_title(line):
 
 @pytest.mark.parametrize("line", [*PLAIN_TEXT, "Dana Reyes", "12 Elm Street", ""])
 def test_no_title(line):
-    """Slogans that hold the word of a job are no titles."""
+    """Slogans that contain the word of a job are not titles."""
     assert title_confidence(line) < 0.5
 
 
@@ -113,7 +113,7 @@ def test_organisation(line):
 
 @pytest.mark.parametrize("line", [*PLAIN_TEXT, "Dana Reyes", "Hand Wash • Oil Change • Tyres", ""])
 def test_no_organisation(line):
-    """Names, slogans and lists of services are no organisations by themselves."""
+    """Names, slogans and lists of services are not organisations without further evidence."""
     assert organisation_confidence(line) < 0.45
 
 

@@ -93,7 +93,7 @@ def test_pictures_in_and_across_columns():
 
 
 def test_tables_are_read_row_by_row():
-    """Short texts whose rows match are no columns, however wide the white between them is."""
+    """Short texts whose rows match are not columns, however wide the gap between them is."""
     rows = [["Item", "Count", "Price"], ["Pens", "2", "3.00"], ["Ink", "1", "9.00"]]
     runs = [
         run(text, 50 + 250 * column, 100 + 40 * row, 80)
@@ -171,7 +171,7 @@ def test_any_boxes_are_ordered_soon_and_each_once(kind):
 
 @pytest.mark.parametrize("runs", [[], [run("1", 0, 0, 0, 0)], [run("1", 5, 5, -5, -5)]])
 def test_empty_pages_and_boxes(runs):
-    """Nothing, a box without a size and one that is turned inside out are no trouble."""
+    """Empty input, a box without a size and an inverted box are handled."""
     assert order(runs) == [line.text for line in runs]
 
 
@@ -234,7 +234,7 @@ def test_spaces_of_a_title_are_no_gutter():
 
 
 def test_a_column_may_begin_with_a_picture():
-    """The lines beside the picture, longer or shorter than those below it, are of one column."""
+    """The lines next to the picture, longer or shorter than those below it, are of one column."""
     runs = [
         *column("a", 50, 100, 7, 400),
         *column("c", 50, 296, 6, 380),
@@ -245,7 +245,7 @@ def test_a_column_may_begin_with_a_picture():
 
 
 def test_what_ends_above_the_other_side_is_read_first():
-    """Totals at the right above notes at the left, as invoices have them, are no two columns."""
+    """Totals at the right above notes at the left, as invoices have them, are not two columns."""
     totals = [run(f"t{n} total", 700, 100 + 40 * n, 150) for n in range(4)]
     notes = column("n", 50, 300, 3)
 
@@ -253,7 +253,7 @@ def test_what_ends_above_the_other_side_is_read_first():
 
 
 def test_print_that_runs_up_the_margin_is_no_part_of_a_line():
-    """A number along the edge of a bill comes last, beside whatever it stands; an I is none."""
+    """A number along the edge of a bill comes last, next to any line; an I is not one."""
     runs = [run("0000110", 5, 90, 20, 120), *column("a", 50, 100, 3), run("I", 50, 190, 4)]
 
     assert order(runs) == [*names("a", 3), "I", "0000110"]

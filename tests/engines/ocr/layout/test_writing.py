@@ -64,7 +64,7 @@ def test_markdown_paragraphs_and_headings():
 
 
 def test_hyphens_that_divide_no_word_stay():
-    """Before a capital, a digit or after a space a hyphen is no division."""
+    """Before a capital, a digit or after a space a hyphen does not divide a word."""
     assert write([[block("Saint-", "Denis 1990-", "95 and -", "more")]], MARKDOWN) == (
         "Saint- Denis 1990- 95 and - more"
     )
@@ -105,7 +105,7 @@ def test_markdown_tables():
 
 
 def test_a_table_stands_where_its_text_was():
-    """The runs inside of it are left out; those above, below and beside it stay."""
+    """The runs inside of it are left out; those above, below and next to it stay."""
     runs = [
         TextLine(text, 1.0, Rect(x, y, x + 8 * len(text), y + 20))
         for text, x, y in [

@@ -16,16 +16,16 @@ from tests.engines.ocr.mrz.zones import LETTER_WIDTH, PASSPORT, page_of
 PIXELS = np.full((800, 1000, 3), 255, np.uint8)
 
 
-def steps(text, doubts=()):
+def steps(text, uncertain=()):
     """Return the steps of a network that saw a text, each character between two blanks.
 
-    Doubts name places where another character is likelier, with its probability.
+    `uncertain` lists places with another character and its probability.
     """
     found = np.full((2 * len(text) + 1, 1 + len(LETTERS)), 1e-6, np.float32)
     found[0::2, 0] = 1.0
     for place, letter in enumerate(text):
         found[2 * place + 1, 1 + LETTERS.index(letter)] = 1.0
-    for place, letter, probability in doubts:
+    for place, letter, probability in uncertain:
         column = 1 + LETTERS.index(text[place])
         found[2 * place + 1, column] = 1 - probability
         found[2 * place + 1, 1 + LETTERS.index(letter)] = probability
@@ -53,8 +53,8 @@ def test_every_place_has_its_character():
     assert excess < 0.1
 
 
-def test_doubt_is_shared_out():
-    """The probability of a doubtful character is that of the network's steps."""
+def test_uncertainty_is_divided():
+    """The probability of an uncertain character is that of the network's steps."""
     scores, _ = row_posteriors(steps("AB7", [(2, "9", 0.3)]), [LETTERS] * 3)
     assert np.exp(scores[2]["9"]) == pytest.approx(0.3, abs=0.01)
     assert np.exp(scores[2]["7"]) == pytest.approx(0.7, abs=0.01)

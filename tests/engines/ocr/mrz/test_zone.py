@@ -21,7 +21,7 @@ def test_published_zones_are_valid(form, rows):
     assert decision.certainty > 0.98
 
 
-def test_zone_tells_person_and_document():
+def test_zone_has_person_and_document():
     """Number, names, sex, state and dates stand where the standard puts them."""
     said = {name: field.text for name, field in fields_of(decided(TD3, PASSPORT)).items()}
     assert said == {
@@ -38,7 +38,7 @@ def test_zone_tells_person_and_document():
 
 
 def test_names_end_at_a_double_filler():
-    """A letter that was misread among the fillers at the end of a row is no name."""
+    """A letter that was misread among the fillers at the end of a row is not a name."""
     misread = (PASSPORT[0][:38] + "C" + PASSPORT[0][39:], PASSPORT[1])
     assert fields_of(decided(TD3, misread))["given_names"].text == "ANNA MARIA"
 
@@ -93,5 +93,5 @@ def test_a_card_ends_where_its_letters_must_be_digits():
     ],
 )
 def test_century_follows_from_today(text, is_past, day):
-    """Nobody was born later than today; a document ends at most fifty years ahead."""
+    """No one was born later than today; a document ends at most fifty years ahead."""
     assert day_of(text, TODAY, is_past=is_past) == day

@@ -24,7 +24,7 @@ def the_engine():
 
 
 def go_on():
-    """Let work go on."""
+    """Never cancel."""
 
 
 def drawn(items, size=(620, 300), ink=0, paper=255, font=26):

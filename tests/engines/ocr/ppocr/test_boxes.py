@@ -55,7 +55,7 @@ def arched(depth):
 
 
 def test_a_long_line_is_followed():
-    """The course of a line runs through its middle, in reading order, and tells its height."""
+    """The course of a line runs through its middle, in reading order, and has its height."""
     (found,) = text_rectangles(arched(6))
 
     course = found.course
@@ -68,7 +68,7 @@ def test_a_long_line_is_followed():
 
 
 def test_a_bent_line_is_kept_though_it_fills_little():
-    """A rectangle that is mostly empty because its line bends is no mistake of the network."""
+    """A rectangle that is mostly empty because its line bends is not an error of the network."""
     (flat,), (bent,) = text_rectangles(arched(1)), text_rectangles(arched(60))
 
     assert flat.is_filled

@@ -80,8 +80,8 @@ def test_skewed_text_is_read(degrees):
 
 
 @pytest.mark.parametrize("turns", [1, 3])
-def test_a_vertical_line_beside_upright_text_is_read(turns):
-    """Text that runs up or down the margin is read beside the upright lines."""
+def test_a_vertical_line_next_to_upright_text_is_read(turns):
+    """Text that runs up or down the margin is read in addition to the upright lines."""
     margin = np.rot90(drawn([(10, 6, "Draft copy 2024")], size=(240, 40), font=24), turns)
     page = a_page().copy()
     page[30:270, 560:600] = margin
@@ -133,7 +133,7 @@ def test_crops_are_read_in_their_order():
 
 
 def test_the_check_stops_the_work():
-    """Reading asks again and again whether it may go on."""
+    """Reading repeatedly checks whether it may continue."""
     asked = []
 
     def check():
@@ -171,8 +171,8 @@ def test_what_other_pages_left_goes_before_a_page_is_looked_at(monkeypatch):
     """A process that has grown returns freed memory first: looking takes most of all."""
     order = []
     detector = SimpleNamespace(find=lambda image: order.append("looked") or [])
-    monkeypatch.setattr(engine, "give_back_beyond", lambda: order.append("given back"))
+    monkeypatch.setattr(engine, "release_memory_beyond", lambda: order.append("released"))
 
     assert engine.PpOcr(detector, Recogniser(None, ())).read(a_page(), go_on) == ()
 
-    assert order == ["given back", "looked"]
+    assert order == ["released", "looked"]

@@ -31,7 +31,7 @@ def test_a_turned_rectangle_is_found(degrees):
 
 
 def test_a_steep_rectangle_is_described_to_the_right():
-    """The direction of a tall rectangle is its short side's: nothing tells up from down."""
+    """A tall rectangle has its short side's direction: up and down look the same."""
     found = smallest_rectangle(outline(math.radians(90)))
 
     assert (found.dx, found.dy) == pytest.approx((1, 0), abs=1e-6)

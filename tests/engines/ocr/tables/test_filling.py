@@ -28,7 +28,7 @@ def texts(filled: FilledGrid) -> list[str]:
 
 
 def test_overlap_decides_and_else_the_nearest() -> None:
-    """Text beside all places goes to the nearest, rather in its row than in its column."""
+    """Text outside of all places goes to the nearest, rather in its row than in its column."""
     pieces = [piece("a", 10, 3), piece("b", 75, 30), piece("c", 300, 0), piece("d", 0, 500)]
     assert texts(fill(grid(2), pieces)) == ["a", "c", "d", "b"]
     assert texts(fill(TableGrid(Rect(0, 0, 1, 1), ()), pieces)) == []
@@ -54,7 +54,7 @@ def test_a_row_of_text_stays_together() -> None:
     assert texts(fill_by_rows(guessed, wide)) == together != texts(fill(guessed, wide))
 
 
-def _labels_beside_amounts(tops: list[float]) -> list[tuple[int, int, str]]:
+def _labels_next_to_amounts(tops: list[float]) -> list[tuple[int, int, str]]:
     """Return row, rows and text of a table whose left column has no rules between its rows."""
     amounts = tuple(Slot(row, 1, Rect(100, 30 * row, 160, 30 * row + 30)) for row in range(3))
     slots = (Slot(0, 0, Rect(0, 0, 100, 90), 3), *amounts)
@@ -67,5 +67,5 @@ def _labels_beside_amounts(tops: list[float]) -> list[tuple[int, int, str]]:
 
 def test_place_over_rows_is_parted_where_a_line_stands_in_each() -> None:
     """Labels without rules between them are several cells; a text of three lines stays one."""
-    assert _labels_beside_amounts([7, 37, 67]) == [(0, 1, "Sum"), (1, 1, "Tax"), (2, 1, "Due")]
-    assert _labels_beside_amounts([18, 37, 56]) == [(0, 3, "Sum Tax Due")]
+    assert _labels_next_to_amounts([7, 37, 67]) == [(0, 1, "Sum"), (1, 1, "Tax"), (2, 1, "Due")]
+    assert _labels_next_to_amounts([18, 37, 56]) == [(0, 3, "Sum Tax Due")]

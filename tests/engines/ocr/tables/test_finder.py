@@ -48,7 +48,7 @@ def test_a_ruled_table_is_exact() -> None:
 
 
 def test_missing_borders_merge_cells() -> None:
-    """A head above two columns and a cell beside two rows span them."""
+    """A head above two columns and a cell next to two rows span them."""
     sheet = Sheet()
     for y in (60, 160, 220):
         sheet.rule((60, y), (660, y))
@@ -342,7 +342,7 @@ def test_hostile_pages_take_bounded_time(pattern: str) -> None:
 
 
 def test_an_invoice_is_its_items() -> None:
-    """Letterhead, watermark and totals are left out, and no text stands in two tables."""
+    """Letterhead, watermark and totals are left out, and no text is in two tables."""
     sheet = Sheet(height=900)
     rows = (("Item", "Hours", "Rate", "Amount"), ("Repair of the roof", "12", "40.00", "480.00"))
     for y, left, middle, right in (

@@ -42,19 +42,19 @@ def test_words_above_numbers_are_headers() -> None:
 
 
 def test_a_body_of_words_names_no_rows() -> None:
-    """A first column beside other words is normal."""
+    """A first column next to other words is normal."""
     found = kinds(filled([["Name", "City"], ["Ada", "Rome"], ["Bob", "Oslo"]]))
     assert found == (COLUMN_HEADER,) * 2 + (NORMAL,) * 4
 
 
 def test_numbers_alone_have_no_head() -> None:
-    """A first row of numbers is no head; a row of years is one."""
+    """A first row of numbers is not a head; a row of years is one."""
     assert set(kinds(filled([["1", "2.5"], ["3", "4.5"], ["5", "6.5"]]))) == {NORMAL}
     years = kinds(filled([["", "2023", "2024"], ["North", "1", "2"], ["South", "3", "4"]]))
     assert years[:3] == (COLUMN_HEADER,) * 3
 
 
-def test_the_structure_tells_the_head() -> None:
+def test_the_structure_shows_the_head() -> None:
     """Rows that the structure calls head are, unless that is most of the table."""
     rows = [["a", "b"], ["c", "d"], ["1", "2"], ["3", "4"], ["5", "6"]]
     assert kinds(filled(rows, 2))[:5] == (COLUMN_HEADER,) * 4 + (NORMAL,)

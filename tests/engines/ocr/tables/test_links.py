@@ -96,7 +96,7 @@ def test_other_tables_stay_apart(first: PagePart, second: PagePart) -> None:
 
 
 def test_second_table_of_a_page_goes_on_with_nothing() -> None:
-    """Only the first table of a page can go on with the last of the page before."""
+    """Only the first table of a page can continue the last one of the page before."""
     parts = [part(1, FIRST, 800), part(2, (("A", "1"), ("B", "2"))), part(2, MORE, 300)]
 
     assert [len(whole.parts) for whole in link(parts)] == [1, 1, 1]

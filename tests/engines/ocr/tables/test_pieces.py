@@ -39,7 +39,7 @@ def test_a_ruling_that_was_read_as_a_stroke_is_no_text() -> None:
 @pytest.mark.parametrize(
     "rule", [Ruling(2, -50, 100, 2), Ruling(100, 12, 100, 2), Ruling(100, -50, 6, 2)]
 )
-def test_rulings_at_ends_or_beside_cut_nothing(rule: Ruling) -> None:
+def test_rulings_at_ends_or_outside_cut_nothing(rule: Ruling) -> None:
     """A ruling at a line's end, or one that does not cross it, leaves it whole."""
     whole = line("abcd efgh")
     assert cut_at_rulings(whole, [rule]) == [whole]

@@ -62,7 +62,7 @@ def test_keys_and_values_are_none() -> None:
 
 
 def test_two_columns_need_numbers_or_rules() -> None:
-    """Two addresses or totals side by side are no table; prices below a head are one."""
+    """Two addresses or totals side by side are not a table; prices below a head are one."""
     words = [["Ada", "Rome"], ["Bob", "Oslo"], ["Cid", "Bern"], ["Dan", "Graz"]]
     assert not is_table(filled(words), is_ruled=False)
     assert is_table(filled(words), is_ruled=True)
@@ -105,7 +105,7 @@ def test_absurd_structures() -> None:
 
 
 def test_letterheads_are_none() -> None:
-    """Addresses side by side hold no numbers, and what stands beside an address has no head."""
+    """Addresses side by side hold no numbers, and what is next to an address has no head."""
     addresses = [["Bill to", "Ship to", "Pay to"], *[["Ann", "12 Elm St", "York"]] * 3]
     facts = [["Ann", "Number", "17"], ["12 Elm St", "Date", "3/14"], ["York", "Due", "4/13"]]
     assert not is_table(filled(addresses), is_ruled=False)

@@ -21,13 +21,13 @@ def filled(places: list[tuple[int, int, list[TextLine]]]) -> FilledGrid:
 
 
 A, B, C, D = piece("a", 0), piece("b", 0), piece("more", 10), piece("next", 30)
-TOLD = filled([(0, 0, [A]), (0, 1, [B]), (1, 0, []), (1, 1, [C]), (2, 0, [D]), (2, 1, [])])
+KNOWN = filled([(0, 0, [A]), (0, 1, [B]), (1, 0, []), (1, 1, [C]), (2, 0, [D]), (2, 1, [])])
 
 
 def test_a_row_of_second_lines_joins_the_row_above() -> None:
     """Texts are joined and later rows move up."""
     aligned = filled([(0, 0, [A]), (0, 1, [B, C]), (1, 0, [D]), (1, 1, [])])
-    found = join_wrapped(TOLD, aligned)
+    found = join_wrapped(KNOWN, aligned)
     assert [(slot.row, slot.column) for slot in found.grid.slots] == [
         (0, 0), (0, 1), (1, 0), (1, 1),
     ]  # fmt: skip
@@ -36,7 +36,7 @@ def test_a_row_of_second_lines_joins_the_row_above() -> None:
 
 def test_rows_that_are_apart_stay() -> None:
     """Without a cell in common nothing is joined."""
-    assert join_wrapped(TOLD, TOLD) is TOLD
+    assert join_wrapped(KNOWN, KNOWN) is KNOWN
 
 
 def test_nothing_is_joined_where_places_would_overlap() -> None:

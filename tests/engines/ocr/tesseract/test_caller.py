@@ -40,7 +40,7 @@ def go_on():
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    """Temporary files of each test lie in a folder of its own; pytesseract's settings stay."""
+    """Temporary files of each test are in a separate folder; pytesseract's settings stay."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -87,7 +87,7 @@ def test_a_folder_with_spaces_and_quotes_is_passed_on(tmp_path):
 
 
 @pytest.mark.parametrize("end", ["exit 3", "kill -SEGV $$", "kill -KILL $$"])
-def test_a_program_that_fails_is_told_with_its_words(tmp_path, own_folder, end):
+def test_a_program_that_fails_is_reported_with_its_output(tmp_path, own_folder, end):
     """The error says what to do, its cause has the program's output, and no file remains."""
     caller = program_of(tmp_path, f"echo cannot read this >&2; {end}\n")
 
@@ -107,7 +107,7 @@ def test_a_program_that_fails_is_told_with_its_words(tmp_path, own_folder, end):
     ],
 )
 def test_a_program_without_its_data_is_not_installed(tmp_path, said):
-    """What is missing is no fault of the document."""
+    """A missing program is not an error of the document."""
     with pytest.raises(OcrNotInstalled):
         program_of(tmp_path, f"echo '{said}' >&2; exit 1\n").words(page(), PAGE, go_on)
 
@@ -143,7 +143,7 @@ def test_a_caller_without_time_is_not_kept_waiting(tmp_path, own_folder, monkeyp
     asked = []
 
     def check():
-        asked.append("may this go on?")
+        asked.append("may this continue?")
         if len(asked) >= 3 and list(own_folder.iterdir()):
             raise TimeoutError
 

@@ -31,7 +31,7 @@ def test_words_are_put_in_order():
 
 
 def test_a_line_weighs_its_words_and_places_its_characters():
-    """Long words count more; each character stands in the middle of its share of the word."""
+    """Long words count more; each character is in the middle of its share of the word."""
     box = Rect(5, 5, 55, 15)
 
     line = line_of(
@@ -45,7 +45,7 @@ def test_a_line_weighs_its_words_and_places_its_characters():
 
 
 def test_places_stay_within_the_line():
-    """Words that reach beyond what was asked for are cut; a line without length is no fault."""
+    """Words that reach beyond what was asked for are cut; a line without length is not an error."""
     line = line_of([word("abc", -10, 110)], (0, 100), Rect(0, 0, 1, 1))
     assert min(line.places) >= 0
     assert max(line.places) <= 1

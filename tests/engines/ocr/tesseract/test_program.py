@@ -11,8 +11,8 @@ from chalicelib.engines.ocr.tesseract.program import Executable, Program, find_p
 
 
 @pytest.fixture(autouse=True)
-def forget():
-    """Look anew in every test."""
+def clear_cache():
+    """Look for the program again in every test."""
     for function in (program.find_program, program.data_sha256):
         function.cache_clear()
     yield

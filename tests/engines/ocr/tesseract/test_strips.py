@@ -1,4 +1,4 @@
-"""How places of a page are put on a sheet, and words of the sheet given back."""
+"""How places of a page are put on a sheet, and words of the sheet returned to the page."""
 
 import numpy as np
 from PIL import Image

@@ -205,7 +205,7 @@ DAMAGED = ("[]", "{}", '{"files": 7}', '{"files": {"a": 7}}', '{"files": {"a": {
 
 @pytest.mark.parametrize("facts", DAMAGED)
 def test_damaged_facts_are_those_of_a_missing_encoder(tmp_path, facts):
-    """Whatever stands in the facts file, the encoder is named as missing, with the command."""
+    """Whatever is in the facts file, the encoder is named as missing, with the command."""
     folder = tmp_path / "use"
     folder.mkdir()
     (folder / "a").write_bytes(b"")

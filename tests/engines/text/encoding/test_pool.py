@@ -30,7 +30,7 @@ class _Meeting:
 def _pool(
     monkeypatch: pytest.MonkeyPatch, threads: int, meeting: int
 ) -> tuple[EncoderPool, list[_Meeting]]:
-    """Return a pool, and its encoders, which wait until so many of them are at work."""
+    """Return a pool, and its encoders, which wait until a number of them are running."""
     barrier = Barrier(meeting)
     made: list[_Meeting] = []
 
@@ -42,7 +42,7 @@ def _pool(
     return EncoderPool(Path("."), threads=threads), made
 
 
-def test_encoders_work_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoders_run_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
     """With two threads an answer takes as long as its slowest encoder, not as their sum."""
     pool, _ = _pool(monkeypatch, threads=2, meeting=3)
 

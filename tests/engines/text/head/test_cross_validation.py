@@ -12,7 +12,7 @@ from chalicelib.engines.text.head.layout import Layout, make_row_ranges
 
 
 def _layout(noise: float, held: int = 0) -> Layout:
-    """Sixty examples of two labels in three folds; one feature tells, nine are noise.
+    """Sixty examples of two labels in three folds; one feature is informative, nine are noise.
 
     The last ones of the first fold are of the held-out part of the split.
     """

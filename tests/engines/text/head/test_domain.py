@@ -1,4 +1,4 @@
-"""What tells texts of the domain from others."""
+"""The signals that separate texts of the domain from others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_signals_are_scaled_and_the_line_speaks_only_against() -> None:
     np.testing.assert_allclose(domain_score.scores(signals), [2 - 1 - 2, 2 - 1 - 10])
 
 
-def test_nearness_counts_beside_what_is_usual_for_the_answer() -> None:
+def test_nearness_counts_relative_to_the_usual_for_the_answer() -> None:
     """Texts of a scattered label and of a dense one stand alike where each lies as usual."""
     answers = np.repeat([0, 1], 200)
     nearness = np.repeat([0.4, 0.9], 200)
@@ -54,7 +54,7 @@ def test_the_answer_alone_speaks_for_a_text() -> None:
     np.testing.assert_allclose(domain_score.answer_support(logits, 2.0), [1.5, 1.5])
 
 
-def test_probabilities_are_evened_out_by_doubt() -> None:
+def test_probabilities_are_evened_out_by_uncertainty() -> None:
     """Log-odds 0 halves what stands above one half; the order of labels stays."""
     shares = np.array([[0.9, 0.1]], np.float32)
 

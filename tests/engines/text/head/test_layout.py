@@ -40,7 +40,7 @@ def test_pieces_are_views() -> None:
 
 
 def test_examples_leave_phrases_out() -> None:
-    """Phrases are trained on, but they are no examples."""
+    """Phrases are trained on, but they are not examples."""
     layout = _layout(2)
 
     assert layout.examples(lambda part: not part.is_held).tolist() == [4, 2, 1]

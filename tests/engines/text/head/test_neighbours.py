@@ -1,4 +1,4 @@
-"""The nearest training text of each label beside the head."""
+"""The nearest training text of each label in addition to the head."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_weight_follows_the_loss_and_few_texts_tell_none() -> None:
 
 
 def test_labels_that_lie_in_many_places_gain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unseen texts beside training texts are answered rightly, where the head alone is lost."""
+    """Unseen texts near training texts are answered correctly where the head alone fails."""
     examples = _scattered()
     seen, unseen = _part(examples, slice(0, 420)), _part(examples, slice(420, 480))
 
@@ -121,8 +121,8 @@ def test_labels_that_lie_in_many_places_gain(monkeypatch: pytest.MonkeyPatch) ->
     assert with_them.report.calibration_error < 0.1
 
 
-def test_the_curve_does_not_find_a_text_beside_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels drawn at random are not learnt by heart by keeping their texts."""
+def test_the_curve_does_not_compare_a_text_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random labels are not memorised by storing their texts."""
     monkeypatch.setattr(neighbours, "choose_weight", lambda loss_with, texts: 32.0)
     examples = a_training_set([100] * 4)
     labels = np.random.default_rng(1).integers(0, 4, 400)
@@ -174,7 +174,7 @@ def test_damaged_neighbours_are_refused(change: Callable[[NearestTexts], Nearest
 
 @pytest.mark.parametrize("header", [{}, {"weight": 4.0, "ends": "x"}, 3])
 def test_a_header_of_another_shape_is_refused(header: object) -> None:
-    """Whatever stands in place of the numbers."""
+    """Anything in place of the numbers."""
     content = artifact.load(dump(_fit(_scattered())), KIND, VERSION)
 
     with pytest.raises(ArtifactError):

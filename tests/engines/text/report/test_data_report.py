@@ -1,4 +1,4 @@
-"""The data report that stands in a text model's card."""
+"""The data report in a text model's card."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_all_suspects_are_named_beyond_the_list() -> None:
 
 
 def test_examples_of_a_global_dataset_are_no_suspects() -> None:
-    """Nobody can mend what ships with the service, so only the report mentions it."""
+    """Users cannot correct what ships with the service, so only the report mentions it."""
     texts, report = _trained(flipped=6)
     texts.spans = [(1, 3), (2, 87)]
 
@@ -107,17 +107,17 @@ def test_contradictory_labels_are_named() -> None:
     """A text under two labels is named with both; texts are never torn apart by the split."""
     texts, report = _trained(doubled=3)
 
-    told = data_report(texts, report)
+    document = data_report(texts, report)
 
-    pairs = [pair for pair in told["conflictingNearDuplicates"] if pair["similarity"] == 1]
+    pairs = [pair for pair in document["conflictingNearDuplicates"] if pair["similarity"] == 1]
     assert sorted(tuple(one["id"] for one in pair["examples"]) for pair in pairs) == [
         (1_080, 1_090),
         (1_081, 1_091),
         (1_082, 1_092),
     ]
     assert all(len({one["label"] for one in pair["examples"]}) == 2 for pair in pairs)
-    assert (told["duplicatesAcrossSplit"], told["examined"]) == (0, 93)
-    assert told["duplicatesKeptTogether"] >= 3
+    assert (document["duplicatesAcrossSplit"], document["examined"]) == (0, 93)
+    assert document["duplicatesKeptTogether"] >= 3
 
 
 def test_texts_of_the_same_words_are_contradictions() -> None:
@@ -135,7 +135,7 @@ def test_texts_of_the_same_words_are_contradictions() -> None:
 
 
 def test_mixed_up_labels_are_named() -> None:
-    """Two labels whose examples cannot be told apart are named with how often chance does it."""
+    """Two labels whose examples cannot be distinguished are named with how often chance does it."""
     texts, report = _trained()
     shares = np.full((90, 3), 0.1, np.float32)
     shares[np.arange(90), np.where(report.out_of_fold.truth == 2, 2, 0)] = 0.8
@@ -149,14 +149,14 @@ def test_mixed_up_labels_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "told"),
+    ("count", "expected"),
     [(60, "four of five"), (25, "two of three"), (12, "about half of"), (6, "fewer than half")],
 )
-def test_the_list_says_how_far_to_trust_it(count: int, told: str) -> None:
+def test_the_list_says_how_far_to_trust_it(count: int, expected: str) -> None:
     """The fewer examples a label has, the less is promised."""
     sentence = expected_precision(TrainingTexts(label_indexes=[0] * count + [1] * count))
 
-    assert told in sentence
+    assert expected in sentence
     assert f"{count} examples" in sentence
 
 
@@ -168,7 +168,7 @@ def test_a_typical_label_is_one_that_exists() -> None:
     assert "half of the" in sentence
 
 
-def test_what_was_not_examined_is_told() -> None:
+def test_what_was_not_examined_is_reported() -> None:
     """Where one part alone is held out, labels that are rare in it count as not examined."""
     texts, report = _trained()
     folds = report.out_of_fold
@@ -176,11 +176,11 @@ def test_what_was_not_examined_is_told() -> None:
     part = OutOfFold(folds.examples[held], folds.probabilities[held], folds.truth[held])
     object.__setattr__(report, "out_of_fold", part)
 
-    told = data_report(texts, report)
+    document = data_report(texts, report)
 
-    assert told["examined"] == 30
-    assert "Only 34 of 90 examples" in told["expectedPrecision"]
-    assert {one["label"] for one in told["likelyLabelErrors"]} <= {LABELS[1]}
+    assert document["examined"] == 30
+    assert "Only 34 of 90 examples" in document["expectedPrecision"]
+    assert {one["label"] for one in document["likelyLabelErrors"]} <= {LABELS[1]}
 
 
 def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
@@ -194,9 +194,9 @@ def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
     shares[np.arange(1_200), truth], shares[np.arange(1_200), 1 - truth] = own, 1 - own
     object.__setattr__(report, "out_of_fold", OutOfFold(rows, shares, truth))
 
-    told = data_report(texts, report)
+    document = data_report(texts, report)
 
-    confidences = [one["confidence"] for one in told["likelyLabelErrors"]]
+    confidences = [one["confidence"] for one in document["likelyLabelErrors"]]
     assert len(confidences) == 100
     assert confidences == sorted(confidences, reverse=True)
     assert confidences[0] > 0.89
@@ -205,10 +205,10 @@ def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
 def test_nothing_of_the_texts_stays_after_deletion() -> None:
     """Once the dataset is gone, neither text nor id can be read from the report."""
     texts, report = _trained(flipped=6, doubled=3)
-    told = data_report(texts, report)
-    assert "text 0 é" in json.dumps(told, ensure_ascii=False)
+    document = data_report(texts, report)
+    assert "text 0 é" in json.dumps(document, ensure_ascii=False)
 
-    left = json.dumps(without_examples(told, LABELS), ensure_ascii=False)
+    left = json.dumps(without_examples(document, LABELS), ensure_ascii=False)
 
     assert "é" not in left
     assert not any(str(number) in left for number in range(1_000, 1_093))

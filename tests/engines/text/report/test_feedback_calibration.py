@@ -1,4 +1,4 @@
-"""What the card tells of feedback and calibration."""
+"""The card's facts about feedback and calibration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_feedback_that_is_answered_worse_is_reported() -> None:
     assert abs(found["errorAfter"] - 0.25) < 0.1
 
 
-def test_a_temperature_that_heard_feedback_is_the_better_one() -> None:
+def test_a_temperature_fitted_to_feedback_is_the_better_one() -> None:
     """Answers that were evened out for feedback are nearer to it than those of the rest alone."""
     answers = _answers(200, 0.5)
     evened = np.tile(np.array([[0.6, 0.4]], np.float32), (600, 1))

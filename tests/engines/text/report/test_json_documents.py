@@ -31,7 +31,7 @@ FACTS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def report() -> TextReport:
-    """What a training of ninety examples that may reject tells."""
+    """The report of a training of ninety examples that may reject."""
     options = TextFitOptions(out_of_domain_rate=0.05)
     made = fit(a_training_set([30] * 3, spread=1.2), options, [].append).report
     assert made is not None
@@ -82,7 +82,7 @@ def test_a_model_that_never_rejects_says_nothing_of_it(report: TextReport) -> No
     assert "empty list" not in card["limits"]
 
 
-def test_limits_are_told(report: TextReport) -> None:
+def test_limits_are_reported(report: TextReport) -> None:
     """A threshold from few texts, torn duplicates, a drawn sample and float32 are all admitted."""
     usual = _card(report)["limits"]
     assert "only 90 texts" in usual
@@ -100,7 +100,7 @@ def test_limits_are_told(report: TextReport) -> None:
 
 
 @pytest.mark.parametrize(("params", "share"), [(None, "5%"), ({"outOfDomainRate": 0.125}, "12.5%")])
-def test_the_rate_that_was_asked_for_is_told(
+def test_the_requested_rate_is_reported(
     report: TextReport, params: dict[str, object] | None, share: str
 ) -> None:
     """With enough texts the limits name the share that may be rejected, with few they do not."""
@@ -111,7 +111,7 @@ def test_the_rate_that_was_asked_for_is_told(
     assert "is to reject" not in _card(report, params)["limits"]
 
 
-def test_a_rate_without_effect_is_told(report: TextReport) -> None:
+def test_a_rate_without_effect_is_reported(report: TextReport) -> None:
     """A rate sent with an algorithm that never rejects is not passed over in silence."""
     never = replace(report, rejection=None)
 
@@ -120,7 +120,7 @@ def test_a_rate_without_effect_is_told(report: TextReport) -> None:
 
 
 def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
-    """Profile, encoders with digests, seed and the artifact's digest stand in the card."""
+    """Profile, encoders with digests, seed and the artifact's digest are in the card."""
     encoders = [{"name": "all-MiniLM-L6-v2", "sha256": "f" * 64, "licence": "Apache-2.0"}]
 
     card = _card(report, profile="accurate", encoders=encoders)
@@ -132,16 +132,16 @@ def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
     assert _card(replace(report, is_exact=False))["engine"]["isReproducible"] is False
 
 
-def test_the_card_tells_whether_the_head_answers_alone(report: TextReport) -> None:
+def test_the_card_says_whether_the_head_answers_alone(report: TextReport) -> None:
     """What the nearest texts add to a logit stands there, 0 where they are not asked."""
-    heard = replace(report, nearness_weight=8.0)
+    changed = replace(report, nearness_weight=8.0)
 
     assert _card(report)["engine"]["nearestTextWeight"] == 0.0
-    assert _card(heard)["engine"]["nearestTextWeight"] == 8.0
+    assert _card(changed)["engine"]["nearestTextWeight"] == 8.0
 
 
 def test_labels_without_a_test_are_named(report: TextReport) -> None:
-    """A zero that stands for nothing held out is told from one that was earned; names are few."""
+    """A zero for a label without held-out texts differs from a measured one; names are few."""
     labels = [f"label {number}" for number in range(14)]
     matrix = [[0] * 15 for _ in range(15)]
     matrix[3][3], matrix[4][5] = 6, 6
@@ -155,8 +155,8 @@ def test_labels_without_a_test_are_named(report: TextReport) -> None:
     assert "Not tested" not in _card(report)["limits"]
 
 
-def test_the_card_tells_what_is_rejected_of_the_background() -> None:
-    """With background texts both shares stand in the card, and that users word things otherwise."""
+def test_the_card_says_what_is_rejected_of_the_background() -> None:
+    """With background texts the card has both fractions and warns of other wordings."""
     options = TextFitOptions(out_of_domain_rate=0.05)
     report = fit(with_background(a_training_set([30] * 3)), options, [].append).report
     assert report is not None
@@ -171,9 +171,9 @@ def test_the_card_tells_what_is_rejected_of_the_background() -> None:
     assert "Users may word things otherwise" in card["limits"]
 
 
-def test_the_card_tells_what_feedback_did(report: TextReport) -> None:
-    """Calibration on feedback stands in the card where it could be told."""
-    heard = {"examples": 20, "errorBefore": 0.2, "errorAfter": 0.1}
+def test_the_card_says_what_feedback_did(report: TextReport) -> None:
+    """Calibration on feedback is in the card if it is known."""
+    changed = {"examples": 20, "errorBefore": 0.2, "errorAfter": 0.1}
 
-    assert _card(report, feedback_calibration=heard)["feedbackCalibration"] == heard
+    assert _card(report, feedback_calibration=changed)["feedbackCalibration"] == changed
     assert "feedbackCalibration" not in _card(report, feedback_calibration=None)

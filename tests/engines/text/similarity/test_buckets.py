@@ -32,7 +32,7 @@ def test_alike_rows_are_cut_into_small_buckets() -> None:
 
 
 def test_only_the_given_rows_are_dealt() -> None:
-    """Rows that are not asked for take no part; one row alone has nobody to meet."""
+    """Rows that are not asked for take no part; a single row has no partner."""
     features = np.random.default_rng(0).standard_normal((50, 8))
 
     assert {int(row) for rows in buckets(features, np.array([3, 7])) for row in rows} == {3, 7}

@@ -37,7 +37,7 @@ def _content(**header: object) -> bytes:
 
 
 def test_equal_parameters_give_equal_bytes() -> None:
-    """A model's digest identifies what was learnt."""
+    """A model's digest identifies its parameters."""
     assert _content() == _content()
 
 
@@ -53,7 +53,7 @@ def test_a_model_answers_with_probabilities_of_all_labels() -> None:
 
 
 def test_a_judgement_is_what_the_answer_says() -> None:
-    """The most probable label, the doubt that is left, and a short vector of length one."""
+    """The most probable label, the remaining uncertainty, and a short vector of length one."""
     model = load(_content(), POOL)
     embedding = np.abs(np.random.default_rng(1).normal(size=1280))
 
@@ -85,7 +85,7 @@ def test_a_model_of_before_sees_the_whole_picture_alone() -> None:
 
 
 def test_a_picture_without_any_activation_is_answered() -> None:
-    """A vector of zeros is no division by zero."""
+    """A vector of zeros does not divide by zero."""
     assert np.isfinite(load(_content(), POOL).probabilities(np.zeros(1280))).all()
 
 

@@ -42,5 +42,5 @@ def test_a_product_is_the_same_in_any_order() -> None:
 
 
 def test_zeros_stay_zeros() -> None:
-    """A matrix without any entry above 0 is no division by zero."""
+    """A matrix without any entry above 0 does not divide by zero."""
     np.testing.assert_array_equal(np.zeros((2, 2)), rounded_to_bits(np.zeros((2, 2)), 20))

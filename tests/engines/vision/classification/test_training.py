@@ -69,8 +69,8 @@ def test_epochs_are_genuine() -> None:
     assert len(set(losses)) == 6
 
 
-def test_the_card_says_what_was_learnt_from_and_how_well() -> None:
-    """Digest, backbone, intervals and calibration stand in it."""
+def test_the_card_has_training_data_and_quality() -> None:
+    """Digest, backbone, intervals and calibration are in it."""
     fitted, _ = run_to_end(ImageTraining(_data(), options(), POOL))
 
     card = fitted.card
@@ -146,7 +146,7 @@ def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
-    """Trained on a few circles, squares and stripes, it tells others apart, and says all labels."""
+    """Trained on a few circles, squares and stripes, it separates others, and has all labels."""
     extractor = ClassificationExtractor(POOL)
     pictures = [draw(shape, seed) for shape in SHAPES for seed in range(6)]
     digests = [digest_of(place) for place in range(len(pictures))]

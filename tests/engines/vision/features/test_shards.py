@@ -25,7 +25,7 @@ def _shard(count: int) -> tuple[list[ShardEntry], list[np.ndarray]]:
 
 
 @pytest.mark.parametrize("count", [1, 2, 64, 300])
-def test_beginning_tells_where_rows_lie(count: int) -> None:
+def test_beginning_has_the_offsets_of_rows(count: int) -> None:
     """Its first bytes tell what an object holds, and every row lies where they say."""
     entries, rows = _shard(count)
     content = dump_shard(entries, rows)
@@ -48,7 +48,7 @@ def test_equal_rows_give_equal_bytes() -> None:
 
 @pytest.mark.parametrize("place", range(0, 1_400, 61))
 def test_damage_is_noticed(place: int) -> None:
-    """A changed byte anywhere in the first rows, or a missing end, is no shard."""
+    """A changed byte anywhere in the first rows, or a missing end, is not a shard."""
     content = dump_shard(*_shard(8))
     damaged = bytearray(content)
     damaged[place] ^= 0xFF

@@ -1,4 +1,4 @@
-"""The course of a training: steps, resuming, equal bytes, and data that cannot be learnt."""
+"""The course of a training: steps, resuming, equal bytes, and data that cannot be trained on."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_steps_report_every_epoch_and_never_fall_back(training: type, make: type
 def test_a_resumed_training_is_the_same_to_the_bit(
     training: type, make: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Saved and opened anew at many points, artifact, card and records do not change."""
+    """Saved and reopened at many points, artifact, card and records do not change."""
     monkeypatch.setattr(head_run, "_STEP_WORK", 1.0)
     chosen = options(epochs=3)
     whole, steps = run_to_end(training(make(), chosen, POOL))
@@ -81,7 +81,7 @@ def test_a_resumed_training_is_the_same_to_the_bit(
         assert step.share >= share
         share, number = step.share, number + 1
         found += [step.record] if step.record else []
-        assert number < 20 * len(steps), "it does not go on from where it was"
+        assert number < 20 * len(steps), "it does not continue from where it was"
         if number % 5 == 0:
             resumed = training(make(), chosen, POOL, resumed.save())
     fitted = resumed.finish(a_model("image"), NOW)
@@ -104,7 +104,7 @@ def test_a_finished_training_can_be_finished_elsewhere() -> None:
     assert whole == again.finish(a_model("image"), NOW)
 
 
-def test_augmented_views_are_learnt_from() -> None:
+def test_augmented_views_are_trained_on() -> None:
     """Views change the model, and every epoch draws its own."""
     plain, _ = run_to_end(ImageTraining(_image_data(), options(), POOL))
     several, _ = run_to_end(ImageTraining(_image_data(views=3), options(augment=True), POOL))
@@ -162,7 +162,7 @@ def test_one_label_is_not_enough() -> None:
 
 
 def test_broken_features_fail_the_training() -> None:
-    """Numbers that are not finite are named with their picture, and nothing is learnt."""
+    """Numbers that are not finite are named with their image, and nothing is trained."""
     values, labels = clusters([6, 6])
     values[3, 0, 5] = np.nan
 
@@ -171,7 +171,7 @@ def test_broken_features_fail_the_training() -> None:
 
 
 @pytest.mark.parametrize("pictures", [[1, 1], [2, 1], [2, 2], [3, 1, 1]])
-def test_the_smallest_sets_are_learnt(pictures: list[int]) -> None:
+def test_the_smallest_sets_can_be_trained(pictures: list[int]) -> None:
     """A few pictures of two labels make a model, with or without anything to test on."""
     values, labels = clusters(pictures)
     names = [f"l{number}" for number in range(len(pictures))]

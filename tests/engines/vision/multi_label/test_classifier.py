@@ -46,7 +46,7 @@ def test_probabilities_are_shifted_and_tempered() -> None:
     assert [pytest.approx(expected), 0.0, 0.5] == shares.tolist()
 
 
-def test_a_judgement_doubts_every_label() -> None:
+def test_a_judgement_covers_every_label() -> None:
     """The answer is right where all of its labels are, taken as independent."""
     model = load(_content(), POOL)
     found, shares = model.judgement(np.ones(1280)), model.probabilities(np.ones(1280))

@@ -101,7 +101,7 @@ def test_the_choice_sees_nothing_that_is_held_out() -> None:
         assert not {*task.trained.tolist()} & {*task.scored.tolist()}
 
 
-def test_the_card_tells_thresholds_and_missing_labels() -> None:
+def test_the_card_has_thresholds_and_missing_labels() -> None:
     """A label that was left out of pictures is reported as missing."""
     data = _data(slice(0, 1280), pictures=100, missing=2)
     fitted, _ = run_to_end(MultiLabelTraining(data, options(epochs=10), POOL))
@@ -154,7 +154,7 @@ def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
 
 
 def test_average_precision_is_that_of_its_definition() -> None:
-    """Hits at ranks 1 and 3 give five sixths; a label nobody has does not count."""
+    """Hits at ranks 1 and 3 give five sixths; a label without images does not count."""
     scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
     truth = np.array([[1, 0], [0, 0], [1, 0]])
 

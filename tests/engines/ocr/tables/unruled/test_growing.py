@@ -10,7 +10,7 @@ from chalicelib.engines.ocr.tables.unruled.growing import Growing, is_parted
 
 
 def row(y: float, *lefts: float, width: float = 60) -> list[TextLine]:
-    """Return pieces 16 pixels high beside each other, in a row whose top is y."""
+    """Return pieces 16 pixels high next to each other, in a row whose top is y."""
     return [TextLine("12", 1.0, Rect(x, y, x + width, y + 16)) for x in lefts]
 
 
@@ -38,7 +38,7 @@ def test_rows_put_off_come_back_with_the_next_columns() -> None:
 
 
 def test_rows_put_off_are_few() -> None:
-    """Lone pieces without end are no rows of a table."""
+    """Single pieces without end are not rows of a table."""
     lone = [row(30.0 * n, 0) for n in range(1, 6)]
 
     growing, taken = grown(row(0, 0, 120), *lone)
@@ -56,6 +56,6 @@ def test_tables_side_by_side_are_parted() -> None:
 
 
 def test_a_row_is_parted_by_a_gutter_between_its_pieces() -> None:
-    """White beside all of its pieces does not part it."""
+    """White next to all of its pieces does not divide it."""
     assert is_parted(row(0, 0, 120), [(60, 120)])
     assert not is_parted(row(0, 0, 120), [(180, 240)])

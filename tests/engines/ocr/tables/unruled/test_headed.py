@@ -74,7 +74,7 @@ def test_wrapped_cells_go_on() -> None:
         row(160, (560, "Total"), (700, "42.00")),
         row(160, (-90, "x"), (140, "Desk lamp"), (560, "21.00"), (700, "42.00")),
     ],
-    ids=["several columns", "far", "totals", "beside"],
+    ids=["several columns", "far", "totals", "next to"],
 )
 def test_what_does_not_fit_ends_a_table(below: list[TextLine]) -> None:
     """Text under several headers, wide white, totals and columns of other tables end it."""
@@ -84,7 +84,7 @@ def test_what_does_not_fit_ends_a_table(below: list[TextLine]) -> None:
 
 
 def test_rule_closes_a_table() -> None:
-    """Behind the last rule as wide as the table no row without a value goes on."""
+    """Behind the last rule as wide as the table no row without a value continues it."""
     closing = Ruling(152, 60, 760, 1)
     below = row(160, (140, "Net 30 days"))
 
@@ -114,7 +114,7 @@ def test_headers_that_tell_nothing(
 
 
 def test_header_of_two_lines() -> None:
-    """The upper line of a name belongs to it; a head over several columns tells of more rows."""
+    """The upper line of a name belongs to it; a head over several columns announces more rows."""
     item = row(130, *ITEM)
 
     (table,) = tables(row(82, (560, "Unit")), row(100, *HEADER), item)
@@ -156,7 +156,7 @@ def test_joined_cells_are_cut_under_their_headers() -> None:
 
 
 def test_addresses_side_by_side_have_no_header() -> None:
-    """Words below words are no values."""
+    """Words below words are not values."""
     heads = row(100, (60, "Bill to"), (300, "Ship to"), (560, "Remit to"))
     names = row(124, (60, "Ann"), (300, "Bob"), (560, "Cid"))
     towns = row(148, (60, "12 Elm St"), (300, "York"), (560, "Kent 4"))

@@ -68,7 +68,7 @@ def test_the_interval_holds_the_value():
 
 
 def test_a_gain_is_drawn_over_the_same_pictures():
-    """What helps in every picture is beyond doubt, what changes nothing has no gain."""
+    """What helps in every image is certain, what changes nothing has no gain."""
     pictures = judged_pictures(30)
     better = [
         EvaluatedPicture(part.labels, part.scores, part.is_right | (part.scores > 0.3), part.truths)

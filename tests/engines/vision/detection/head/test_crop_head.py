@@ -25,8 +25,8 @@ def clusters(count: int = 90, labels: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return rows.astype(np.float32), known
 
 
-def test_labels_of_new_crops_are_told_apart():
-    """A head learnt from one half knows the other half's labels, and its shares sum to 1."""
+def test_labels_of_new_crops_are_separated():
+    """A head trained on one half knows the other half's labels, and its shares sum to 1."""
     rows, labels = clusters()
     head = fit_crop_head(rows[:45], labels[:45], np.arange(45), 3)
 

@@ -16,8 +16,8 @@ def test_cells_around_the_centre_learn_a_box():
     assert first.tolist() == [3.5, 3.5, 5.5, 5.5]
 
 
-def test_a_small_box_is_learnt_by_the_cell_of_its_centre():
-    """A box inside of one cell is learnt by that cell alone, at the border too."""
+def test_a_small_box_is_assigned_to_the_cell_of_its_centre():
+    """A box inside of one cell is assigned to only that cell, at the border too."""
     targets = assign(np.array([[9.6, 9.7, 9.9, 10.0]]), np.array([0]), 1.5, 10)
 
     assert targets.cells.tolist() == [99]
@@ -58,7 +58,7 @@ def test_boxes_that_are_hardly_seen_are_left_out(share: float, kept: int):
 
 
 def test_boxes_outside_or_too_thin_are_left_out():
-    """What lies beside the view, or is thinner than two pixels, is not learnt."""
+    """What is outside of the view, or thinner than two pixels, is not trained on."""
     boxes = np.array([[500.0, 0, 600, 10], [0, 0, 1.5, 100], [0, 0, 2, 2]])
 
     seen, _ = visible_boxes(boxes, np.arange(3), 0.0)

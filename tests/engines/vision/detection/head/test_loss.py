@@ -26,7 +26,7 @@ def test_overlap_of_two_boxes_around_a_point_is_that_of_the_hand():
 
 
 def test_boxes_that_miss_each_other_have_a_negative_giou():
-    """A wanted box beside the point still pulls the predicted one towards it."""
+    """A wanted box next to the point still pulls the predicted one towards it."""
     logs = np.log([[1.0, 1.0, 1.0, 1.0]])
 
     iou, giou, slope = _overlaps(logs, np.array([[-2.0, 1.0, 4.0, 1.0]]))

@@ -32,7 +32,7 @@ def test_boxes_without_area_overlap_nothing():
 
 
 def test_the_best_of_overlapping_boxes_stays():
-    """Of two boxes that overlap too much the better stays, and one beside them too."""
+    """Of two boxes that overlap too much the better stays, and a third next to them too."""
     boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [20, 0, 30, 10]])
 
     kept = non_maximum_suppression(boxes, np.array([0.5, 0.9, 0.1]), 0.5, 10)
@@ -55,7 +55,7 @@ def test_no_more_boxes_than_wanted():
     assert non_maximum_suppression(boxes[:0], np.empty(0), 0.5, 3).tolist() == []
 
 
-def test_a_poor_box_beside_an_object_ranks_behind_another_object():
+def test_a_poor_box_near_an_object_ranks_behind_another_object():
     """What overlaps a better box by a third falls by the bell curve; what stands alone does not."""
     boxes = np.array([[0.0, 0, 10, 10], [5, 0, 15, 10], [30, 0, 40, 10]])
 
@@ -94,12 +94,12 @@ def test_of_equal_scores_the_first_is_chosen_and_the_count_is_kept():
 
 @pytest.mark.parametrize("algorithm", ["object-detection", "retail-execution"])
 def test_rules_without_decay_leave_scores_alone(algorithm: str):
-    """Models of before answer as they did; new ones doubt what lies beside a better box."""
-    beside = Candidates(np.array([[0.0, 0, 10, 10], [5, 0, 15, 10]]), np.array([[0.9], [0.6]]))
+    """Older models answer as before; new ones lower boxes that overlap a better one."""
+    overlapping = Candidates(np.array([[0.0, 0, 10, 10], [5, 0, 15, 10]]), np.array([[0.9], [0.6]]))
     rules = rules_of(algorithm)
 
-    assert select_objects(beside, replace(rules, decay=None)).scores.tolist() == [0.9, 0.6]
-    assert select_objects(beside, rules).scores[1] < 0.5
+    assert select_objects(overlapping, replace(rules, decay=None)).scores.tolist() == [0.9, 0.6]
+    assert select_objects(overlapping, rules).scores[1] < 0.5
 
 
 def test_labels_do_not_push_each_other_out():

@@ -141,7 +141,7 @@ def test_facts_of_a_model_come_back():
 
 @pytest.mark.parametrize("place", [0, 40, 2_000, -30])
 def test_damaged_bytes_are_refused(place: int):
-    """An artifact with wrong bytes or a missing end is no model."""
+    """An artifact with wrong bytes or a missing end is not a model."""
     content = bytearray(dump_model(loud_model()))
     content[place] ^= 0xFF
 

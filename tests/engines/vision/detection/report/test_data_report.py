@@ -65,7 +65,7 @@ def test_equal_files_with_other_boxes_are_named():
 
 
 def test_near_equal_pictures_are_found_by_their_features():
-    """Two files that look alike and agree are no conflict, but are named across the split."""
+    """Two similar files that agree are not a conflict, but are named across the split."""
     pictures = [picture(f"{place}.jpg", place, (0, ONE)) for place in range(6)]
     pooled = np.random.default_rng(0).normal(size=(6, 40)).astype(np.float32)
     pooled[5] = pooled[0] + 0.01
@@ -151,14 +151,14 @@ def test_an_object_without_a_box_is_suspicious():
     assert entry["suggestion"] == "cat"
 
 
-def test_confirmed_and_doubtful_boxes_are_not_suspicious():
-    """A box that is also found with its own label, or another one with doubt, is fine."""
+def test_confirmed_and_uncertain_boxes_are_not_suspicious():
+    """A box that is also found with its own label, or another one with a low score, is fine."""
     shown = picture("a.jpg", 1, (0, ONE))
     confirmed = answers(((0, 0, 10, 10), 1, 0.9), ((0, 0, 10, 10), 0, 0.3))
-    doubtful = answers(((0, 0, 10, 10), 1, 0.4), ((50, 50, 60, 60), 0, 0.4))
+    uncertain = answers(((0, 0, 10, 10), 1, 0.4), ((50, 50, 60, 60), 0, 0.4))
 
     assert suspicions_of(shown, confirmed, ["cat", "dog"]) == []
-    assert suspicions_of(shown, doubtful, ["cat", "dog"]) == []
+    assert suspicions_of(shown, uncertain, ["cat", "dog"]) == []
 
 
 def test_each_list_is_bounded():

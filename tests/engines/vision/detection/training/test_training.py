@@ -146,8 +146,8 @@ def test_the_share_never_falls_and_reaches_one(whole):
     assert shares[-1] == pytest.approx(1.0)
 
 
-def test_the_card_says_what_was_learnt_from_what(whole):
-    """Backbones, pictures, the ways that were tried and the report stand in the card."""
+def test_the_card_has_training_data_and_methods(whole):
+    """Backbones, images, the tried methods and the report are in the card."""
     card, fitted = whole[0].card, whole[0]
 
     assert fitted.train_size + fitted.test_size == 16
@@ -172,7 +172,7 @@ def test_the_card_says_what_was_learnt_from_what(whole):
 
 
 def test_a_model_answers_by_the_rules_that_it_was_measured_with(whole):
-    """The decay of the trials stands in the artifact; without it calibration would be another's."""
+    """The artifact has the decay of the trials, on which the calibration depends."""
     assert load_model(whole[0].artifact).rules == rules_of("object-detection")
     assert rules_of("object-detection").decay is not None
 
@@ -195,15 +195,15 @@ def test_held_out_pictures_are_measured_with_the_answers_that_are_served(judged)
     """Whether mirror image and second look are on or off, metrics and model answer alike."""
     is_worth_it, training, fitted = judged
     data = drawn_data()
-    learnt = load_model(fitted.artifact)
+    loaded = load_model(fitted.artifact)
     model = detector.load(fitted.artifact, POOL)
 
-    assert learnt.is_mirrored == (learnt.crop_head is not None) == is_worth_it
+    assert loaded.is_mirrored == (loaded.crop_head is not None) == is_worth_it
     assert ("together with its mirror image" in fitted.card["limits"]) == is_worth_it
     places = training._review.places[: fitted.test_size]
     for place, measured in zip(places, training._review.evaluated, strict=True):
         served = [item.probability for item in model.predict(data.open_picture(place, 0))]
-        expected = learnt.calibration.apply(measured.scores)
+        expected = loaded.calibration.apply(measured.scores)
         assert served == pytest.approx(expected[expected >= FLOOR].tolist())
 
 
@@ -298,7 +298,7 @@ def test_a_label_with_two_pictures_is_trained_and_not_tested():
 
 
 def test_features_that_are_no_numbers_end_the_training():
-    """Broken features are reported instead of being learnt."""
+    """Broken features are reported instead of being trained on."""
     data = drawn_data()
 
     class Broken:
