@@ -20,7 +20,6 @@ _UNTESTED_THRESHOLD = 0.5
 _NORMAL_95 = 1.959963984540054
 # A truth that got the probability 0 would make the mean loss infinite.
 _SMALLEST_PROBABILITY = 1e-12
-# Enough for two digits of the interval, in some milliseconds.
 _RESAMPLES = 200
 
 

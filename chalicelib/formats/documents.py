@@ -199,5 +199,4 @@ def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:
 
 
 def _page(pixels: Pixels, width: int) -> Page:
-    """Return the page; `width` is the original width in pixels, to which answers refer."""
     return Page(1, pixels.shape[1], pixels.shape[0], width / pixels.shape[1], pixels)

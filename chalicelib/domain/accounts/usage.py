@@ -394,7 +394,7 @@ class Allowances:
             return usage
         if len(self._refused) < MOST_REFUSED:
             self._refused[account.account_id] = None
-        # A refusal reports the real usage, which may be higher than the limit after a downgrade.
+        # A refusal reports the usage as stored now.
         used = self._predictions(account, now)
         reservation.outcome = REFUSED
         raise _no_prediction_left(account, used, now)

@@ -53,7 +53,7 @@ def fit_served(
     return TextParameters(
         labels=tuple(training_set.label_names),
         encoders=uses,
-        # Float16 halves the artifact; its rounding does not change answers.
+        # Float16 halves the size of the artifact.
         weights=head.weights.astype(np.float16),
         biases=head.biases.astype(np.float32),
         means=np.concatenate(scaling.means).astype(np.float32),

@@ -73,7 +73,6 @@ def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
 
 
 def _column_names(cells: list[str]) -> list[str]:
-    """Return the names of the columns of boxes in a header row."""
     return [show_path(cell.strip())[:20] for cell in cells[1:]]
 
 
@@ -95,7 +94,7 @@ def _find_encoding(file: BinaryIO) -> str:
 
 
 def _find_delimiter(file: BinaryIO, encoding: str) -> str:
-    """Return the delimiter: spreadsheets in many countries write semicolons."""
+    # Spreadsheets in many countries write semicolons.
     with open_text(file, encoding) as stream:
         found = Counter(_FIRST_BOX.findall(stream.read(HEAD_BYTES)))
     return found.most_common(1)[0][0] if found and "," not in found else ","
@@ -108,7 +107,7 @@ def _is_header(record: Record, source: BoxSource) -> bool:
 
 
 def _read_row(record: Record, source: BoxSource, result: Annotations) -> int:
-    """Read the boxes of one row, and return their number, valid or not."""
+    """Read the boxes of one row; return their number, valid or not."""
     if record.fault:
         source.reject(RejectedItem(f"Row {record.number}: {record.fault}", record.number))
         return 1

@@ -102,7 +102,7 @@ def checked_sides(x: float, y: float, width: float, height: float) -> Box:
 
 
 def _shown(side: float) -> str:
-    """Return a number of any size as short text; an integer can have thousands of digits."""
+    # An integer can have thousands of digits.
     return f"{side:g}" if isinstance(side, float) else "an integer of many digits"
 
 
@@ -120,7 +120,7 @@ def _read_object(cell: str) -> dict[str, object]:
 
 
 def _read_number(value: dict[str, object], side: str) -> float:
-    """Return one number of a box; quotes around it are accepted."""
+    # A number in quotes is accepted, because its value is clear.
     written = value.get(side)
     if written is None:
         raise CellFault(f'"{side}" is missing. {_REMEDY}')

@@ -109,7 +109,7 @@ class SignsOfBoxes:
 
 
 def _note_first(members: list[ZipMember], member: ZipMember) -> None:
-    """Record the first files only: there can be one for each image."""
+    # There can be one file for each image, so only the first ones are recorded.
     if len(members) < _SHOWN_DOCUMENTS:
         members.append(member)
 
@@ -192,7 +192,7 @@ class BoxFiles:
             raise InvalidUpload(f"{shown_name(member)} cannot be read: {problem}") from None
 
     def _take(self, member: ZipMember) -> None:
-        """Count the unpacked size of a file, once."""
+        # The size of a file counts once, however often it is read.
         if member.index in self._counted:
             return
         self._counted.add(member.index)

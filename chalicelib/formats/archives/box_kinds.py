@@ -82,7 +82,6 @@ def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
 
 
 def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
-    """Return the annotation format, and other formats that match as well."""
     kinds = _kinds(files, wanted)
     if wanted and wanted not in kinds:
         raise InvalidUpload(f"'format' is {wanted}, and the archive has no {_WORDS[wanted]}.")
@@ -101,7 +100,7 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
 
 
 def _kinds(files: BoxFiles, wanted: str) -> list[str]:
-    """Return the formats that match; those that the caller's choice rules out are not examined."""
+    # Formats that the caller's choice rules out are not examined, because that reads files.
     signs = files.signs
     is_decided = bool(wanted or signs.tables)
     found = {
@@ -166,7 +165,7 @@ def _several(found: list[ZipMember]) -> InvalidUpload:
 
 
 def _missing(files: BoxFiles) -> InvalidUpload:
-    """Return the error for an archive without boxes, with hints from its file names."""
+    # Hints from the file names tell the caller which format the archive might be meant for.
     signs = files.signs
     hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
     if signs.documents:

@@ -113,7 +113,6 @@ def read_coco(files: BoxFiles) -> Annotations:
 
 
 def _has_boxes(content: _Buffer) -> bool:
-    """Return whether a document has the three lists."""
     try:
         found = _DOCUMENT.decode(_without_mark(content))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -123,7 +122,7 @@ def _has_boxes(content: _Buffer) -> bool:
 
 
 def _without_mark(content: _Buffer) -> _Buffer | memoryview:
-    """Skip the byte order mark that some systems write before UTF-8."""
+    # Some systems write a byte order mark before UTF-8.
     return memoryview(content)[3:] if content[:3] == b"\xef\xbb\xbf" else content
 
 
@@ -183,7 +182,6 @@ class _CocoReader:
         )
 
     def _labels(self, categories: list[msgspec.Raw]) -> dict[str, str]:
-        """Return the names of categories by their ids."""
         labels: dict[str, str] = {}
         for raw in categories:
             category = _parsed(raw, _Category)
@@ -194,7 +192,6 @@ class _CocoReader:
         return labels
 
     def _pictures(self, images: list[msgspec.Raw]) -> dict[str, _Picture]:
-        """Return the images by their ids, matched with files of the archive."""
         pictures: dict[str, _Picture] = {}
         for raw in images:
             image = _parsed(raw, _Image)
@@ -209,7 +206,7 @@ class _CocoReader:
         return pictures
 
     def _find(self, name: str) -> int | str:
-        """Find the file of an image; a file can belong to only one path."""
+        # A file can belong to only one path.
         if not name.strip():
             return "the image has no file_name; write the name of its file."
         found = self._files.pictures.find(name, self._folder)
@@ -240,7 +237,7 @@ class _CocoReader:
 
 
 def _count_objects(content: _Buffer) -> int:
-    """Count opening braces, an upper bound for objects; those in texts count as well."""
+    # An upper bound is enough, so braces in texts count as well.
     parts = range(0, len(content), _COUNTED_BYTES)
     return sum(content[at : at + _COUNTED_BYTES].count(b"{") for at in parts)
 
@@ -258,11 +255,7 @@ def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
 
 
 def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
-    """Return label and box of an annotation.
-
-    Raises:
-        CellFault: one of them is missing or invalid.
-    """
+    """Return label and box of an annotation; raise CellFault if one is missing or invalid."""
     if found.iscrowd not in (None, 0, False, "0"):
         raise CellFault("it is a crowd (iscrowd), which is not a single object; draw single boxes.")
     label = labels.get(_as_id(found.category_id) or "")
@@ -282,7 +275,7 @@ def _is_number(value: object) -> bool:
 
 
 def _as_id(value: object) -> str | None:
-    """Return an id as text, so that 7 and "7" are equal; None if it is not an id."""
+    # As text, so that 7 and "7" are equal.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -295,6 +288,5 @@ def _as_id(value: object) -> str | None:
 
 
 def _as_side(value: object) -> int:
-    """Return a width or height in whole pixels; 0 if it is not a size."""
     is_side = _is_number(value) and 0 < value <= _MAX_SIDE  # type: ignore[operator]
     return round(value) if is_side else 0  # type: ignore[call-overload]

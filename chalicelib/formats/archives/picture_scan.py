@@ -266,7 +266,6 @@ class _Scan:
     def _placed_box(
         self, row: BoxRow, member: ZipMember, picture: MemberPicture, facts: PictureFacts
     ) -> Box:
-        """Return a box in pixels of the stored image, clipped to it."""
         if row.label_fault:
             raise CellFault(row.label_fault)
         sent = picture.sent or facts
@@ -277,14 +276,14 @@ class _Scan:
         return placed
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
-        """Reject a file with all its boxes; a file without boxes counts once."""
+        # A file with boxes counts as all of them, one without boxes counts once.
         for row in boxes:
             self.result.reject(row.reject(member.path, reason))
         if not boxes:
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _reject_without_box(self, member: ZipMember) -> None:
-        """Reject an image without boxes, unless its boxes were already counted as rejected."""
+        # Boxes that were already rejected explain the image.
         if not self._annotations.is_spoilt(member.index):
             reason = (
                 "annotations.csv has no box of this picture; add a row with its boxes."
@@ -299,7 +298,7 @@ class _Scan:
     def _keep_picture(
         self, member: ZipMember, digest: bytes, content: bytes, facts: PictureFacts
     ) -> None:
-        """Pass on an image that has a new example, once."""
+        # An image with several examples is passed on once.
         self.result.items.add_file(_cut_name(member), digest)
         if self._rules.feedback:
             self._rules.feedback.add(_cut_name(member))
@@ -338,7 +337,6 @@ def _cut_name(member: ZipMember) -> str:
 
 
 def _folder_of(member: ZipMember) -> str:
-    """Return the name of a file's folder, as a label; empty at the root."""
     return normal_form(member.path.rpartition("/")[0].rpartition("/")[2])
 
 
@@ -358,7 +356,6 @@ def _checked_label(member: ZipMember, book: LabelBook) -> str:
 
 
 def _check_useful(result: PictureScan, rules: PictureRules) -> None:
-    """Raise if an archive adds nothing."""
     if result.kept + result.duplicates:
         return
     if not result.rejected:
@@ -376,7 +373,6 @@ def _check_useful(result: PictureScan, rules: PictureRules) -> None:
 
 
 def _warn(result: PictureScan, rules: PictureRules) -> None:
-    """Add warnings for suspicious data, and raise if the caller asked for strict reading."""
     counts = {label: len(digests) for label, digests in rules.known.items()}
     for label, kept in result.kept_by_label.items():
         counts[label] = counts.get(label, 0) + kept

@@ -110,7 +110,7 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
 
 
 def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
-    """Find the image of a document by the name in it, else by the document's own name."""
+    # The name in the document comes first, its own name is the fallback.
     path = without_suffix(member.path)
     own = files.stems.find_first((swapped_folder(path, "Annotations", "JPEGImages"), path))
     if not named:
@@ -129,7 +129,7 @@ def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
 
 
 def _spoil_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> None:
-    """Record that the image of an unreadable document was already counted as rejected."""
+    # The image of an unreadable document was already counted as rejected.
     picture = _find_picture(files, member, "")
     if isinstance(picture, int):
         result.spoil(picture)
@@ -156,7 +156,6 @@ def _read_objects(
 
 
 def _size(root: Element, side: str) -> int:
-    """Return a side of the image as written in the document; 0 if missing."""
     written = (root.findtext(f"size/{side}") or "").strip()
     return int(written) if written.isdecimal() and len(written) < 7 else 0
 

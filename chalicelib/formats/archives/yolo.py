@@ -128,7 +128,7 @@ def read_classes(files: BoxFiles) -> ClassList:
 
 
 def _other_lists(files: BoxFiles) -> Iterator[ClassList]:
-    """Yield the class lists that Ultralytics names after the data set, such as coco8.yaml."""
+    # Ultralytics names class lists after the data set, such as coco8.yaml.
     for member in files.signs.other_lists:
         with suppress(InvalidUpload):
             yield _read_class_list(files, member)
@@ -193,7 +193,6 @@ def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
 
 
 def _check_count(written: object, count: int, name: str) -> None:
-    """Raise if the list declares another number of classes than it has."""
     if isinstance(written, str) and written.isdecimal() and written != str(count):
         raise InvalidUpload(
             f"{name} says nc: {written[:20]} and names {count:,} classes. Correct one of them."

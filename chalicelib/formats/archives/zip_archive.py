@@ -130,7 +130,7 @@ def open_archive(file: BinaryIO) -> ZipArchive:
 
 
 def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
-    """Return the offset where each entry's data ends, and refuse entries that share bytes."""
+    # Entries that share bytes are refused, because they are how zip bombs multiply data.
     ends = array("Q", bytes(8 * len(starts)))
     following = data_end
     for index in sorted(range(len(starts)), key=starts.__getitem__, reverse=True):
@@ -227,7 +227,7 @@ class ZipArchive:
             raise MemberProblem(_DAMAGED.format("its checksum is wrong"))
 
     def _find_data(self, member: ZipMember) -> int:
-        """Return the offset of an entry's data, checked against the directory."""
+        # The entry's own header can differ from the directory, and tools read either one.
         entry = member.entry
         self._file.seek(entry.offset)
         header = self._file.read(LOCAL_HEADER_BYTES)
@@ -247,7 +247,6 @@ class ZipArchive:
 
 
 def _find_problem(entry: ZipEntry) -> str:
-    """Return why an entry with a valid path cannot be read; empty if it can."""
     kind = stat.S_IFMT(entry.mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         what = "a link" if kind == stat.S_IFLNK else "no regular file"
@@ -266,7 +265,6 @@ def _find_problem(entry: ZipEntry) -> str:
 
 
 def _unpack_stored(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[bytes]:
-    """Yield the data of an uncompressed entry."""
     left = entry.packed_bytes
     while left:
         file.seek(start + entry.packed_bytes - left)
@@ -278,7 +276,7 @@ def _unpack_stored(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[byte
 
 
 def _unpack_deflated(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[bytes]:
-    """Yield inflated data, at most 64 KiB at a time and at most one byte more than declared."""
+    # One byte more than declared shows that the declared size is wrong.
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     left = entry.size_bytes + 1
     for packed in _unpack_stored(file, start, entry):

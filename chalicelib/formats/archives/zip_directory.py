@@ -51,7 +51,7 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool) -> str:
 
 
 def _find_unicode_path(raw: bytes, extra: bytes) -> str | None:
-    """Return Info-ZIP's UTF-8 name if its checksum still matches the plain name."""
+    # A tool that renamed the entry leaves the old UTF-8 name, whose checksum then differs.
     field = find_extra(extra, _UNICODE_PATH)
     if field is None or len(field) < 6 or field[0] != 1:
         return None
@@ -261,7 +261,7 @@ def _is_entry_at(file: BinaryIO, at: int) -> bool:
 
 
 def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
-    """Find the end record: the one whose comment ends at the end of the file, else the last one."""
+    # A comment can contain the signature, so the record must end at the end of the file.
     file_bytes = file.seek(0, 2)
     tail_at = max(0, file_bytes - _MAX_COMMENT_BYTES - _END.size)
     file.seek(tail_at)
@@ -336,7 +336,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:
-    """Parse the entry at an offset of the window; return it and its length."""
+    """Return the entry at an offset of the window, and its length."""
     if len(window) - at < _ENTRY.size or window[at : at + 4] != b"PK\x01\x02":
         raise _damaged(index)
     fields = _ENTRY.unpack_from(window, at)

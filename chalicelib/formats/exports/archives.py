@@ -83,11 +83,7 @@ class ExportArchive:
     """A zip archive with stored images and deflated texts; a context manager."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Start an archive.
-
-        Args:
-            file: Receives the archive; stays open.
-        """
+        """Start an archive; `file` stays open."""
         self._open = ExitStack()
         self._zip = self._open.enter_context(zipfile.ZipFile(file, "w", zipfile.ZIP_STORED))
 
@@ -301,7 +297,7 @@ BOX_ARCHIVES: Mapping[str, type[BoxArchive]] = {
 
 
 def _sides(box: Box) -> dict[str, float]:
-    """Return the sides of a box; whole numbers have no decimal point."""
+    # Whole numbers are written without a decimal point.
     sides = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
     return {name: int(side) if side == int(side) else side for name, side in sides.items()}
 
@@ -317,7 +313,7 @@ def _json(value: object) -> str:
 
 
 def _yaml(text: str) -> str:
-    """Return a text as YAML in double quotes, with JSON's escapes for control characters."""
+    # JSON's escapes for control characters are valid in YAML's double quotes.
     return "".join(
         character if character.isprintable() else f"\\u{ord(character):04x}"
         for character in _json(text)
@@ -325,7 +321,6 @@ def _yaml(text: str) -> str:
 
 
 def _taken(text: io.StringIO) -> str:
-    """Return and clear what was written."""
     found = text.getvalue()
     text.seek(0)
     text.truncate()

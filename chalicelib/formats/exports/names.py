@@ -63,6 +63,5 @@ def stem(name: str) -> str:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Split a file name before its extension."""
     extension = PurePosixPath(name).suffix
     return name.removesuffix(extension), extension

@@ -53,5 +53,5 @@ def write_jsonl(
 
 
 def _as_read(text: str) -> str:
-    """Return a text as an upload reads it: without a carriage return at its end."""
+    # An upload drops a carriage return at the end of a text.
     return f"{text}\r" if text.endswith("\r") else text

@@ -97,7 +97,6 @@ class PdfReader:
             self._pdfium.FPDF_ClosePage(page)
 
     def _read(self, page: Any, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
-        """Read a loaded page; see `page`."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         facts: dict[str, Any] = {"width": width, "height": height, "lines": None}
@@ -118,7 +117,7 @@ class PdfReader:
         return facts, None
 
     def _load(self, number: int) -> Any:
-        """Load a page, and make annotations and filled fields part of its content."""
+        # Annotations and filled fields are drawn only when they are part of the content.
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:
             return page
@@ -133,7 +132,6 @@ class PdfReader:
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
     def _view(self, page: Any, raster: Raster) -> PageView | None:
-        """Return how the page is displayed; None if PDFium cannot report it."""
         box = self._pdfium.FS_RECTF()
         if not self._pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(box)):
             return None
@@ -141,7 +139,6 @@ class PdfReader:
         return PageView(box.left, box.bottom, box.right, box.top, turns, raster)
 
     def _draw(self, page: Any, raster: Raster) -> Any:
-        """Return the page as RGB; None if memory is insufficient."""
         row = 3 * raster.width
         pixels = ctypes.create_string_buffer(row * raster.height)
         bitmap = self._pdfium.FPDFBitmap_CreateEx(

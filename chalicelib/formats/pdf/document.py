@@ -253,13 +253,12 @@ class PdfDocument:
                 raise self._fail(lambda: broken(damage)) from error
 
     def _fail(self, make: Callable[[], ServiceError]) -> ServiceError:
-        """End the process; every later page fails with the same error."""
+        # The process has ended, so every later page fails with the same error.
         self._failure = make
         self._process.close()
         return make()
 
     def _deadline(self, latest: float = math.inf) -> ProcessorTime:
-        """Return the deadline of a page or of the opening."""
         return ProcessorTime(self._seconds, self._process.processor_seconds, latest)
 
     def _open(self, data: bytes, max_pages: int, end: float) -> int:
@@ -292,7 +291,6 @@ class PdfDocument:
         return opening.pages
 
     def _page(self, number: int, needs_pixels: bool, deadline: ProcessorTime) -> Page:
-        """Request a page and validate the answer."""
         asked = {"page": number - 1, "pixels": needs_pixels}
         self._process.frames.send(json.dumps(asked).encode(), deadline)
         facts = read_answer(self._process.frames.receive(deadline), PageFacts)

@@ -69,7 +69,6 @@ class Frames:
     """The parent's end of two pipes. Not thread-safe."""
 
     def __init__(self, target: int, source: int) -> None:
-        """Use file descriptors to write to and to read from."""
         self._target = target
         self._source = source
         os.set_blocking(target, False)

@@ -118,7 +118,6 @@ class GlyphReader:
         return code < 0x110000 and chr(code).isspace()
 
     def _letters(self, index: int, code: int) -> str:
-        """Return the text of a character; empty if it has no visible form."""
         if code in _LIGATURES:
             return _LIGATURES[code]
         if code in _LINE_END_HYPHENS:
@@ -139,7 +138,6 @@ class GlyphReader:
         return left.value, right.value, bottom.value, top.value
 
     def _run(self, index: int) -> _TextRun:
-        """Return the properties of a character's text object."""
         address = self._pdfium.FPDFText_GetTextObject(self._text, index)
         key = ctypes.cast(address, ctypes.c_void_p).value or 0
         if key not in self._runs:
@@ -147,7 +145,6 @@ class GlyphReader:
         return self._runs[key]
 
     def _new_run(self, index: int, address: Any, key: int) -> _TextRun:
-        """Read direction, size and visibility of a text object."""
         matrix = self._pdfium.FS_MATRIX()
         self._pdfium.FPDFText_GetMatrix(self._text, index, ctypes.byref(matrix))
         font_size = self._pdfium.FPDFText_GetFontSize(self._text, index)

@@ -105,7 +105,6 @@ class DrawnRules:
         return self._found if len(self._found) <= MAX_RULES else []
 
     def _outlines(self, thing: Any, matrix: Matrix) -> Iterator[list[Dot]]:
-        """Yield the points of each polyline of a path."""
         dots: list[Dot] = []
         x, y = ctypes.c_float(), ctypes.c_float()
         for number in range(self._pdfium.FPDFPath_CountSegments(thing)):
@@ -153,7 +152,6 @@ class DrawnRules:
         return bool(known) and all(channel.value >= _WHITE for channel in channels[:3])
 
     def _keep(self, sides: Sides, thickness: float) -> None:
-        """Add a line that is straight, long enough and on the page."""
         if not all(map(math.isfinite, sides)) or len(self._found) > MAX_RULES:
             return
         raster = self._view.raster

@@ -120,7 +120,7 @@ def _unit(angle: float) -> Point:
 
 
 def _true_sizes(glyphs: list[Glyph]) -> dict[int, float]:
-    """Return the font size of each run, corrected by the ink if the file's size is absurd."""
+    # Some files declare absurd font sizes, so they are corrected by the ink.
     said: dict[int, float] = {}
     tallest: dict[int, float] = defaultdict(float)
     for glyph in glyphs:
@@ -182,7 +182,6 @@ def _leaning(letter: _Letter, other: _Letter) -> _Letter:
 
 
 def _rows(letters: list[_Letter]) -> Iterator[list[_Letter]]:
-    """Yield the characters of each baseline, from top to bottom."""
     row: list[_Letter] = []
     for letter in sorted(letters):
         if row and letter.base - row[0].base > _BASELINE * min(letter.size, row[0].size):
@@ -194,7 +193,7 @@ def _rows(letters: list[_Letter]) -> Iterator[list[_Letter]]:
 
 
 def _pieces(row: list[_Letter]) -> Iterator[list[_Letter]]:
-    """Split a row at wide gaps, and drop characters that are printed twice."""
+    # Some files print characters twice, so those that overlap another one are dropped.
     piece: list[_Letter] = []
     reach = 0.0
     for letter in sorted(row, key=lambda one: (one.origin, one.order)):
@@ -271,7 +270,7 @@ def _spread(letter: _Letter) -> list[float]:
 
 
 def _rising(places: Iterable[float]) -> tuple[float, ...]:
-    """Return positions that never decrease, between 0 and 1: slanted letters overlap."""
+    # The boxes of slanted letters overlap, so their positions may decrease.
     found: list[float] = []
     last = 0.0
     for place in places:

@@ -80,7 +80,6 @@ def explain_foreign(head: bytes) -> str:
 
 
 def _explain_container(head: bytes) -> str | None:
-    """Return the name of types that need more than their very first bytes."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "a WebP image"
     if head[4:8] == b"ftyp":
@@ -93,7 +92,6 @@ def _explain_container(head: bytes) -> str | None:
 
 
 def _explain_text(head: bytes) -> str | None:
-    """Return the name of SVG, HTML and XML by their first tags, and of other text."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "a text file"
     if _TEXT_CONTROLS.intersection(head):

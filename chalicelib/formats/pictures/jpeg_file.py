@@ -140,7 +140,6 @@ def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
 
 
 def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
-    """Parse a frame header without marker and length."""
     if marker not in _HUFFMAN_FRAMES:
         raise broken("its JPEG process is neither baseline nor progressive")
     if len(body) < 6 or len(body) < 6 + 3 * body[5]:

@@ -90,7 +90,6 @@ def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
 
 
 def _load(jpeg: JpegFile, scale: int) -> Image.Image:
-    """Decode a JPEG at 1/`scale` of its size with Pillow."""
     try:
         image = JpegImageFile(io.BytesIO(jpeg.essence))
         image.draft(None, (max(1, jpeg.width // scale), max(1, jpeg.height // scale)))

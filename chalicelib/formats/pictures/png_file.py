@@ -89,7 +89,7 @@ def read_png(data: bytes, max_pixels: int = MAX_PIXELS) -> PngFile:
 
 
 def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
-    """Return whether a chunk's checksum is right; ancillary chunks are skipped if it is not."""
+    # Ancillary chunks do not affect the pixels, so those with a wrong checksum are skipped.
     sound = zlib.crc32(body, zlib.crc32(name)) == int.from_bytes(checksum, "big")
     if not sound and name in _CRITICAL:
         raise broken("its data is damaged: a checksum is wrong")
@@ -97,7 +97,6 @@ def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
 
 
 def _read_header(name: bytes, body: memoryview, max_pixels: int) -> PngFile:
-    """Read the first chunk."""
     if name != b"IHDR" or len(body) != 13:
         raise broken("it does not begin with a PNG header")
     width, height, depth, colour, *methods = struct.unpack(">II5B", body)
@@ -111,7 +110,6 @@ def _read_header(name: bytes, body: memoryview, max_pixels: int) -> PngFile:
 
 
 def _take(png: PngFile, name: bytes, body: memoryview) -> None:
-    """Record one chunk that contains a part of the image."""
     if name == b"IDAT":
         png.coded.append(body)
     elif name == b"PLTE":

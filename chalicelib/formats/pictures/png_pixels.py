@@ -106,7 +106,6 @@ def _strip_rows(width: int, factor: int) -> int:
 def _strips(
     png: PngFile, inflater: Inflater, size: tuple[int, int], factor: int
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Yield the top row and the RGB of the strips of an image or pass of this size."""
     width, height = size
     row_bytes = png.row_bytes(width)
     pixel_bytes = max(1, png.channels * png.depth // 8)
@@ -170,7 +169,6 @@ class Inflater:
         return b"".join(parts)
 
     def _inflate(self, most: int) -> bytes:
-        """Return at least one and at most `most` bytes."""
         while True:
             try:
                 part = self._stream.decompress(self._waiting, most)
@@ -304,7 +302,7 @@ def _drop_colour(
 
 
 def _palette(png: PngFile) -> NDArray[np.uint8]:
-    """Return the colour of each index on white, shape (256, 3); black after the last entry."""
+    # A file can use indexes behind the last entry; they are black.
     table = np.zeros((256, 3), np.uint8)
     entries = np.frombuffer(png.palette[: 256 * 3], np.uint8).reshape(-1, 3)
     table[: len(entries)] = entries

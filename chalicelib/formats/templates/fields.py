@@ -144,7 +144,7 @@ def _parse(text: str) -> object:
 
 
 def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object, or raise if it repeats a member: it is unclear which one counts."""
+    # It is unclear which one of repeated members counts, so they are refused.
     members: dict[str, object] = {}
     for name, value in pairs:
         if name in members:
@@ -295,7 +295,6 @@ class TemplateFields:
 
 
 def _read_object(place: str, value: object) -> Mapping[str, object]:
-    """Return the members of an object, or raise if it is not one."""
     if not isinstance(value, Mapping):
         refuse(f'{place} is {show(value)}. Write an object: {{"entity": "…", …}}.')
     return value

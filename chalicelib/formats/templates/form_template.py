@@ -86,7 +86,6 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
 
 
 def _read_version(fields: TemplateFields) -> str:
-    """Return a supported version, in its canonical spelling."""
     value = fields.get("version")
     number = _as_number(value)
     known = {float(version): version for version in VERSIONS}
@@ -96,7 +95,6 @@ def _read_version(fields: TemplateFields) -> str:
 
 
 def _as_number(value: object) -> float:
-    """Return a number, or the number in a text; -1 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return -1.0
     try:
@@ -106,7 +104,6 @@ def _as_number(value: object) -> float:
 
 
 def _read_keys(fields: TemplateFields) -> tuple[TemplateKey, ...]:
-    """Return the keys; each entity can occur once."""
     items = fields.items("keys", MAX_KEYS, "Divide them among several templates.")
     if not items:
         refuse(f"keys is {'empty' if fields.has('keys') else 'missing'}. {_NO_KEYS}")

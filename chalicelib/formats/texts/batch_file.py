@@ -110,7 +110,6 @@ def shown_id(line_id: object) -> str | None:
 
 
 def _lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
-    """Yield the lines of JSON or separated text, whichever it is."""
     head = stream.read(HEAD_BYTES)
     stream.seek(0)
     if looks_like_json(head):
@@ -119,7 +118,6 @@ def _lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
 
 
 def _json_lines(stream: TextIO, member: str) -> Iterator[BatchLine]:
-    """Yield the objects, or texts of an array."""
     for number, value in enumerate(read_values(stream), 1):
         if not isinstance(value, dict):
             yield asked_line(number, None, value)
@@ -145,7 +143,6 @@ class _Columns:
 
 
 def _delimited_lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
-    """Yield the rows of cells, skipping blank ones."""
     columns = _find_columns(stream, text_column)
     stream.seek(0)
     for number, cells, fault in read_records(stream, columns.delimiter):
@@ -163,7 +160,6 @@ def _cell(cells: list[str], at: int | None) -> str | None:
 
 
 def _find_columns(stream: TextIO, text_column: str) -> _Columns:
-    """Find the columns by the names in the first row, or by position."""
     named = named_delimiter(stream)
     header_row = 2 if named else 1
     headers: dict[str, list[str]] = {}

@@ -201,7 +201,7 @@ def _guess(file: BinaryIO, language: str) -> str:
 
 
 def _sample(file: BinaryIO) -> bytes:
-    """Return the first lines with characters beyond ASCII."""
+    # Only lines beyond ASCII say anything about the encoding.
     file.seek(0)
     sample = b""
     for line in file:
@@ -213,7 +213,7 @@ def _sample(file: BinaryIO) -> bytes:
 
 
 def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") -> bool:
-    """Return whether the whole file is valid; rows with lone surrogates are rejected later."""
+    # Rows with lone surrogates are rejected later, one by one.
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     file.seek(0)
     try:

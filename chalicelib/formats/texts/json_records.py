@@ -134,7 +134,6 @@ def read_values(stream: TextIO) -> Iterator[object]:
 
 
 def _read_elements(window: _Window) -> Iterator[object]:
-    """Yield the elements up to the closing bracket, and skip it."""
     if window.peek() == "]":
         window.skip()
         return

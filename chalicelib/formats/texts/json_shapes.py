@@ -146,7 +146,6 @@ def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
 
 
 def _read_members(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read the two members."""
     if shape.joined_keys:
         texts = [_text(value[key], key) for key in shape.joined_keys if value.get(key)]
         return "\n\n".join(texts), _member(value, shape.label_keys, LABEL_KEYS)

@@ -92,7 +92,6 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
 
 
 def _find_text_fault(text: str) -> str:
-    """Return what is wrong with a text; empty if it is valid."""
     if not text or text.isspace():
         return "the text is missing; give each row a text and a label."
     if len(text) > MAX_TEXT_CHARACTERS:
@@ -110,7 +109,6 @@ def _find_text_fault(text: str) -> str:
 
 
 def _find_label_fault(label: str) -> str:
-    """Return what is wrong with a trimmed label; empty if it is valid."""
     if not label:
         return "the label is missing; give each row a text and a label."
     control = _CONTROL.search(label)
@@ -235,7 +233,6 @@ def _read_delimited(
 
 
 def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
-    """Return why the cells of a row are ambiguous; empty if they are not."""
     count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
     if layout.kind == XLSX and count < 2:
         return (
@@ -255,7 +252,6 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
 def _read_json(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Yield the rows of objects, read like the first one."""
     for number, value in enumerate(read_values(stream), start=1):
         if number % _CHECK_ROWS == 0:
             check()

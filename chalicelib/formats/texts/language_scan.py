@@ -162,7 +162,7 @@ class _Texts:
 def _recognise(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> None:
-    """Detect how the file is read, and convert a workbook's sheet to text first."""
+    # A workbook's sheet is converted to text first, so that one reader handles all formats.
     has_sheets = is_workbook(file)
     if has_sheets:
         result.rows_file, result.other_sheets = convert_sheet(file, rules.options.sheet, check)
@@ -179,7 +179,7 @@ def _recognise(
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Return the labels that cutting would merge, and the rows of those that can be marks."""
+    """Return the labels that cutting would merge, and the rows of possible marks."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):
@@ -202,7 +202,6 @@ def _count_all(
 def _rows(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Yield the rows, calling the check regularly."""
     check()
     return read_rows(
         decision.rows_file or file,
@@ -219,7 +218,6 @@ def _outcomes(
     texts: _Texts,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[TextRow | RejectedRow | None]:
-    """Yield each accepted row, its rejection, or None for a duplicate."""
     nothing: frozenset[bytes] = frozenset()
     merges = decision.merges
     for row in _rows(file, rules, decision, check):
@@ -246,7 +244,6 @@ def _needs_all_labels(row: TextRow, rules: ScanRules) -> bool:
 
 
 def _find_missing(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    """Reject a row whose label is a mark for a missing value, unless it is really a label."""
     if not is_missing_mark(row.label) or row.label in rules.known or row.label in rules.former:
         return None
     rows = (decision.marks or {}).get(row.label, 0)
@@ -278,7 +275,6 @@ def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanR
 
 
 def _check(result: TextScan, rules: ScanRules) -> None:
-    """Raise if a file has no usable row, or exceeds a limit of the dataset."""
     if result.kept + result.duplicates == 0:
         first = result.rejections[0]
         raise InvalidUpload(
@@ -292,7 +288,6 @@ def _check(result: TextScan, rules: ScanRules) -> None:
 
 
 def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
-    """Add warnings for suspicious data."""
     counts = {label: len(digests) for label, digests in rules.known.items()}
     for label, kept in result.kept_by_label.items():
         counts[label] = counts.get(label, 0) + kept

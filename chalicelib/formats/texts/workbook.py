@@ -107,7 +107,6 @@ def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> Rea
 
 
 def _sheet_name(workbook: Any, wanted: str) -> str:
-    """Return the name of the wanted sheet."""
     names: list[str] = workbook.sheet_names
     if not names:
         raise InvalidUpload(f"The workbook has no sheet. {_REMEDY}")
@@ -123,7 +122,6 @@ def _sheet_name(workbook: Any, wanted: str) -> str:
 
 
 def _shown_sheets(workbook: Any) -> list[str]:
-    """Return the visible sheets that have cells."""
     import python_calamine
 
     return [
@@ -177,7 +175,6 @@ def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
 
 
 def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
-    """Unpack one part, within the rest of the limit."""
     if member.size > left:
         raise InvalidUpload(
             f"The workbook unpacks to more than {MAX_UNPACKED_BYTES:,} bytes. {_REMEDY}"
@@ -245,7 +242,6 @@ def _column_number(letters: bytes) -> int:
 
 
 def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
-    """Write the rows of a sheet to a temporary file."""
     raw = io.BytesIO()
     text = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogatepass", newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -265,7 +261,7 @@ def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
-    """Yield rows as texts; a vertically merged cell counts for each of its rows."""
+    # A vertically merged cell counts for each of its rows.
     merged = _Merged(sheet)
     for number, row in enumerate(sheet.iter_rows()):
         cells = [_text(cell) for cell in row]
@@ -297,7 +293,6 @@ class _Merged:
 
 
 def _text(cell: object) -> str:
-    """Return a cell's text as a spreadsheet shows it."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, bool):

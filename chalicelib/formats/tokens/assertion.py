@@ -105,7 +105,7 @@ def _object(segment: str) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, or raise if a member repeats: parsers differ in which one they use."""
+    # Parsers differ in which one of repeated members they use, so they are refused.
     value = dict(pairs)
     if len(value) != len(pairs):
         raise InvalidAssertion

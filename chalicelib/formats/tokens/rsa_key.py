@@ -80,7 +80,6 @@ def fingerprint(public_pem: str) -> str:
 
 
 def _dump_public(public: object) -> str:
-    """Return a public key as SubjectPublicKeyInfo PEM."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 

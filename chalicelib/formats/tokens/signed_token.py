@@ -63,7 +63,7 @@ class TokenSigner:
         return dict(self._verified(kind, token))
 
     def _verify(self, kind: str, token: str) -> dict[str, Any]:
-        """Verify a token of a permitted length; errors are not cached."""
+        # Errors are not cached, so that invalid tokens cannot evict valid ones.
         import jwt
 
         try:

@@ -80,7 +80,7 @@ def _small_cholesky(matrix: Doubles) -> Doubles:
     for place in range(len(matrix)):
         known = factor[place:, :place] * factor[place, :place]
         column = matrix[place:, place] - np.add.reduce(known, axis=1)
-        # A tiny pivot would divide by zero; the shrinkage of the caller keeps real ones far above.
+        # A pivot of zero would divide by zero.
         factor[place:, place] = column / math.sqrt(max(float(column[0]), _LEAST_PIVOT))
     return factor
 

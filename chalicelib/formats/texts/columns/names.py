@@ -163,7 +163,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, else of known ones, else of those with one."""
+    """Return the positions of documented names, else of known ones, else of similar ones."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:

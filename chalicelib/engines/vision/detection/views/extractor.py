@@ -123,7 +123,6 @@ def render(pixels: Pixels, view: PictureView) -> Pixels:
         box=(left * width, top * height, min(right, 1.0) * width, min(bottom, 1.0) * height),
         reducing_gap=2.0,
     )
-    # Grey is the mean of photographs, so that the border shows no edge.
     canvas = np.full((SIDE, SIDE, 3), _GREY, np.uint8)
     canvas[target[1] : target[3], target[0] : target[2]] = _jittered(np.asarray(part), view)
     return np.ascontiguousarray(canvas[:, ::-1]) if view.is_mirrored else canvas
