@@ -53,7 +53,7 @@ def test_trainings_are_opened_by_type(kind: str, dims: int, expected: type) -> N
 @pytest.mark.parametrize("kind", ["text-intent", ""])
 def test_other_types_are_a_mistake_of_the_caller(kind: str) -> None:
     """They are refused by name."""
-    with pytest.raises(ValueError, match="no type of picture dataset"):
+    with pytest.raises(ValueError, match="not a type of image dataset"):
         extractor_for(kind, None, POOL)
-    with pytest.raises(ValueError, match="no type of picture dataset"):
+    with pytest.raises(ValueError, match="not a type of image dataset"):
         open_training(kind, vision_data(*clusters([2, 2]), ["a", "b"]), options(), POOL)
