@@ -211,7 +211,7 @@ def test_a_receiver_down_for_an_hour_gets_all_events_later(call, world, receiver
     assert str(status) in record["failureMsg"]
 
     receiver.status = 204
-    pass_time(call, world, 70)
+    pass_time(call, world, 70, step=5)
     assert {one["status"] for one in deliveries(call, made)} == {"DELIVERED"}
     assert len({body["data"]["id"] for body in bodies(receiver)}) == 5
     assert "failureMsg" not in call("GET", f"{HOOKS}/{made['id']}").json
