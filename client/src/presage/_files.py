@@ -26,6 +26,7 @@ def open_source(file: File, progress: bool | None = None) -> Source:
         return _open_path(Path(file).expanduser(), progress)
     name = os.path.basename(str(getattr(file, "name", "data")))
     try:
+        # A retry sends the file again, so it must be seekable.
         size = file.seek(0, os.SEEK_END)
     except (OSError, ValueError, AttributeError) as error:
         raise FileError(f"{name} cannot be read twice. Pass a path or bytes.") from error

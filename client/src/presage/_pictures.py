@@ -117,11 +117,11 @@ def _too_many_pages(name: str, pages: int, takes_pdf: bool) -> FileError:
 
 
 def _as_jpeg(source: Source, upright: Any, most_bytes: int) -> Source:
-    """Write an image as JPEG, as large as the limits allow."""
     width = upright.width
     if source.size > most_bytes or upright.width * upright.height > MAX_PIXELS:
         upright.thumbnail((SIDES[0], SIDES[0]))
     stream = _jpeg(upright)
+    # A side that is too large for the limit is followed by the next smaller one.
     for side in SIDES[1:]:
         if stream.tell() <= most_bytes:
             break
@@ -147,7 +147,6 @@ def _resized(page: Any, share: float) -> Any:
 
 
 def _replaced(source: Source, stream: io.BytesIO, ending: str, scale: float = 1.0) -> Source:
-    """Return the converted file, and close the original one."""
     source.close()
     name = f"{source.name.rpartition('.')[0] or source.name}{ending}"
     return Source(stream, name, stream.tell(), scale)

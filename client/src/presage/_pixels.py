@@ -49,11 +49,9 @@ def flatten(opened: Any, page: int = 0) -> Any:
 
 
 def _to_8_bits(opened: Any) -> Any:
-    """Return an image whose values end at 255; those of a TIFF are scaled by their real range.
-
-    A scanner of 12 bits stores 0 to 4095 in 16 bits, which would be all black.
-    """
+    """Return an image whose values end at 255; those of a TIFF are scaled by their real range."""
     is_tiff = opened.format == "TIFF"
+    # A scanner of 12 bits stores 0 to 4095 in 16 bits, which would otherwise be all black.
     if opened.mode in _DEEP:
         values = opened.convert("F")
         low, high = values.getextrema() if is_tiff else (0, 65535)
@@ -69,7 +67,7 @@ def _to_8_bits(opened: Any) -> Any:
 
 
 def _make_square(image: Any) -> Any:
-    """Return an image with square pixels; those of a fax can be twice as high as wide."""
+    # The pixels of a fax can be twice as high as wide.
     across, down = image.info.get("dpi") or (1, 1)
     if not across or not down or max(across, down) < 1.05 * min(across, down):
         return image

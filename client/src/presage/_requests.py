@@ -78,10 +78,7 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error: no, yes, or the seconds to wait.
-
-        A prediction is retried only if the service certainly did not count it.
-        """
+        """Return whether to retry after an error: no, yes, or the seconds to wait."""
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed
         if isinstance(error, UnreachableError):
             cause = error.__cause__
@@ -93,6 +90,7 @@ class Request:
         if error.status not in (429, 503) and error.code != UNDER_WAY:
             return False
         is_refused = error.status != 503 or error.code in REFUSED_CODES
+        # A prediction is retried only if the service certainly did not count it.
         if not (is_harmless or is_refused or self.is_counted_once):
             return False
         if error.retry_after is None:
@@ -111,7 +109,6 @@ def camel(name: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text for forms and queries."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
@@ -211,7 +208,6 @@ def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
 
 
 def _is_tls(error: BaseException | None) -> bool:
-    """Return whether the TLS handshake failed."""
     return isinstance(error, httpx.ConnectError) and "SSL" in str(error)
 
 

@@ -78,6 +78,7 @@ class AsyncBatch(records.Batch):
             PresageError: the batch has no result.
             FileError: the file cannot be written.
         """
+        # The URL of a result expires, so each download asks for a new one.
         now = await self.refresh()
         if now.result_url is None:
             raise PresageError(f"The batch {self.id} has no result: it is {now.status}.")

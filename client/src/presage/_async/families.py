@@ -104,6 +104,7 @@ class AsyncLanguage(AsyncFamily):
         explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict a sample with the call for the model's type."""
+        # The service refuses a model of another type than its call expects.
         call = "sentiment" if model_type == "text-sentiment" else "intent"
         fields = {"numResults": num_results, "explain": explain}
         return await self._predict(call, model_id, str(sample), fields)
@@ -242,9 +243,9 @@ class AsyncVision(AsyncFamily):
             return await self.transport.record(request, records.Dataset)
 
     async def _post_image(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
-        """Post an image or document, as a form part or by its URL."""
         path = f"{self.path}/{call}"
         if is_address(file):
+            # The service fetches a URL itself, so the file does not pass through this machine.
             sent = {**fields, "sampleLocation": file}
             request = Request("POST", path, fields=sent, is_counted_once=True)
             return await self.transport.record(request, kind)
@@ -260,6 +261,7 @@ class AsyncVision(AsyncFamily):
                 is_counted_once=True,
             )
             response = await self.transport.send(request)
+        # Boxes on a reduced copy are converted back to pixels of the original image.
         if source.scale == 1.0:
             return decoded(response, kind)
         return decode(scale_boxes(members(response), source.scale), kind)

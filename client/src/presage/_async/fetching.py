@@ -60,6 +60,7 @@ async def fetch(
         on=UnreachableError, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
     ):
         with attempt, Bar("Downloading", progress, size or 1) as bar:
+            # A new attempt overwrites what the interrupted one has written.
             stream.seek(0)
             stream.truncate()
             await _download(transport, url, stream, bar)

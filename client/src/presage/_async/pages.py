@@ -31,6 +31,7 @@ class AsyncPages(Generic[T]):
         """Iterate over all records, page by page."""
         offset: int | None = 0
         while offset is not None:
+            # The first page needs no offset.
             query = {**self._request.query, "offset": offset or None}
             response = await self._transport.send(replace(self._request, query=query))
             for item in members(response)["data"]:

@@ -81,6 +81,7 @@ class AsyncUploads:
     async def _send_source(self, source: Source, progress: bool | None) -> str:
         import stamina
 
+        # The service accepts names of up to 180 characters.
         form = await self.create(source.name[:180] or None)
         if source.size > form.max_bytes:
             raise FileError(
@@ -95,7 +96,7 @@ class AsyncUploads:
         return form.path
 
     async def _post_form(self, form: records.Upload, source: Source, bar: Bar) -> None:
-        """Post the whole file to the bucket. Every attempt starts at its beginning."""
+        # `part` rewinds the file, so every attempt sends all of it.
         name, stream = source.part()
         watched = cast("BinaryIO", Watched(stream, bar))
         try:

@@ -46,6 +46,7 @@ async def wait(
                 bar.show(1.0)
                 return seen
             bar.show(share(seen))
+            # Checked before the pause, so that the call does not outlast its timeout.
             if ends is not None and time.monotonic() + pause > ends:
                 raise WaitTimeoutError(f"{title} is still running after {timeout:g} seconds.")
             await sleep(pause)

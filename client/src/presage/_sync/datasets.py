@@ -298,13 +298,13 @@ class Datasets:
         """Delete the datasets whose first upload failed and that have no examples."""
         request = Request("DELETE", self._base, query={"status": "FAILED"})
         found: builtins.list[records.Deletion] = []
+        # One call deletes at most a page of datasets, so it repeats until none is left.
         while page := members(self._transport.send(request))["data"]:
             found += [decode(item, records.Deletion) for item in page]
         return found
 
 
 def _api_names(reading: dict[str, Any]) -> dict[str, Any]:
-    """Return reading options with the names of the API."""
     return {camel(name): value for name, value in reading.items()}
 
 

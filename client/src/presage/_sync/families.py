@@ -105,6 +105,7 @@ class Language(Family):
         explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict a sample with the call for the model's type."""
+        # The service refuses a model of another type than its call expects.
         call = "sentiment" if model_type == "text-sentiment" else "intent"
         fields = {"numResults": num_results, "explain": explain}
         return self._predict(call, model_id, str(sample), fields)
@@ -243,9 +244,9 @@ class Vision(Family):
             return self.transport.record(request, records.Dataset)
 
     def _post_image(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
-        """Post an image or document, as a form part or by its URL."""
         path = f"{self.path}/{call}"
         if is_address(file):
+            # The service fetches a URL itself, so the file does not pass through this machine.
             sent = {**fields, "sampleLocation": file}
             request = Request("POST", path, fields=sent, is_counted_once=True)
             return self.transport.record(request, kind)
@@ -261,6 +262,7 @@ class Vision(Family):
                 is_counted_once=True,
             )
             response = self.transport.send(request)
+        # Boxes on a reduced copy are converted back to pixels of the original image.
         if source.scale == 1.0:
             return decoded(response, kind)
         return decode(scale_boxes(members(response), source.scale), kind)

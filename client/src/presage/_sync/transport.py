@@ -58,7 +58,6 @@ class Transport:
         raise AssertionError("an attempt returns or raises")
 
     def _send_once(self, request: Request) -> httpx.Response:
-        """Send a call with a valid token; a refused token is renewed once."""
         if request.is_public:
             return checked(self._exchange(request, None))
         token = self._token()
@@ -67,14 +66,11 @@ class Transport:
         except AuthenticationError:
             if not self.credentials.can_renew:
                 raise
+        # A second refusal is not caused by an expired token, so the token is renewed only once.
         return checked(self._exchange(request, self._token(refused=token)))
 
     def _token(self, refused: str | None = None) -> str | None:
-        """Return a valid token. The lock lets one of several concurrent calls renew it for all.
-
-        Args:
-            refused: a token that the service has refused.
-        """
+        # One of several concurrent calls renews the token for all.
         with self._renewal:
             if not self.credentials.is_fresh or self.credentials.token == refused:
                 self._renew()
@@ -87,17 +83,14 @@ class Transport:
             raise unreachable(error, str(self.http.base_url)) from error
 
     def _renew(self) -> None:
-        """Get a new token.
-
-        Raises:
-            AuthenticationError: the service refused the assertion; a wrong clock is reported.
-        """
         fields = self.credentials.grant()
         request = Request("POST", TOKEN_PATH, fields=fields, is_public=True, is_urlencoded=True)
         response = self._exchange(request, None)
         try:
             self.credentials.accept(members(checked(response)))
         except AuthenticationError as error:
+            # A wrong clock makes an assertion expired or not yet valid, which the service reports
+            # as refused.
             skew = clock_skew(response, time.time())
             cause = f"No account {self.credentials.email} with this key is known there."
             if abs(skew) > MAX_CLOCK_SKEW:

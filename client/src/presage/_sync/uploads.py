@@ -82,6 +82,7 @@ class Uploads:
     def _send_source(self, source: Source, progress: bool | None) -> str:
         import stamina
 
+        # The service accepts names of up to 180 characters.
         form = self.create(source.name[:180] or None)
         if source.size > form.max_bytes:
             raise FileError(
@@ -96,7 +97,7 @@ class Uploads:
         return form.path
 
     def _post_form(self, form: records.Upload, source: Source, bar: Bar) -> None:
-        """Post the whole file to the bucket. Every attempt starts at its beginning."""
+        # `part` rewinds the file, so every attempt sends all of it.
         name, stream = source.part()
         watched = cast("BinaryIO", Watched(stream, bar))
         try:

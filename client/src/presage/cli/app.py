@@ -47,7 +47,6 @@ for command in (
 
 
 def _print_version(is_asked: bool) -> None:
-    """Print the version and stop, without a call to the service."""
     if is_asked:
         say(f"presage {__version__}")
         raise typer.Exit
