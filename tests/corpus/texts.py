@@ -142,6 +142,17 @@ DELIMITED = [
         warnings=COLUMNS,
     ),
     _ok(
+        "groups of columns above their names",
+        _csv([("Message", "", "Routing", ""), *_wide(("Id", "Text", "State", "Team"))]),
+        warnings=COLUMNS,
+    ),
+    _ok(
+        "a header by its row number",
+        _csv([("May", "of", "2026", "x"), *_wide(("a", "b", "c", "d"))]),
+        options=ReadingOptions(header=2),
+        warnings=COLUMNS,
+    ),
+    _ok(
         "a label that occurs once below unknown names",
         _csv([("Anliegen", "Rubrik"), *PAIRS, ("how can I close my account", "closing")]),
         labels={**LABELS, "closing": 1},

@@ -43,6 +43,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe":
 # Allowed separators of cells.
 DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_NAME = 1_000
+_LAST_HEADER_ROW = 100
 
 
 @dataclass(frozen=True)
@@ -85,15 +86,15 @@ class ReadingOptions:
     text_column: str = ""
     """Name or position of the text column; empty to recognise it."""
     label_column: str = ""
-    header: bool | None = None
-    """Whether a row names the columns; None to recognise it."""
+    header: bool | int | None = None
+    """Whether a row names the columns, or the number of that row from 1; None to recognise it."""
     sheet: str = ""
     """Name or position of a workbook's sheet; empty for the first one."""
     strict: bool = False
     shrink: bool = False
     """Whether images over the limit are scaled down instead of rejected."""
 
-    def to_json(self) -> dict[str, str | bool | None]:
+    def to_json(self) -> dict[str, str | bool | int | None]:
         """Return the options that differ from the defaults, for the row of an upload."""
         default = asdict(RECOGNISED)
         return {name: value for name, value in asdict(self).items() if value != default[name]}
@@ -149,6 +150,21 @@ def checked_delimiter(value: str | None) -> str:
             "delimiter", f"{value[:40]!r} is none of ',', ';', '|' and 'tab'; send one of them."
         )
     return delimiter
+
+
+def checked_header(value: bool | int | None) -> bool | int | None:
+    """Return what a caller says about the header: true, false, a row number, or nothing.
+
+    Raises:
+        InvalidParameter: the row number is not between 1 and 100.
+    """
+    if value is None or isinstance(value, bool) or 1 <= value <= _LAST_HEADER_ROW:
+        return value
+    if value == 0:  # a form writes false as 0 too
+        return False
+    raise InvalidParameter(
+        "header", f"{value} is not a row from 1 to {_LAST_HEADER_ROW}, and neither true nor false."
+    )
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:

@@ -48,7 +48,7 @@ class UploadForm(msgspec.Struct, rename="camel"):
     delimiter: Delimiter | None = None
     text_column: Column | None = None
     label_column: Column | None = None
-    header: bool | None = None
+    header: bool | int | None = None
     sheet: Column | None = None
     strict: bool = False
 
@@ -79,7 +79,7 @@ class AddForm(msgspec.Struct, rename="camel"):
     delimiter: Delimiter | None = None
     text_column: Column | None = None
     label_column: Column | None = None
-    header: bool | None = None
+    header: bool | int | None = None
     sheet: Column | None = None
     strict: bool = False
     shrink: bool = False

@@ -108,7 +108,7 @@ WORDS: Mapping[str, str] = {
     "delimiter": "Separator of the cells in a row; detected if absent.",
     "textColumn": "Column or member with the texts, by name or by position from 1.",
     "labelColumn": "Column or member with the labels, by name or by position from 1.",
-    "header": "Whether a row names the columns; detected if absent.",
+    "header": "Whether a row names the columns, or that row's number; detected if absent.",
     "sheet": "Sheet of a workbook, by name or by position from 1; default: the first one.",
     "strict": "Whether to refuse the file if there is a warning.",
     "shrink": "Whether to scale down images over the limit instead of rejecting them.",

@@ -12,6 +12,7 @@ from chalicelib.domain.datasets.upload_format import (
     checked_column,
     checked_delimiter,
     checked_format,
+    checked_header,
 )
 from chalicelib.domain.documents.sample import Sample, decode_base64
 from chalicelib.errors import BadRequest, MissingParameter
@@ -42,7 +43,7 @@ def _reading_options(call: Call) -> ReadingOptions:
         delimiter=checked_delimiter(getattr(form, "delimiter", None)),
         text_column=checked_column(getattr(form, "text_column", None), "textColumn"),
         label_column=checked_column(getattr(form, "label_column", None), "labelColumn"),
-        header=getattr(form, "header", None),
+        header=checked_header(getattr(form, "header", None)),
         sheet=checked_column(getattr(form, "sheet", None), "sheet"),
         strict=bool(getattr(form, "strict", False)),
         shrink=bool(getattr(form, "shrink", False)),

@@ -51,7 +51,7 @@ def test_make_row_when_sentiments_differ_in_case() -> None:
     rejection = _make("a", "great" * 30, sentiment=True)
     assert isinstance(rejection, RejectedRow)
     assert "positive, negative or neutral" in rejection.reason
-    assert len(rejection.reason) < 120
+    assert len(rejection.reason) < 160
 
 
 def test_make_row_when_a_label_is_long() -> None:

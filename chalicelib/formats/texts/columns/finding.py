@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -26,6 +27,7 @@ from chalicelib.formats.texts.columns.ranking import (
     ColumnProfile,
     describe_columns,
     find_clear,
+    is_group_row,
     looks_like_names,
 )
 from chalicelib.formats.texts.layout import TextLayout
@@ -33,6 +35,7 @@ from chalicelib.formats.texts.text_table import SAMPLE_RECORDS, TextTable
 
 _MOST, _NEARLY_ALL = 0.8, 0.95
 _MOST_TITLES = 20
+_ROWS_BELOW = 50
 # Forms write every answer of a question with several choices with this at its end.
 _FORMS_END = ";"
 
@@ -42,7 +45,10 @@ class ColumnFinder:
 
     def __init__(self, table: TextTable, options: ReadingOptions) -> None:
         self._table = table
-        self._options = options
+        # A row number says that the row is a header, and that those above it are not examples.
+        header = options.header
+        self._header_row = 0 if header is None or isinstance(header, bool) else header
+        self._options = replace(options, header=True) if self._header_row else options
         self._is_guessed = False
         """Whether a column was chosen by its content."""
         self._texts_at: tuple[int, ...] = ()
@@ -62,6 +68,9 @@ class ColumnFinder:
         Raises:
             InvalidUpload: the columns are ambiguous.
         """
+        if self._header_row:
+            above = frozenset(range(1, self._header_row))
+            self._layout = replace(self._layout, skipped=self._layout.skipped | above)
         self._find_rows()
         return self._find_label_end()
 
@@ -94,18 +103,23 @@ class ColumnFinder:
     def _find_titles(self) -> frozenset[int]:
         """Find rows of one cell above the column names, as reports begin with."""
         titles: list[int] = []
-        if self._options.header is False:
+        if self._options.header is False or self._header_row:
             return frozenset()
         asked = {self._options.text_column, self._options.label_column} - {""}
-        for number, cells in islice(self._table.rows(), _MOST_TITLES + 1):
-            names = [cell.strip() for cell in cells]
+        rows = [(number, [cell.strip() for cell in cells]) for number, cells in self._first_rows()]
+        for at, (number, names) in enumerate(rows[:_MOST_TITLES]):
             if sum(map(bool, names)) < 2:
                 titles.append(number)
             elif find_named_columns(names).columns or asked & set(names):
                 return frozenset(titles)
+            elif is_group_row(names, [cells for _, cells in rows[at + 1 :]]):
+                return frozenset({*titles, number})
             else:
                 break
         return frozenset()
+
+    def _first_rows(self) -> Iterator[tuple[int, list[str]]]:
+        return islice(self._table.rows(), _MOST_TITLES + _ROWS_BELOW)
 
     def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
         """Find the columns of text and label, and decide whether the first row is a header."""
@@ -115,7 +129,7 @@ class ColumnFinder:
         asked = self._asked_columns(names, named)
         width = self._width(names, is_wide=bool(asked or named.columns))
         columns = self._choose_columns(names, named, asked, width)
-        is_header = options.header
+        is_header = None if options.header is None else bool(options.header)
         if is_header is None:
             is_header = self._is_header(names, columns, width)
         if not is_header and not self._is_guessed:
@@ -132,7 +146,7 @@ class ColumnFinder:
             header=tuple(names) if is_header else (),
         )
         if self._is_guessed:
-            self._warn_of_columns(names)
+            self._warn_of_columns(number, names)
         elif is_header and options.header is None and not asked:
             self._warn_of_header(number, names, has_titles=has_titles)
         if width == 2 and not asked and not (is_header and columns):
@@ -186,16 +200,18 @@ class ColumnFinder:
         self._is_guessed = True
         return find_clear(scores, candidates)
 
-    def _warn_of_columns(self, names: list[str]) -> None:
+    def _warn_of_columns(self, number: int, names: list[str]) -> None:
         layout = self._layout
         text, label = (
             f"column {at + 1}" + (f", '{names[at][:40]}'," if layout.header else "")
             for at in (layout.text_at, layout.label_at)
         )
+        header = f"; row {number} names the columns" if layout.header else ""
         self._layout = layout.with_warning(
             COLUMNS_GUESSED,
-            f"The texts were taken from {text} and the labels from {label} by what they hold. Send "
-            "'textColumn' and 'labelColumn' to be sure.",
+            f"The texts were taken from {text} and the labels from {label} by what they hold"
+            f"{header}. "
+            "Send 'textColumn' and 'labelColumn' to be sure.",
         )
 
     def _warn_of_header(self, number: int, names: list[str], *, has_titles: bool) -> None:

@@ -18,6 +18,7 @@ from chalicelib.formats.texts.columns.names import LABEL_NAMES, OTHER_NAMES, TEX
 MAX_ROWS = 1_000
 SAMPLES = 3
 _SAMPLE_CHARACTERS = 30
+_LONGEST_NAME = 40
 # A winner is clear if the next column scores at most this fraction of it.
 CLEAR = 0.75
 _NAMED, _HOLDING = 2.0, 1.5  # factors of a column whose name is known, or has a known word
@@ -141,6 +142,29 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, label_at: 
         and label.name not in label.values
         and text.name not in text.values
         and len(text.name) * text.rows <= text.characters
+    )
+
+
+def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row names groups of columns, and the row below it the columns.
+
+    Its cells are merged, so that some are empty or repeat. The cells of the next row are different
+    short names that do not occur in the rows that follow.
+    """
+    if len(below) < 2 or len(below[0]) < 3:
+        return False
+    columns = below[0]
+    groups = [name for name in names if name]
+    is_merged = len(set(groups)) < len(columns)
+    are_names = len(set(columns)) == len(columns) and not any(
+        not name or len(name) > _LONGEST_NAME or _is_code(name) for name in columns
+    )
+    return (
+        is_merged
+        and are_names
+        and not any(
+            name in cells[at : at + 1] for cells in below[1:] for at, name in enumerate(columns)
+        )
     )
 
 
