@@ -286,7 +286,7 @@ def test_pages_limit_counts_processor_time(
     passed = {"processor": 0, "clock": 0}
 
     def processor_seconds(process):
-        """The process has begun: from now on each look finds so much later."""
+        """Let each look find this much more time used."""
         passed["clock"] += clock
         passed["processor"] += processor
         return passed["processor"]

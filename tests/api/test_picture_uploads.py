@@ -143,7 +143,7 @@ def test_document_names_the_fields_of_each_family(paths):
     form = "multipart/form-data"
 
     def schema(path: str, method: str) -> dict:
-        """Schema of a form."""
+        """Return the schema of a form."""
         return paths[path][method]["requestBody"]["content"][form]["schema"]
 
     pictures, texts = schema(URL, "post"), schema(URL.replace("vision", "language"), "post")

@@ -17,7 +17,7 @@ class Diary:
         self.path = path
 
     def lines(self, word: str = "") -> list[list[str]]:
-        """The notes that hold a word: time, process, handler, attempt, text."""
+        """Return the notes that hold a word: time, process, handler, attempt, text."""
         if not self.path.exists():
             return []
         found = self.path.read_text("utf-8").splitlines()

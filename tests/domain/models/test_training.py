@@ -35,7 +35,7 @@ KNOWN = [*(name for names in ALGORITHMS.values() for name in names), *ALGORITHM_
 
 
 def _view(*counts: tuple[int, int], words: int = 0) -> DatasetView:
-    """A dataset with labels of these uploads and feedback."""
+    """Make a dataset with labels of these uploads and feedback."""
     rows = tuple(LabelCounts(10_000 + n, *pair) for n, pair in enumerate(counts))
     dataset = Dataset(
         "1",
@@ -146,7 +146,7 @@ def test_guard_entries() -> None:
 
 
 def _pictures(kind: str, *counts: tuple[int, int]) -> DatasetView:
-    """An image dataset with labels of these uploads and feedback."""
+    """Make an image dataset with labels of these uploads and feedback."""
     view = _view(*counts)
     return replace(view, dataset=replace(view.dataset, family="vision", type=kind))
 

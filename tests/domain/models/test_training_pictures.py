@@ -13,7 +13,7 @@ LABELS = ["x", "y", "z"]
 
 
 def _example(number: int, picture: str, name: str = "", box: Box | None = None) -> Example:
-    """An example of a picture whose digest is a repeated letter."""
+    """Make an image example whose digest is a repeated letter."""
     return Example(number, name or f"{number}.png", NOW, 1, picture * 32, box)
 
 

@@ -287,7 +287,7 @@ def test_answers_and_loading_are_quick() -> None:
 
 
 def _fastest_seconds(call: object) -> float:
-    """The best of many runs, which other processes disturb least."""
+    """Return the best of many runs, which other processes disturb least."""
     best = float("inf")
     for _ in range(30):
         start = time.process_time()

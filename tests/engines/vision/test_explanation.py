@@ -15,7 +15,7 @@ from chalicelib.engines.vision.explanation import explain
 
 
 def _looks_at(rows: slice, columns: slice) -> Any:
-    """A model whose probability of `bright` is the mean of one part of the pixels."""
+    """Make a model whose probability of `bright` is the mean of one part of the pixels."""
 
     def predict(picture: Picture) -> tuple[Probability, ...]:
         share = 0.05 + 0.9 * float(picture.pixels[rows, columns].mean()) / 255

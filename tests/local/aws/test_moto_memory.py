@@ -20,7 +20,7 @@ MOST_GROWN = 8 * MEGABYTE
 
 
 def rows_table(stack: LocalStack) -> tuple[Any, dict[str, Any]]:
-    """A table with one row, and the arguments that name the row."""
+    """Make a table with one row; return the arguments that name the row."""
     dynamodb = stack.client("dynamodb")
     if "grown" not in dynamodb.list_tables()["TableNames"]:
         dynamodb.create_table(

@@ -37,7 +37,7 @@ def _write(world: World, dataset: Dataset, source: str, label_id: int, count: in
 
 
 def _fresh(world: World) -> ExampleNames:
-    """The names as another process sees them."""
+    """Return the names as another process sees them."""
     return ExampleNames(world.stores.examples, world.stores.artifacts)
 
 

@@ -11,7 +11,7 @@ from tests.pictures import label_folders
 
 
 def _model(world: World) -> Model:
-    """A run."""
+    """Make a run."""
     return Model(
         "1", "M", "m", 1, "vision", "image", "N/A", "RUNNING", 0, world.clock(), world.clock()
     )  # fmt: skip

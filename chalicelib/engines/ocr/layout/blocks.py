@@ -79,7 +79,7 @@ def arrange(
 
 
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
-    """Number blocks, lines and runs from 1, in the order of the runs' own numbers.
+    """Assign numbers from 1 to blocks, lines and runs, in the order of the runs' numbers.
 
     A run in parts stands where its first part stands.
     """

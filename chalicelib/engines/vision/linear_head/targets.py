@@ -15,7 +15,7 @@ class PictureTargets:
     """The labels of each image; counts only labels that occur."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:
-        """Number the labels that occur.
+        """Assign a number to each label that occurs.
 
         Args:
             labels_of: label indexes of every image.

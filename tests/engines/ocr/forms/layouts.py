@@ -123,7 +123,7 @@ def on_one_line(seed: int) -> DrawnForm:
 
 
 def grid(seed: int) -> DrawnForm:
-    """A ruled table of labels and values."""
+    """Make a ruled table of labels and values."""
     form, facts = DrawnForm(), make_facts(seed)
     for place, (entity, value, texts) in enumerate(_rows(facts)):
         y = 100 + 44 * place
@@ -138,7 +138,7 @@ def grid(seed: int) -> DrawnForm:
 
 
 def columns_of_figures(seed: int) -> DrawnForm:
-    """A row of headings with one row of figures below, and labels with figures at the side."""
+    """Make a row of headings with one row of figures below, and labels with figures at the side."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 30, "Earnings statement", 28)
     for x, entity, label, value in (

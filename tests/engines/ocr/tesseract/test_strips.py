@@ -12,7 +12,7 @@ SIDEWAYS = ((118.0, 10.0), (118.0, 90.0), (98.0, 90.0), (98.0, 10.0))
 
 
 def page():
-    """A page whose left half of each place is black."""
+    """Draw a page whose left half of each place is black."""
     pixels = np.full((100, 120), 255, np.uint8)
     pixels[10:30, 10:50] = 0
     pixels[10:50, 98:118] = 0
@@ -20,7 +20,7 @@ def page():
 
 
 def word(text, left, top):
-    """A word of the sheet."""
+    """Make a word of the page."""
     return Word(text, 0.9, Rect(left, top, left + 20, top + 20), ("1", "1", "1"))
 
 

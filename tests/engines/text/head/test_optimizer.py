@@ -18,13 +18,13 @@ def _as_it_is(values: np.ndarray) -> np.ndarray:
 
 
 def _bowl(values: np.ndarray) -> tuple[float, np.ndarray]:
-    """A stretched parabola with its minimum at 1, 2, 3."""
+    """Evaluate a stretched parabola with its minimum at 1, 2, 3."""
     stretch, away = np.array([1.0, 10.0, 100.0]), values - np.array([1.0, 2.0, 3.0])
     return float((stretch * away * away).sum() / 2), stretch * away
 
 
 def _rosenbrock(values: np.ndarray) -> tuple[float, np.ndarray]:
-    """The banana valley, minimum at 1, 1."""
+    """Evaluate the Rosenbrock function, whose minimum is at 1, 1."""
     x, y = values
     slope = np.array([-400 * x * (y - x * x) - 2 * (1 - x), 200 * (y - x * x)])
     return float(100 * (y - x * x) ** 2 + (1 - x) ** 2), slope

@@ -41,7 +41,7 @@ MODEL = Model(
 
 
 def drawn_picture(seed: int) -> tuple[Picture, list[tuple[int, Box]]]:
-    """A red ball and a blue crate on a noisy ground, and their boxes by label."""
+    """Draw a red ball and a blue crate on a noisy ground; return also their boxes by label."""
     generator = np.random.default_rng(seed)
     ground = generator.integers(120, 180, (HEIGHT, WIDTH, 3), dtype=np.uint8)
     image = Image.fromarray(ground)
@@ -61,7 +61,7 @@ def drawn_picture(seed: int) -> tuple[Picture, list[tuple[int, Box]]]:
 
 
 def labelled(seed: int, first_id: int) -> tuple[LabelledPicture, Picture]:
-    """A drawn picture as a training gets it."""
+    """Return a drawn image as a training gets it."""
     picture, known = drawn_picture(seed)
     boxes = tuple(
         LabelledBox(label, box, first_id + index) for index, (label, box) in enumerate(known)
@@ -82,7 +82,7 @@ def _all_drawn(count: int, *, retail: bool) -> VisionData:
 
 
 def drawn_data(count: int = 16, *, retail: bool = False) -> VisionData:
-    """The first of the drawn pictures; at most 16, and 2 in tiles."""
+    """Return the first of the drawn images; at most 16, and 2 in tiles."""
     whole = _all_drawn(2 if retail else 16, retail=retail)
     pictures = TrainingPictures(LABELS, whole.pictures.pictures[:count], 2 * count, 0)
     return replace(whole, pictures=pictures)

@@ -16,7 +16,7 @@ WEIGHTS = GENERATOR.normal(size=(9, INSIDE, OUTSIDE))
 
 
 def buffer_of(image: np.ndarray) -> np.ndarray:
-    """A buffer that holds an image of (cells, cells, channels)."""
+    """Make a buffer that holds an image of (cells, cells, channels)."""
     buffer = GRID.buffer(image.shape[2], np.float64)
     GRID.image(buffer)[...] = image
     return buffer
@@ -33,7 +33,7 @@ def by_definition(image: np.ndarray) -> np.ndarray:
 
 
 def convolved(image: np.ndarray) -> np.ndarray:
-    """The same by shifted products."""
+    """Compute the same by shifted products."""
     out = GRID.buffer(OUTSIDE, np.float64)
     inside = GRID.inside(out)
     convolve(GRID, buffer_of(image), WEIGHTS, inside, np.empty_like(inside))

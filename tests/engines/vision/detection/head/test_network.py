@@ -16,7 +16,7 @@ SIZE = HeadSize(labels=2, width=6, cells=(8, 4, 2), channels=(3, 4, 5))
 
 
 def drawn_maps(seed: int = 0) -> Maps:
-    """Maps of a view that no picture gave, float64."""
+    """Draw random maps of a view, float64."""
     generator = np.random.default_rng(seed)
     return Maps(
         *(

@@ -22,7 +22,7 @@ from tests.engines.vision.detection.drawn import LABELS, POOL, drawn_picture
 
 
 def loud_model(**changes: object) -> DetectionModel:
-    """An untrained head that sees something everywhere."""
+    """Make an untrained head that detects something everywhere."""
     size = HeadSize(2)
     vector = first_weights(size, 0)
     weights = weights_of(size, vector)

@@ -21,13 +21,13 @@ from chalicelib.engines.vision.detection.report.data_report import (
 
 
 def picture(name: str, digest: int, *boxes: tuple[int, Box]) -> LabelledPicture:
-    """A picture with boxes whose example ids count from the digest times ten."""
+    """Make an image with boxes whose example ids count from the digest times ten."""
     known = [LabelledBox(label, box, digest * 10 + at) for at, (label, box) in enumerate(boxes)]
     return LabelledPicture(1, digest.to_bytes(16, "little"), name, boxes=tuple(known))
 
 
 def reviewed(shown: LabelledPicture, *, is_tested: bool = False, size: int = 100) -> Reviewed:
-    """A square picture that was looked over."""
+    """Make a square image that was reviewed."""
     return Reviewed(shown, (size, size), is_tested)
 
 

@@ -82,7 +82,7 @@ def long_epochs(monkeypatch):
 
 
 def gone_over(**changes: object) -> DetectionTraining:
-    """A training of one epoch over 8 of the drawn pictures."""
+    """Make a training of one epoch over 8 of the drawn images."""
     return DetectionTraining(drawn_data(8), options(epochs=1, **changes), POOL)
 
 
@@ -333,5 +333,5 @@ def test_retail_execution_learns_from_tiles():
 
 
 def with_pictures(data: VisionData, pictures: list) -> VisionData:
-    """The same features under other annotations."""
+    """Return the same features under other annotations."""
     return replace(data, pictures=TrainingPictures(data.pictures.labels, pictures, 32, 0))

@@ -14,7 +14,7 @@ from tests.engines.vision.detection.drawn import drawn_data
 
 
 def marked_maps() -> Maps:
-    """Maps with one cell that is not zero, at the same place of each."""
+    """Make maps with one cell that is not zero, at the same place of each."""
     parts = []
     for cells, channels in zip(CELLS, CHANNELS, strict=True):
         part = np.zeros((cells, cells, channels), np.float32)
