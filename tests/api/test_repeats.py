@@ -319,7 +319,8 @@ def everything(call: Any, world: Any) -> dict[str, list[Any]]:
         "models": listed(call, "/v2/language/models"),
         "batches": listed(call, "/v2/language/batches"),
         "exports": [
-            one.export_id for one in world.container.stores.exports.kept(world.account.account_id)
+            one.export_id
+            for one in world.container.stores.exports.of_account(world.account.account_id)
         ],
         "examples": [one["id"] for one in examples],
     }

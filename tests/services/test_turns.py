@@ -183,7 +183,7 @@ def test_long_training_yields_to_a_waiting_one(world: World, other: Account) -> 
 
     assert not queue.must_yield(long, 14)
     assert queue.must_yield(long, 15)
-    queue.put_back(long, 40)
+    queue.return_to_queue(long, 40)
     [waiting, again] = world.messages()
     short = queue.acquire(again[1])
     assert short is not None
@@ -205,13 +205,13 @@ def test_free_training_yields_to_a_paid_one(world: World) -> None:
     [paid_message] = world.messages()
     paid = queue.acquire(paid_message[1])
     assert paid is not None
-    queue.put_back(paid, 1_000)
+    queue.return_to_queue(paid, 1_000)
     world.clock.advance(seconds=6)
     world.stores.model_leases.renew(free)
 
     assert not queue.must_yield(free, 14)
     assert queue.must_yield(free, 15)
-    queue.put_back(free, 15)
+    queue.return_to_queue(free, 15)
     messages = world.messages()
     assert [name for name, _ in messages] == [TRAIN_PAID, TRAIN_FREE]
     again = queue.acquire(messages[1][1])
@@ -246,7 +246,7 @@ def test_yielding_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
     model = queue.acquire(first[1])
     assert model is not None
     world.stores.model_leases.report(model, 0.5, 3)
-    queue.put_back(model, 20)
+    queue.return_to_queue(model, 20)
 
     found = world.stores.models.find(model.account_id, model.model_id)
     assert found is not None

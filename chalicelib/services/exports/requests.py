@@ -118,7 +118,7 @@ class ExportService:
 
     def _check_room(self, account: Account) -> None:
         """Raise TooManyOpen if the account has the maximum number of exports."""
-        kept = self._exports.kept(account.account_id)
+        kept = self._exports.of_account(account.account_id)
         if len(kept) < MAX_KEPT:
             return
         first = min(export.expires_at for export in kept)

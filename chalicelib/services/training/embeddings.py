@@ -20,7 +20,7 @@ from chalicelib.engines.text.encoding.encoders import encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.examples.parts import PART_TEXTS, PartStore, work_off
+from chalicelib.stores.examples.parts import PART_TEXTS, PartStore, process_parts
 from chalicelib.stores.models.run_parts import RunPart
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class EmbeddingService:
             if texts is not None:
                 self._embed_part(dataset, part, texts)
 
-        work_off(lambda: self._parts.waiting(dataset.dataset_id), embed, check)
+        process_parts(lambda: self._parts.waiting(dataset.dataset_id), embed, check)
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
         """Embed texts that a training delegated."""

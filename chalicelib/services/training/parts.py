@@ -17,8 +17,8 @@ from chalicelib.domain.jobs.messages import TrainPartJob
 from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.model import RUNNING, Model
 from chalicelib.errors import PartsSent
-from chalicelib.stores.examples.parts import work_off
-from chalicelib.stores.models.run_parts import RunPart, further
+from chalicelib.stores.examples.parts import process_parts
+from chalicelib.stores.models.run_parts import RunPart, part_after
 
 if TYPE_CHECKING:
     from chalicelib.stores.jobs.training_queue import TrainingQueue
@@ -64,7 +64,7 @@ class TrainingPartService:
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
         """Compute the open parts of a run; see `PartDelegation`."""
-        work_off(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
+        process_parts(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
         """Compute a part, then send the next part or wake the training.
@@ -84,7 +84,7 @@ class TrainingPartService:
             self._makers[model.family].revert(model.account_id, model.family, model.dataset_id)
             return
         left = self._parts.left(key)
-        following = further(key, PARTS_AT_ONCE)
+        following = part_after(key, PARTS_AT_ONCE)
         queue, lent = self._training_queue, replace(model, fence=job.fence)
         if not left:
             queue.wake(lent)

@@ -116,7 +116,7 @@ class TrainingRunService:
         # Running out of time is not a failed attempt: the next function continues.
         except TimedOut:
             served = model.served_seconds + time.monotonic() - started
-            self._queue.put_back(model, served)
+            self._queue.return_to_queue(model, served)
         except PartsSent as sent:
             served = model.served_seconds + time.monotonic() - started
             if not self._queue.wait_for_parts(model, served, sent):
@@ -239,7 +239,7 @@ class TrainingRunService:
     def _revert(self, model: Model) -> None:
         """Delete what a stalled worker may have written for a finished run."""
         try:
-            self._stores.model_leases.discount(model)
+            self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)
             if current is None:
                 self._stores.model_files.delete(model.model_id)

@@ -185,11 +185,11 @@ class IngestService:
             self._read(owned, remaining_seconds, scans.append)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=owned.dataset.dataset_id)
-            self._stores.dataset_leases.discount(owned)
+            self._stores.dataset_leases.uncount_attempt(owned)
             return False
         except TimedOut:
             # Running out of time does not count as a failed attempt.
-            self._stores.dataset_leases.put_back(owned)
+            self._stores.dataset_leases.return_to_queue(owned)
         except StorageUnavailable as error:
             self._retry(owned, error)
             raise

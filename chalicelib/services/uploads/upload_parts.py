@@ -22,7 +22,7 @@ from chalicelib.domain.jobs.messages import (
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.jobs.queues import EMBED, Queues
-from chalicelib.stores.models.run_parts import further
+from chalicelib.stores.models.run_parts import part_after
 
 # Queued parts of one upload. Fewer than of a batch, for whose result a caller waits; a training
 # that starts too early delegates what is missing.
@@ -80,6 +80,6 @@ class UploadPartService:
             return
         upload = PurePosixPath(job.part).parent.name
         left = self._parts.waiting(job.dataset_id, upload)
-        following = further(job.part, PARTS_AT_ONCE)
+        following = part_after(job.part, PARTS_AT_ONCE)
         if job.part not in left and following in left:
             self._queues.send(EMBED, replace(job, part=following))

@@ -91,7 +91,7 @@ class ArtifactStore:
             number += 1
             piece = file.read(PIECE_BYTES)
 
-    def put_whole(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
+    def put_object(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
         """Write an open file of any length as one object; the file stays open.
 
         Args:

@@ -249,7 +249,7 @@ class DatasetStore:
         waits = DatasetRow.lease_until == 0
         lost = died & is_announced_before(nudged, dead_before, now)
         lost |= waits & is_announced_before(nudged, announced_before, now)
-        self._place_old(lanes)
+        self._add_missing_turns(lanes)
         claimed: list[Dataset] = []
         for lane in lanes:
             rows = DatasetRow.turn_index.query(lane, filter_condition=lost)
@@ -279,7 +279,7 @@ class DatasetStore:
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 
-    def _place_old(self, lanes: Iterable[str]) -> None:
+    def _add_missing_turns(self, lanes: Iterable[str]) -> None:
         """Add uploads of versions without turns to the first lane."""
         # They are the oldest, so the time of their last change is a turn before all others.
         first = next(iter(lanes))

@@ -219,7 +219,7 @@ class DatasetLeases:
         actions: list[Action] = [DatasetRow.last_error.set(error[:500])]
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
-    def put_back(self, owned: OwnedDataset) -> None:
+    def return_to_queue(self, owned: OwnedDataset) -> None:
         """End the lease of an upload that ran out of time, which is not a failed attempt."""
         actions: list[Action] = [
             DatasetRow.lease_until.set(0),
@@ -228,7 +228,7 @@ class DatasetLeases:
         ]
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
-    def discount(self, owned: OwnedDataset) -> None:
+    def uncount_attempt(self, owned: OwnedDataset) -> None:
         """Uncount an attempt that ended because it lost its lease, which is not a failure."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
         # The current owner has counted itself, so at least that attempt stays.

@@ -74,7 +74,7 @@ class PartWriter:
             self._items = []
 
 
-def work_off(
+def process_parts(
     waiting: Callable[[], list[str]],
     do: Callable[[str], object],
     check: Callable[[int, int], None],

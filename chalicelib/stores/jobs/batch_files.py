@@ -119,13 +119,13 @@ class BatchFiles:
         # Streamed, because the result may be larger than the memory.
         stream = _ChunkStream(self._answers(batch, head))
         file = io.BufferedReader(stream, 1 << 20)
-        self._artifacts.put_whole(batch_prefix(batch.batch_id) + name, file, check)
+        self._artifacts.put_object(batch_prefix(batch.batch_id) + name, file, check)
         return stream.read_bytes
 
     def put_lines(self, batch: Batch, name: str, content: bytes, check: Callable[[], None]) -> int:
         """Write a result that was computed from all parts; returns its size in bytes."""
         key = batch_prefix(batch.batch_id) + name
-        self._artifacts.put_whole(key, io.BytesIO(content), check)
+        self._artifacts.put_object(key, io.BytesIO(content), check)
         return len(content)
 
     def delete_result(self, batch: Batch, name: str) -> None:

@@ -71,7 +71,7 @@ class ExportStore:
         is_there = row.kind is None and row.due_at > to_milliseconds(self._clock())
         return _load(row) if is_there else None
 
-    def kept(self, account_id: str) -> list[Export]:
+    def of_account(self, account_id: str) -> list[Export]:
         """List the exports of an account that are in progress or can be downloaded."""
         now = to_milliseconds(self._clock())
         rows = ExportRow.query(
@@ -108,7 +108,7 @@ class ExportStore:
 
     def put_file(self, export: Export, file: BinaryIO) -> None:
         """Write the file of an attempt; it is available after `finish`."""
-        self._artifacts.put_whole(_key(export), file, lambda: self.renew(export))
+        self._artifacts.put_object(_key(export), file, lambda: self.renew(export))
 
     def finish(self, export: Export, examples: int, size_bytes: int) -> None:
         """End the job as SUCCEEDED.

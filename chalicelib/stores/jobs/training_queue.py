@@ -50,10 +50,10 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         """Send a message that a training is waiting."""
         self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
 
-    def put_back(self, model: Model, served_seconds: float) -> None:
+    def return_to_queue(self, model: Model, served_seconds: float) -> None:
         """Queue an unfinished training again, with a new turn."""
         turn = self.turn(model.account_id, is_paid=model.is_paid)
-        self._leases.put_back(model, turn, served_seconds)
+        self._leases.return_to_queue(model, turn, served_seconds)
         self.announce(train_job(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
@@ -62,7 +62,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         It still counts as running, and resumes first, because it keeps its turn.
         """
         # Paused before its parts are announced, so that the worker of the last part can wake it.
-        if not self._leases.put_back(model, model.turn, served_seconds, PARTS_SECONDS):
+        if not self._leases.return_to_queue(model, model.turn, served_seconds, PARTS_SECONDS):
             return False
         try:
             for number in range(sent.heads):

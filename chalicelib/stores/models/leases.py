@@ -120,7 +120,7 @@ class ModelLeases:
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, [ModelRow.last_error.set(error[:500])], self._owned(model))
 
-    def put_back(
+    def return_to_queue(
         self, model: Model, turn: int, served_seconds: float, pause_seconds: float = 0.0
     ) -> bool:
         """Return an unfinished run to the queue.
@@ -168,7 +168,7 @@ class ModelLeases:
     def _paused_until(self, seconds: float) -> int:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
-    def discount(self, model: Model) -> None:
+    def uncount_attempt(self, model: Model) -> None:
         """Uncount an attempt that ended because it lost its lease, which is not a failure."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
         # The current owner has counted itself, so at least that attempt stays.

@@ -182,7 +182,7 @@ class ModelStore:
         lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
         claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
-            self._place_old(key)
+            self._add_missing_times(key)
             # Not a limit of the query, which would also count rows that the filter leaves out.
             rows = ModelRow.queued_index.query(key, filter_condition=silent)
             front = [row for row, _ in zip(rows, range(ANNOUNCED_AT_ONCE), strict=False)]
@@ -209,7 +209,7 @@ class ModelStore:
         # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]
 
-    def _place_old(self, key: str) -> None:
+    def _add_missing_times(self, key: str) -> None:
         # Rows of older versions have no `accepted_at`, so the index `queued` lacks them.
         for row in list(ModelRow.open_index.query(key, limit=FRONT)):
             if row.accepted_at is None:

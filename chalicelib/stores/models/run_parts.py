@@ -90,7 +90,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
     return f"{_folder(model)}{stage}/{number:05d}.json"
 
 
-def further(key: str, places: int) -> str:
+def part_after(key: str, places: int) -> str:
     """Return the key of the part that is a number of places after another."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"

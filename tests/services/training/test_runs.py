@@ -227,7 +227,7 @@ def test_stalled_owner_writes_nothing(world: World) -> None:
         with pytest.raises(LeaseLost):
             write()
     leases.fail_attempt(first, "late")
-    leases.put_back(first, 7, 1.0)
+    leases.return_to_queue(first, 7, 1.0)
 
     now = world.container.models.get(model.account_id, model.model_id)
     assert (now.status, now.fence, now.progress, now.last_error) == (RUNNING, 2, 0, "")

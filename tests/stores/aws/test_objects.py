@@ -116,7 +116,7 @@ def test_a_whole_object_of_any_length(
     monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 5_242_880)
     artifacts, content = world.stores.artifacts, bytes(range(256)) * 43_000
     checks: list[int] = []
-    artifacts.put_whole(
+    artifacts.put_object(
         "a", io.BytesIO(content[:size]), lambda: checks.append(len(world.objects("a")))
     )
 

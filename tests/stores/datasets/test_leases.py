@@ -58,7 +58,7 @@ def test_failed_attempt_is_followed_when_its_lease_has_ended(
     assert second is not None
     assert (second.lease.last_error, second.lease.attempts) == ("it broke", 2)
 
-    world.stores.dataset_leases.put_back(second)
+    world.stores.dataset_leases.return_to_queue(second)
     third = _take(world, dataset)
 
     assert third is not None
@@ -86,7 +86,7 @@ def test_stalled_owner_writes_nothing(world: World, dataset: Dataset) -> None:
         with pytest.raises(LeaseLost):
             write()
     leases.fail_attempt(first, "late")
-    leases.put_back(first)
+    leases.return_to_queue(first)
     leases.release(dataset, first.lease)
 
     assert before == world.rows(DatasetRow)[0].attribute_values
