@@ -26,6 +26,7 @@ _FORM = re.compile(
     r"AWS4-HMAC-SHA256 +Credential=([^/,\s]+)/([0-9]{8})/([^/,\s]+)/([^/,\s]+)/aws4_request *, *"
     r"SignedHeaders=([^,\s]+) *, *Signature=([0-9a-f]{64})"
 )
+_TIME_FORM = "%Y%m%dT%H%M%SZ"
 _TIMESTAMP = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 # The headers whose names have no prefix in a WSGI environment.
@@ -110,14 +111,18 @@ def _check_time(timestamp: str, date: str) -> None:
     """Check that a request was signed within 15 minutes of now."""
     if not _TIMESTAMP.fullmatch(timestamp) or not timestamp.startswith(date):
         raise WrongSignature("X-Amz-Date is missing or wrong.", "AccessDenied")
+    first, last = _window(int(time.time()))
     # Texts of this form are in the order of the times.
-    if not _text_of_time(-SKEW_SECONDS) <= timestamp <= _text_of_time(SKEW_SECONDS):
+    if not first <= timestamp <= last:
         message = "The difference between the request time and the current time is too large."
         raise WrongSignature(message, "RequestTimeTooSkewed")
 
 
-def _text_of_time(seconds_from_now: int) -> str:
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() + seconds_from_now))
+@lru_cache(1)
+def _window(now: int) -> tuple[str, str]:
+    """Return the first and the last timestamp that are accepted in one second since 1970."""
+    ends = (time.gmtime(now - SKEW_SECONDS), time.gmtime(now + SKEW_SECONDS))
+    return time.strftime(_TIME_FORM, ends[0]), time.strftime(_TIME_FORM, ends[1])
 
 
 def _canonical_request(environ: dict[str, Any], service: str, names: str) -> str:
