@@ -75,6 +75,12 @@ def export_dataset(event: SQSEvent) -> None:
     _run("run_export", event)
 
 
+@app.on_sqs_message(queue="presage-deliver", batch_size=1, name="deliver_event")
+def deliver_event(event: SQSEvent) -> None:
+    """Deliver an event to a webhook, on a queue that slow receivers may fill."""
+    _run("run_deliver", event)
+
+
 @app.on_sqs_message(queue="presage-incoming", batch_size=1, name="receive_upload")
 def receive_upload(event: SQSEvent) -> None:
     """Record that a file has arrived in the bucket."""

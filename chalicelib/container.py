@@ -460,13 +460,17 @@ class Container:
     def webhooks(self) -> WebhookService:
         """Return the service that manages webhooks."""
         s = self.stores
-        return WebhookService(s.deliveries, s.downloads, s.events, s.webhooks, self.clock)
+        return WebhookService(
+            s.deliveries, s.downloads, s.events, s.webhooks, self.rates, self.clock
+        )
 
     @cached_property
     def deliveries(self) -> DeliveryService:
         """Return the service that delivers events to webhooks."""
         s = self.stores
-        return DeliveryService(s.deliveries, s.downloads, s.events, s.webhooks, self.clock)
+        return DeliveryService(
+            s.deliveries, s.downloads, s.events, s.webhooks, s.in_flight, self.clock
+        )
 
     @cached_property
     def sweeping(self) -> SweepService:

@@ -173,9 +173,20 @@ def run_delete(
     if isinstance(job, SettleJob):
         container.allowances.settle(job)
     elif isinstance(job, DeliverJob):
+        # Of a version whose deliveries had no queue of their own.
         container.deliveries.run(job)
     else:
         container.deletion_runs.run(job)
+
+
+def run_deliver(
+    container: Container,
+    job: DeliverJob,
+    remaining_seconds: Callable[[], float],
+    delivery: int = 1,
+) -> None:
+    """Call a webhook."""
+    container.deliveries.run(job)
 
 
 def run_export(
@@ -205,6 +216,7 @@ HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
     run_ingest: ((IngestJob, EmbedJob, FeaturesJob, BatchJob, TrainPartJob), None),
     run_train: ((TrainJob,), TrainJob),
     run_delete: ((DeleteJob, SettleJob, DeliverJob), DeleteJob),
+    run_deliver: ((DeliverJob,), None),
     run_export: ((ExportJob,), ExportJob),
     run_receive: ((BucketNotice,), BucketNotice),
 }

@@ -18,6 +18,7 @@ from chalicelib.stores.aws import tables
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.jobs.queues import (
     DELETE,
+    DELIVER,
     EMBED,
     EXPORT,
     INCOMING,
@@ -75,7 +76,7 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     """Describe every queue that a handler reads."""
     return tuple(
         QueueResource(queue_name(settings, short), visibility_seconds)
-        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT, INCOMING)
+        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT, DELIVER, INCOMING)
     )
 
 

@@ -26,6 +26,7 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import ROWS, DeletionRow, TableRow, table_name
 from chalicelib.stores.jobs.queues import (
     DELETE,
+    DELIVER,
     EMBED,
     EXPORT,
     INGEST,
@@ -44,6 +45,7 @@ WORKERS: dict[str, workers.Handler] = {
     TRAIN_FREE: workers.run_train,
     DELETE: workers.run_delete,
     EXPORT: workers.run_export,
+    DELIVER: workers.run_deliver,
 }
 ONE_RESULT: dict[tuple[str, ...], Any] = {}
 """What the quick engine was trained on, by labels. See tests/faults/conftest.py."""
@@ -265,12 +267,16 @@ class World:
         )
         return tuple(prediction.items)
 
-    def messages(self) -> list[Message]:
-        """Take everything that can be received now, paid trainings before free ones."""
+    def messages(self, *, delayed: bool = False) -> list[Message]:
+        """Take everything that can be received now, paid trainings before free ones.
+
+        Args:
+            delayed: whether to take those too that were sent with a delay.
+        """
         taken: list[Message] = []
         for short in WORKERS:
             queue = self._queue(short)
-            for message in [waiting for waiting in queue._messages if not waiting.delayed]:
+            for message in [m for m in queue._messages if delayed or not m.delayed]:
                 queue._messages.remove(message)
                 job = decode_job(message.body, *workers.HANDLED[WORKERS[short]])
                 taken.append((short, job))

@@ -23,7 +23,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from chalicelib.config import Settings
-from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.queues import DELIVER, TRAIN_FREE, TRAIN_PAID
 from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 
@@ -35,6 +35,8 @@ POLL_SECONDS = 20
 BLIND_POLL_SECONDS = 1
 # Pause after the queues were unreachable, in seconds.
 RETRY_SECONDS = 1.0
+# Lanes of deliveries, which wait for foreign hosts; an account has at most two at once.
+DELIVER_LANES = 4
 # Seconds that a stopping worker waits for its handlers.
 STOP_SECONDS = 2.0
 
@@ -66,12 +68,18 @@ def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMappi
 def lanes(
     mappings: Sequence[EventSourceMapping], settings: Settings, is_training: bool
 ) -> list[list[EventSourceMapping]]:
-    """Return the lanes of one process: both training queues in one, the others one each."""
+    """Return the lanes of one process: both training queues in one, the others one or more each."""
     order = [f"{settings.name}-{short}" for short in (TRAIN_PAID, TRAIN_FREE)]
     if is_training:
         training = [source for source in mappings if source.queue in order]
         return [sorted(training, key=lambda source: order.index(source.queue))]
-    return [[source] for source in mappings if source.queue not in order]
+    deliver = f"{settings.name}-{DELIVER}"
+    return [
+        [source]
+        for source in mappings
+        if source.queue not in order
+        for _ in range(DELIVER_LANES if source.queue == deliver else 1)
+    ]
 
 
 class Lane:

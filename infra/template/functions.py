@@ -13,6 +13,7 @@ from chalicelib.engines.ocr.pool import SLANET
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
 from chalicelib.stores.jobs.queues import (
     DELETE,
+    DELIVER,
     EMBED,
     EXPORT,
     INCOMING,
@@ -94,7 +95,7 @@ class Function:
 
 # The work of these queues sends the next part, or sends a capped job again after a pause. A file
 # that arrives and an export are one message each.
-_CHAINED = (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE)
+_CHAINED = (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, DELIVER)
 _ONE_PAGE = {"PRESAGE_OCR_THREADS": "1"}
 _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 
@@ -136,6 +137,8 @@ FUNCTIONS = (
     Function("delete_object", 512, _LONG_SECONDS, 512, DELETE, 5),
     # An archive of 2 GB is written in /tmp.
     Function("export_dataset", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EXPORT, 5),
+    # Mostly waits for receivers, each up to ten seconds.
+    Function("deliver_event", 512, 60, 512, DELIVER, 20),
     Function("receive_upload", 512, 30, 512, INCOMING, 5),
     # A minute, while it counts what waits, and what it may still take after that.
     Function("sweep", 512, 90, 512),

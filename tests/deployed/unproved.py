@@ -92,7 +92,7 @@ def _concurrency(template: Template) -> None:
 
 def _chains(template: Template) -> None:
     functions = _properties(template, "AWS::Serverless::Function")
-    assert sum(facts.get("RecursiveLoop") == "Allow" for facts in functions) == 5
+    assert sum(facts.get("RecursiveLoop") == "Allow" for facts in functions) == 6
 
 
 def _shifting(template: Template) -> None:

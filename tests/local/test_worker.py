@@ -8,6 +8,8 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from chalicelib.config import Settings
+from infra.local.worker import DELIVER_LANES, EventSourceMapping, lanes
 from infra.resources import MAX_RECEIVES
 from tests.local.wire import wait_until
 
@@ -153,3 +155,14 @@ def test_killed_worker_is_started_again_and_its_message_delivered_again(stack, d
     assert "train (process" in stack.log()
     assert stack.processes["train"] != killed
     os.kill(stack.processes["train"], 0)
+
+
+def test_deliveries_have_lanes_of_their_own():
+    """Several threads wait for receivers of webhooks, and none of them reads another queue."""
+    settings = Settings()
+    queues = ("presage-delete", "presage-deliver", "presage-train-paid")
+    mappings = [EventSourceMapping(queue, queue, lambda *_: None) for queue in queues]
+
+    found = [[source.queue for source in lane] for lane in lanes(mappings, settings, False)]
+
+    assert found == [["presage-delete"], *[["presage-deliver"]] * DELIVER_LANES]

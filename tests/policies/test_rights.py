@@ -38,11 +38,23 @@ def _declared(function: str) -> set[tuple[str, str]]:
     }
 
 
+SETTLE = {("queue/delete", "sqs:GetQueueUrl"), ("queue/delete", "sqs:SendMessage")}
+DELIVER = {("queue/deliver", "sqs:GetQueueUrl"), ("queue/deliver", "sqs:SendMessage")}
 RARE = {
+    # A counted prediction whose outcome is unknown is settled by a job.
+    "texts": SETTLE,
+    "pictures": SETTLE,
+    # Deliveries that a former version has sent to this queue.
+    "delete_object": {
+        ("secret", "secretsmanager:GetSecretValue"),
+        ("table/exports", "dynamodb:UpdateItem"),
+    },
+    # An account at its limit of deliveries, and places that died with their worker.
+    "deliver_event": {*DELIVER, ("table/quotas", "dynamodb:GetItem")},
     "api_handler": {
         # Events of a call: a quota that is nearly used, a dataset that is ready.
-        ("queue/delete", "sqs:GetQueueUrl"),
-        ("queue/delete", "sqs:SendMessage"),
+        *DELIVER,
+        *SETTLE,
         # What a refused batch, or a dataset that was deleted meanwhile, leaves.
         ("objects/batches", "s3:DeleteObject"),
         ("objects/datasets/chunks", "s3:DeleteObject"),

@@ -68,6 +68,8 @@ class Rate:
     """How fast a bucket fills."""
 
     per_second: float
+    burst_seconds: int = BURST_SECONDS
+    """Time in which an empty bucket fills, in seconds."""
 
     @property
     def interval(self) -> timedelta:
@@ -82,7 +84,12 @@ class Rate:
     @property
     def burst(self) -> int:
         """Return the number of calls in a full bucket."""
-        return max(1, int(self.per_second * BURST_SECONDS))
+        return max(1, round(self.per_second * self.burst_seconds))
+
+
+# Tests of webhooks that an account may send a minute: each is a call to a foreign host.
+TESTS_PER_MINUTE = 10
+_TESTS = Rate(TESTS_PER_MINUTE / 60, 60)
 
 
 class SharedBuckets(Protocol):
@@ -157,6 +164,30 @@ class RateLimits:
                 self._draw(drawn, account, cost, rate, now)
             if not drawn.spend(now.timestamp()):
                 _refuse(account, cost, rate, now)
+
+    def check_webhook_test(self, account_id: str) -> None:
+        """Return when an account may send a test to one of its webhooks.
+
+        Raises:
+            RateExceeded: it has sent too many within a minute.
+        """
+        if not self._factor:
+            return
+        now = self._clock()
+        try:
+            # Drawn one at a time: a block in memory would let every process send a minute's worth.
+            given = self._buckets.draw(account_id, "webhook-tests", _TESTS, 1, now)
+        except StorageUnavailable:
+            log.warning("rate_unknown", account=account_id, cost="webhook-tests")
+            return
+        if not given:
+            seconds = 60 // TESTS_PER_MINUTE
+            raise RateExceeded(
+                f"All {TESTS_PER_MINUTE} tests of webhooks that an account may send a minute are "
+                f"used up. Try again after {now + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S} "
+                "UTC.",
+                seconds,
+            )
 
     def _draw(self, drawn: _Drawn, account: Account, cost: str, rate: Rate, now: datetime) -> None:
         left = drawn.calls - drawn.spent

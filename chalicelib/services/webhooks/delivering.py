@@ -28,6 +28,7 @@ from chalicelib.errors import DownloadFailed
 from chalicelib.stores.fetching.pinned_http import Content
 
 if TYPE_CHECKING:
+    from chalicelib.stores.accounts.in_flight import InFlight
     from chalicelib.stores.accounts.webhooks import WebhookStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.jobs.deliveries import DeliveryStore
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 # A receiver answers this to say that it will never accept events again.
 _GONE = 410
+# A delivery that takes at least this long holds its account's place for the same time again.
+SLOW_SECONDS = 2.0
 
 
 class DeliveryService:
@@ -46,15 +49,36 @@ class DeliveryService:
         downloads: Downloader,
         events: Events,
         webhooks: WebhookStore,
+        in_flight: InFlight,
         clock: Clock,
     ) -> None:
         self._hooks = webhooks
         self._deliveries = deliveries
         self._events = events
         self._downloads = downloads
+        self._in_flight = in_flight
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
+        """Try a delivery; an account has two at once, and a slow one holds its place twice as long.
+
+        So a receiver that answers slowly delays the other deliveries of its account alone.
+        """
+        entry = self._in_flight.begin_delivery(job.account_id)
+        if not entry:
+            # Sent again rather than failed: it is not an attempt.
+            self._events.announce_later(job)
+            return
+        began, rest_seconds = self._clock(), 0.0
+        try:
+            self._try(job)
+        finally:
+            elapsed = (self._clock() - began).total_seconds()
+            if elapsed >= SLOW_SECONDS:
+                rest_seconds = min(elapsed, DELIVERY_SECONDS)
+            self._in_flight.end_delivery(job.account_id, entry, rest_seconds)
+
+    def _try(self, job: DeliverJob) -> None:
         """Try a delivery, unless it has ended or another worker owns it."""
         delivery = self._deliveries.acquire(job.account_id, job.hook_id, job.key)
         if delivery is None:
@@ -65,7 +89,7 @@ class DeliveryService:
             self._deliveries.end(replace(delivery, cause=cause), UNDELIVERED)
         # A failing webhook pauses with all of its deliveries, so that it costs one attempt per
         # pause.
-        elif delivery.event != TEST and hook.resting_until and hook.resting_until > self._clock():
+        elif hook.resting_until and hook.resting_until > self._clock():
             self._deliveries.wait(delivery, hook.resting_until)
         else:
             self._attempt(hook, delivery)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import STRING_ID, new_string_id
 from chalicelib.domain.common.repeats import object_id
@@ -51,12 +52,14 @@ class WebhookService:
         downloads: Downloader,
         events: Events,
         webhooks: WebhookStore,
+        rates: RateLimits,
         clock: Clock,
     ) -> None:
         self._hooks = webhooks
         self._deliveries = deliveries
         self._events = events
         self._downloads = downloads
+        self._rates = rates
         self._clock = clock
 
     def of_account(self, account: Account) -> tuple[Webhook, ...]:
@@ -138,17 +141,18 @@ class WebhookService:
         return rotated
 
     def test(self, hook: Webhook) -> Delivery:
-        """Send an event of type `webhook.test`, in the background.
+        """Send an event of type `webhook.test`, in the background, once a pause has ended.
 
         Raises:
             InvalidParameter: the webhook is disabled.
+            RateExceeded: the account has sent too many tests within a minute.
         """
         if hook.status == DISABLED:
             raise InvalidParameter("webhook_id", "it is disabled; enable it with PUT first.")
+        self._rates.check_webhook_test(hook.account_id)
         data = {"id": hook.hook_id}
         event = WebhookEvent(hook.account_id, TEST, self._clock(), data)
-        # Without the pause: the owner tests whether the receiver works again.
-        return self._events.send(replace(hook, resting_until=None), event, f"msg_{new_string_id()}")
+        return self._events.send(hook, event, f"msg_{new_string_id()}")
 
     def deliveries(self, hook: Webhook) -> tuple[Delivery, ...]:
         """Return the last deliveries, newest first."""

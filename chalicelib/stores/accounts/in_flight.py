@@ -25,6 +25,9 @@ from chalicelib.stores.aws.tables import QuotaRow
 # Kinds of work: files that calls read from a URL, and documents that are being read.
 DOWNLOADS = "downloads"
 DOCUMENTS = "documents"
+# Deliveries to webhooks, which may take seconds each.
+DELIVERIES = "deliveries"
+DELIVERIES_AT_ONCE = 2
 # URLs that one process reads at a time for all accounts: half of the local stack's threads, so
 # that slow servers cannot hold all of them.
 DOWNLOADS_OF_A_PROCESS = 12
@@ -41,6 +44,7 @@ class InFlight:
         self._limits: Mapping[str, int] = {
             DOWNLOADS: settings.max_downloads,
             DOCUMENTS: settings.max_documents,
+            DELIVERIES: DELIVERIES_AT_ONCE,
         }
         self._free = BoundedSemaphore(DOWNLOADS_OF_A_PROCESS)
 
@@ -74,7 +78,7 @@ class InFlight:
         """
         limit, row = self._limits[kind], QuotaRow(account_id, f"running#{kind}")
         now = to_milliseconds(self._clock())
-        entry = f"{now + 1000 * _HELD_SECONDS}-{new_string_id()}"
+        entry = _entry(now + 1000 * _HELD_SECONDS)
         if limit < 1 or not _add_entry(row, entry, limit, now):
             raise RateExceeded(
                 f"{limit} {kind} of this account are in progress, the maximum. Wait "
@@ -85,6 +89,31 @@ class InFlight:
             yield
         finally:
             _remove_entry(row, entry)
+
+    def begin_delivery(self, account_id: str) -> str:
+        """Count a delivery; return its entry, or an empty text if the account must wait."""
+        row, now = QuotaRow(account_id, f"running#{DELIVERIES}"), to_milliseconds(self._clock())
+        entry = _entry(now + 1000 * _HELD_SECONDS)
+        return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
+
+    def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
+        """End a delivery, whose place stays taken for a time if it was slow.
+
+        Args:
+            account_id: the account of the webhook.
+            entry: as `begin_delivery` returned it.
+            rest_seconds: how long the account must do with one place less; 0 for no time.
+        """
+        row = QuotaRow(account_id, f"running#{DELIVERIES}")
+        if rest_seconds > 0:
+            until = to_milliseconds(self._clock()) + int(1000 * rest_seconds)
+            # Added first, so that no other delivery of the account takes the place in between.
+            try_update(row, [QuotaRow.running.add({_entry(until)})], QuotaRow.running.exists())
+        _remove_entry(row, entry)
+
+
+def _entry(until: int) -> str:
+    return f"{until}-{new_string_id()}"
 
 
 def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.domain.accounts.rates import BURST_SECONDS, Rate
+from chalicelib.domain.accounts.rates import Rate
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
@@ -51,7 +51,7 @@ class RateStore:
         """
         row = QuotaRow(account_id, f"rate#{cost}")
         present, interval = (now - _EPOCH) // _MICROSECOND, rate.interval // _MICROSECOND
-        latest = present + BURST_SECONDS * 1_000_000
+        latest = present + rate.burst_seconds * 1_000_000
         for _ in range(_ATTEMPTS):
             seen = _full_at(row)
             # Written by a clock that has been set back since: it does not show what was drawn, and

@@ -9,12 +9,12 @@ from __future__ import annotations
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import derived_string_id
-from chalicelib.domain.jobs.messages import delivery_job
+from chalicelib.domain.jobs.messages import DeliverJob, delivery_job
 from chalicelib.domain.jobs.webhook import ENABLED, Delivery, Webhook, WebhookEvent
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts.webhooks import WebhookStore
 from chalicelib.stores.jobs.deliveries import DeliveryStore
-from chalicelib.stores.jobs.queues import DELETE, Queues
+from chalicelib.stores.jobs.queues import CAPPED_SECONDS, DELIVER, Queues
 
 
 class Events:
@@ -49,6 +49,10 @@ class Events:
     def announce(self, delivery: Delivery) -> None:
         """Send the job of a delivery; when the queue fails, the sweep finds its row."""
         try:
-            self._queues.send(DELETE, delivery_job(delivery))
+            self._queues.send(DELIVER, delivery_job(delivery))
         except StorageUnavailable:
             log.warning("enqueue_failed", job="deliver", webhook=delivery.hook_id)
+
+    def announce_later(self, job: DeliverJob) -> None:
+        """Send a job again whose account has as many deliveries running as it may."""
+        self._queues.send(DELIVER, job, CAPPED_SECONDS)

@@ -13,6 +13,7 @@ TRAIN_PAID = "train-paid"
 TRAIN_FREE = "train-free"
 DELETE = "delete"
 EXPORT = "export"
+DELIVER = "deliver"
 # The bucket sends a message to this queue when a file has arrived.
 INCOMING = "incoming"
 # Seconds until a message is delivered again whose account has reached its limit of running jobs.
@@ -37,7 +38,7 @@ class Queues:
         """Send one job.
 
         Args:
-            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE or EXPORT.
+            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT or DELIVER.
             job: content of the message.
             delay_seconds: seconds before workers can receive it, 0 to 900.
         """

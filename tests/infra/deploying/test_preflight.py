@@ -36,7 +36,7 @@ def test_young_account_is_offered_the_small_size() -> None:
     ):
         check_limits(YOUNG, DEFAULTS, (), 0)
     enough = {memory_id(function) for function in FUNCTIONS}
-    with pytest.raises(DeployError, match=r"at most 10 .* ask for 67: pass SIZE=small, or ask AWS"):
+    with pytest.raises(DeployError, match=r"at most 10 .* ask for 87: pass SIZE=small, or ask AWS"):
         check_limits(YOUNG, DEFAULTS, enough, 0)
 
     [said] = check_limits(YOUNG, DEFAULTS | size("small"), (), 0)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.stores.jobs.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.queues import DELETE, DELIVER, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID
 from infra.template.alarms import all_alarms
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.gateway import LOG_FIELDS, gateway_responses
@@ -75,7 +75,7 @@ def test_functions_that_chain_may_run_in_a_loop(template: dict[str, Any]) -> Non
         if resources[function.logical]["Properties"].get("RecursiveLoop") == "Allow"
     }
 
-    assert allowed == {INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE}
+    assert allowed == {INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, DELIVER}
 
 
 def test_variables_are_settings(template: dict[str, Any]) -> None:
