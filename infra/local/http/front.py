@@ -33,7 +33,7 @@ from infra.local.http.gateway import (
     remap_headers,
 )
 from infra.local.http.server import HEADERS_KEY, THREADS, error_body, make_server, too_large_message
-from infra.template.functions import RECORDS
+from infra.template.functions import RECORDS, TEXTS
 from infra.template.routing import function_of
 
 # Longest time that API Gateway waits for an answer, in seconds.
@@ -45,6 +45,9 @@ LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
 
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")
+
+# Functions whose calls are short: of one caller's flood, one runs at a time while others call.
+_SHORT = (RECORDS, TEXTS)
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,12 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def is_short(self, request: Any) -> bool:
-        """Return whether a request is for the function of records, whose calls are the shortest."""
+        """Return whether a request is for records or predicts a text, which takes milliseconds.
+
+        Calls with images and documents may wait for foreign hosts, so they are not held up.
+        """
         match = self._routes.match(request.command, request.path)
-        return match is not None and function_of(request.command, match.resource) == RECORDS
+        return match is not None and function_of(request.command, match.resource) in _SHORT
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Call the application, or refuse what a gateway refuses."""

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from app import app
 from infra.local.http.front import Front, GatewayLimits
 from infra.local.http.server import HEADERS_KEY
 from tests.local.wire import talk
@@ -39,6 +40,25 @@ def error_of(answer):
     body = json.loads(answer.body)
     assert set(body) == {"message", "code"}
     return body["code"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "is_short"),
+    [
+        ("GET", "/v2/apiusage", True),
+        ("POST", "/v2/language/intent", True),
+        ("POST", "/v2/language/sentiment", True),
+        ("POST", "/v2/vision/predict", False),
+        ("POST", "/v2/vision/ocr", False),
+        ("POST", "/v2/language/datasets/upload/sync", False),
+        ("GET", "/v2/unknown", False),
+    ],
+)
+def test_floods_of_records_and_texts_take_turns(method, path, is_short):
+    """Accounts take turns before the engine of texts too; calls that may wait for hosts do not."""
+    front = Front(app, "presage-api", GatewayLimits())
+
+    assert front.is_short(SimpleNamespace(command=method, path=path)) is is_short
 
 
 @pytest.mark.parametrize("kind", ["application/octet-stream", "multipart/form-data; boundary=x"])
