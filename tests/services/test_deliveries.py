@@ -1,4 +1,4 @@
-"""Deliveries have a lane of their own, in which a slow receiver delays its own account alone."""
+"""Deliveries have a separate queue, in which a slow receiver delays its own account alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.builders import Message, World
 
 
 class Receivers:
-    """Stands for every receiver: each answers 200, after something has happened."""
+    """Replaces every receiver: each answers 200, after something has happened."""
 
     def __init__(self) -> None:
         self.called: list[str] = []
@@ -74,7 +74,7 @@ def test_deliveries_wait_in_their_own_queue(world: World, receivers: Receivers) 
 
 
 def test_an_account_has_two_deliveries_at_once(world: World, receivers: Receivers) -> None:
-    """While two run, its others are put off and those of another account go on."""
+    """While two run, its others are postponed and those of another account continue."""
     other = world.new_account("other@example.com")
     for account in (world.account, other):
         _hook(world, account)
@@ -117,7 +117,7 @@ def test_a_slow_success_counts_against_its_turn(world: World, receivers: Receive
     assert receivers.called == [own, own, foreign, own]
 
 
-def test_tests_have_a_rate_of_their_own(world: World) -> None:
+def test_tests_of_webhooks_have_a_separate_rate(world: World) -> None:
     """Ten a minute pass for all webhooks of an account; the next one passes after six seconds."""
     hooks = [_hook(world, world.account) for _ in range(2)]
     for number in range(10):

@@ -34,7 +34,7 @@ def chained(batches: Batches, monkeypatch: pytest.MonkeyPatch) -> Batches:
 
 @pytest.fixture
 def neighbour(chained: Batches) -> Neighbour:
-    """Another account with a model of its own."""
+    """Another account with a separate model."""
     world, owner = chained.world, chained.world.account
     world.account = world.new_account("neighbour@example.com", "GOLD")
     view = world.dataset(some_rows({"book": 9, "cancel": 9}))
