@@ -83,11 +83,6 @@ def new_token() -> str:
     return f"{int(time.time()):x}-{secrets.token_hex(6)}"
 
 
-def token_age(token: str) -> float:
-    """Return how many seconds ago a token was made."""
-    return time.time() - int(token.partition("-")[0], 16)
-
-
 @dataclass(frozen=True)
 class Usage:
     """How much of a monthly allowance is used; a snapshot."""

@@ -18,7 +18,7 @@ from pynamodb.exceptions import PynamoDBException
 from pynamodb.expressions.update import Action
 
 from chalicelib import log
-from chalicelib.domain.accounts.usage import GIVEN_BACK, NEVER_COUNTED, UNKNOWN, token_age
+from chalicelib.domain.accounts.usage import GIVEN_BACK, NEVER_COUNTED, UNKNOWN
 from chalicelib.domain.jobs.messages import SettleJob
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
@@ -309,7 +309,9 @@ def _side(token: str) -> int:
 
 
 def _old(tokens: Iterable[str]) -> list[str]:
-    return [token for token in tokens if token_age(token) > _OLD_SECONDS]
+    # A token begins with the second in which it was made.
+    latest = time.time() - _OLD_SECONDS
+    return [token for token in tokens if int(token.partition("-")[0], 16) < latest]
 
 
 def period_of(kind: str, month: str) -> str:

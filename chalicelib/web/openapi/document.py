@@ -384,7 +384,9 @@ def _headers(operation: Operation, status: int) -> Schema:
             link = _header("Address of the next page, unless this is the last.", "string")
             found["Link"] = {**link, "required": False}
     if status == 401:
-        found["WWW-Authenticate"] = _header("How to authenticate.", "string")
+        # API Gateway renames this header of a function's response.
+        challenge = _header("How to authenticate.", "string")
+        found["WWW-Authenticate"] = {**challenge, "required": False}
     if status in (429, 503, 504):
         found["Retry-After"] = _header("Seconds to wait.", "integer")
     return found
