@@ -43,6 +43,7 @@ from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.datasets.thumbnails import ThumbnailService
+from chalicelib.services.datasets.version_1 import VersionOneService, VersionOneStores
 from chalicelib.services.exports.requests import ExportService
 from chalicelib.services.exports.runs import ExportRunService, ExportRunServiceStores
 from chalicelib.services.maintenance.deletion_runs import (
@@ -287,6 +288,11 @@ class Container:
     def corrections(self) -> CorrectionService:
         """Return the service that corrects datasets."""
         return CorrectionService(pick(CorrectionServiceStores, self.stores))
+
+    @cached_property
+    def version_1(self) -> VersionOneService:
+        """Return the service of what only clients of version 1.0 call."""
+        return VersionOneService(pick(VersionOneStores, self.stores), self.allowances)
 
     @cached_property
     def boxes(self) -> BoxService:

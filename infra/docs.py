@@ -52,6 +52,8 @@ def _calls() -> Iterator[str]:
     yield "|---|---|"
     for operation in OPERATIONS:
         paths = [path for _, path in sorted(operation.routes(), key=itemgetter(0))]
+        if not paths:
+            continue
         both = {
             path
             for path in paths

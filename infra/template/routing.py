@@ -21,6 +21,7 @@ RULES = (
     # Files of datasets, which are read in the call or looked through in /tmp.
     (API, rf"POST {_FAMILIES}/datasets/(?:upload|upload/sync|validate)"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),
+    (API, r"PUT /v1/vision/datasets/{dataset_id}"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/(?:batches|rankings|bulkfeedback)"),
     # Pictures that are sent are decoded, and so are stored ones that have no thumbnail yet.
     (API, r"GET /v[12]/vision/datasets/{dataset_id}/browse"),

@@ -54,8 +54,14 @@ def calls(dataset_id, label_id, model_id, deletion_id, batch_id):
         f"{dataset}/examples?source=feedback",
         f"{VISION}/examples/{dataset_id}/label/0",
     ]
+    old = f"/v1/vision/datasets/{dataset_id}"
     return [
         *(("GET", path, {}, None) for path in paths),
+        ("GET", f"{old}/labels", {}, None),
+        ("GET", f"{old}/labels/{label_id}", {}, None),
+        ("GET", f"{old}/examples/{label_id}", {}, None),
+        ("POST", f"{old}/labels", {"name": "x"}, None),
+        ("PUT", old, {}, archive),
         ("DELETE", dataset, {}, None),
         ("DELETE", model, {}, None),
         ("DELETE", f"{VISION}/batches/{batch_id}", {}, None),

@@ -143,10 +143,11 @@ class World:
 
 
 def listed_operations() -> list[tuple[str, str, str]]:
-    """List name, method and path of every operation, for each family it exists for."""
+    """List name, method and path of every documented operation, for each of its families."""
     return [
         (operation.name, operation.method, operation.path.replace(FAMILY, family))
         for operation in OPERATIONS
+        if any(operation.routes())
         for family in operation.families or ("",)
     ]
 

@@ -49,7 +49,7 @@ from tests.tiny_ocr import TinyEngine
 STATUSES = {
     f"{operation.name}_{family}" if family else operation.name: operation.status
     for operation in OPERATIONS
-    for family, _ in operation.routes()
+    for family, _ in operation.served()
 }
 """The status of each operation's answer when all goes well."""
 AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"

@@ -60,7 +60,7 @@ def live(deployed: Deployed, *more: Callable[[Caller], None]) -> None:
 
 def describe(caller: Caller) -> None:
     """Ask the service about itself."""
-    for path in ("/v2/health", "/v2/openapi.json", "/v2/docs", "/v2/apiusage"):
+    for path in ("/v2/health", "/v2/openapi.json", "/v2/docs", "/v2/apiusage", "/v2/whoami"):
         caller.get(path)
     assert caller.send("GET", "/v2/docs/docs.js").status == 200
     assert caller.send("GET", "/console").status == 200
@@ -182,8 +182,22 @@ def pictures(caller: Caller) -> None:
     cleared(caller, dataset, data["id"], model)
 
 
+def version_1(caller: Caller, dataset_id: int) -> None:
+    """Make the calls that only clients of version 1.0 make."""
+    archive = make_zip(label_folders({"car": 1}, salt=70))
+    dataset = f"/v1/vision/datasets/{dataset_id}"
+    label = caller.get(f"{dataset}/labels")["data"][0]
+    caller.get(f"{dataset}/labels/{label['id']}")
+    caller.json("POST", f"{dataset}/labels", name="bus")
+    example = caller.get(f"{VISION}/datasets/{dataset_id}/examples?count=1")["data"][0]
+    caller.get(f"{dataset}/examples/{example['id']}")
+    caller.form("PUT", dataset, ("data", archive, "again.zip"))
+    caller.deployed.work()
+
+
 def cleared(caller: Caller, dataset: str, dataset_id: int, model: str) -> None:
     """Trained again, exported, and all of it deleted."""
+    version_1(caller, dataset_id)
     retrained(caller, VISION, model)
     caller.deployed.work()
     exported(caller, dataset, "zip")

@@ -15,7 +15,20 @@ def list_usage(call: Call) -> ListAnswer:
     return list_answer(ListPage((facts,), 0, has_more=False), describe.usage, Window(0, 1))
 
 
+def whoami(call: Call) -> service_records.AccountRecord:
+    """Show whose token it is. beyond.md, section 11."""
+    return describe.account(call.account)
+
+
 OPERATIONS = (
+    Operation(
+        name="whoami",
+        method="GET",
+        path="/v2/whoami",
+        view=whoami,
+        summary="Return the account that the token belongs to.",
+        answer=service_records.AccountRecord,
+    ),
     Operation(
         name="list_usage",
         method="GET",

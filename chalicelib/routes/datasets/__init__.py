@@ -10,6 +10,7 @@ from chalicelib.routes.datasets import (
     receipts,
     upload_forms,
     uploads,
+    version_1,
 )
 
 OPERATIONS = (
@@ -22,4 +23,5 @@ OPERATIONS = (
     *exports.OPERATIONS,
     *feedback.OPERATIONS,
     *receipts.OPERATIONS,
+    *version_1.OPERATIONS,
 )

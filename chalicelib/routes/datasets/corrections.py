@@ -22,7 +22,7 @@ from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter,
 from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
 from chalicelib.web.http.paging import ListAnswer, list_answer
-from chalicelib.web.http.request import JSON
+from chalicelib.web.http.request import JSON, VERSION_2
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Name
 from chalicelib.web.operations.forms import convert
@@ -177,16 +177,6 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
             )
 
 
-def label_in_path(call: Call) -> tuple[DatasetView, Label]:
-    """Return dataset and label of the path; no positions, which change with corrections."""
-    view = locate.readable_dataset(call)
-    number = locate.number_id(call.request.parameters["label_id"], LabelNotFound)
-    label = view.label(number)
-    if label is None:
-        raise LabelNotFound(number)
-    return view, label
-
-
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Rename a dataset."""
     return describe.dataset(call.container.corrections.rename_dataset(call.located, call.form.name))
@@ -194,7 +184,7 @@ def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
     """Return dataset and label of the path, and the label of the body to merge it into."""
-    view, label = label_in_path(call)
+    view, label = locate.label_in_path(call)
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     merge_target = None if into is None else view.label(into)
     # An unknown label in the body is a 404 like one in the path.
@@ -337,6 +327,8 @@ OPERATIONS = (
         name="rename_dataset",
         method="PUT",
         path="/v2/:family/datasets/{dataset_id}",
+        # Below /v1 the same call adds a file: chalicelib/routes/datasets/uploads.py.
+        versions=(VERSION_2,),
         families=BOTH,
         view=rename_dataset,
         locate=locate.readable_dataset,
@@ -367,7 +359,7 @@ OPERATIONS = (
         path="/v2/:family/datasets/{dataset_id}/labels/{label_id}",
         families=BOTH,
         view=remove_label,
-        locate=label_in_path,
+        locate=locate.label_in_path,
         summary="Remove a label with its examples.",
         answer=dataset_records.CorrectionRecord,
         statuses=(400, 409),

@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.accounts.rates import UPLOADS
-from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.errors import DatasetNotFound
+from chalicelib.web.http.request import VERSION_1
 from chalicelib.web.operations.fields import (
     AnyKind,
     Column,
@@ -85,6 +87,15 @@ class AddForm(msgspec.Struct, rename="camel"):
     shrink: bool = False
 
 
+class OldChangesForm(AddForm, rename="camel"):
+    """What changes of a dataset: a file adds examples, a name alone renames it."""
+
+    form_rules: ClassVar[dict[str, Any]] = {}
+    json_rules: ClassVar[dict[str, Any]] = {}
+
+    name: Name | None = None
+
+
 def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file of texts as a dataset; a worker reads it."""
     return _created(call, UploadFields(call.form.name, call.form.type, call.form.language))
@@ -119,6 +130,16 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file whose examples are added to a dataset. Spec: Other operations."""
     source = upload_source(call)
     return describe.dataset(call.container.uploads.add(call.account, call.located, source))
+
+
+def put_dataset(call: Call) -> dataset_records.DatasetRecord:
+    """Add a file to a dataset; without one, give it the name that was sent."""
+    form: OldChangesForm = call.form
+    if form.name is None or form.path is not None or "data" in call.fields.files:
+        return add_to_dataset(call)
+    if call.located.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(call.located.dataset.dataset_id)
+    return describe.dataset(call.container.corrections.rename_dataset(call.located, form.name))
 
 
 def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
@@ -238,6 +259,25 @@ OPERATIONS = (
         cost=UPLOADS,
         summary="Upload a file whose examples are added to a dataset.",
         form=AddForm,
+        takes_key=True,
+        recover=recover_addition,
+        takes_data=True,
+        files=("data",),
+        answer=dataset_records.DatasetRecord,
+        statuses=(409, 429),
+    ),
+    # Clients of version 1.0 add a file by this PUT, which renames below /v2.
+    Operation(
+        name="put_dataset",
+        method="PUT",
+        path="/v2/:family/datasets/{dataset_id}",
+        families=(VISION,),
+        versions=(VERSION_1,),
+        view=put_dataset,
+        locate=dataset_in_path,
+        cost=UPLOADS,
+        summary="Upload a file whose examples are added to a dataset.",
+        form=OldChangesForm,
         takes_key=True,
         recover=recover_addition,
         takes_data=True,

@@ -85,6 +85,38 @@ class AppendStore:
                 self._stores.capacity.release_bytes(dataset.account_id, new.size_bytes)
         return example, grown
 
+    def add_label(self, dataset: Dataset, name: str) -> tuple[int, Dataset]:
+        """Add a label without examples, or find the one of this name.
+
+        Returns:
+            The label's id, and the dataset with its new counts.
+
+        Raises:
+            DatasetNotYetAvailable: an upload is in progress.
+            StorageUnavailable: other additions keep it busy.
+            DatasetBeingDeleted: it is being deleted.
+            InvalidParameter: it has as many labels as are allowed.
+        """
+        return self._stores.ownership.while_owned(dataset, lambda owned: self._label(owned, name))
+
+    def _label(self, owned: OwnedDataset, name: str) -> tuple[int, Dataset]:
+        """Add a label under the lease."""
+        dataset, leases = owned.dataset, self._stores.dataset_leases
+        found = self._stores.labels.ids(dataset).get(normal_form(name))
+        if found is not None:
+            leases.release(dataset, owned.lease)
+            return found, dataset
+        check_can_grow(dataset, has_new_label=True)
+        label_id = self._stores.ids.reserve("labels")
+        counts = (*dataset.counts, LabelCounts(label_id))
+        self._put_label(owned, label_id, name)
+        try:
+            leases.commit_names(dataset, owned.lease, counts)
+        except LeaseLost:
+            self._remove_leftovers(dataset, label_id)
+            raise
+        return label_id, replace(dataset, counts=counts)
+
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
         """Add the example when the dataset is free; False with an equal one that exists."""
         return self._stores.ownership.while_owned(

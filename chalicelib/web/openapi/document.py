@@ -29,7 +29,10 @@ SERVERS = [
     {
         "url": VERSION_1,
         "description": "Version 1.0, for clients of its time: `/v1/vision/…` and `/v1/apiusage` "
-        "answer like the same paths below `/v2`, without the members whose `x-since` is 2.0.",
+        "answer like the same paths below `/v2`, without the members whose `x-since` is 2.0. Old "
+        "clients also find labels at `GET` and `POST /v1/vision/datasets/{dataset_id}/labels` and "
+        "`GET …/labels/{label_id}`, an example at `GET …/examples/{example_id}`, and add a file by "
+        "`PUT /v1/vision/datasets/{dataset_id}`.",
     },
 ]
 REF = "#/components/schemas/{name}"
@@ -77,7 +80,7 @@ KEY_HEADERS: Schema = {
 
 def document(operations: Iterable[Operation]) -> Schema:
     """Return the OpenAPI document."""
-    listed = tuple(operations)
+    listed = tuple(operation for operation in operations if any(operation.routes()))
     schemas = _Schemas(listed)
     paths: Schema = {}
     for operation in listed:

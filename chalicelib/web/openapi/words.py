@@ -49,6 +49,10 @@ WORDS: Mapping[str, str] = {
     "scope": "`offline` also requests a refresh token.",
     "valid_for": "Lifetime of the new access token in seconds.",
     "token": "The refresh token to revoke.",
+    # the account
+    "AccountRecord.id": "Id of the account; the `organizationId` of other records.",
+    "email": "Email address of the account.",
+    "AccountRecord.scope": "What the token may do; `all` is everything.",
     # usage
     "UsageRecord.id": "Id of the month.",
     "organizationId": "Id of the account.",

@@ -12,9 +12,15 @@ from contextlib import suppress
 from typing import Any
 
 from chalicelib.domain.datasets.corrections import CorrectionResult
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView, Label
 from chalicelib.domain.models.model import Model, ServedModel
-from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound, ServiceError
+from chalicelib.errors import (
+    DatasetNotFound,
+    LabelNotFound,
+    ModelNotFound,
+    NotFound,
+    ServiceError,
+)
 from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
 from chalicelib.web.operations.operation import Call
 
@@ -91,6 +97,16 @@ def readable_dataset(call: Call) -> DatasetView:
     if view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
     return view
+
+
+def label_in_path(call: Call) -> tuple[DatasetView, Label]:
+    """Return dataset and label of the path; no positions, which change with corrections."""
+    view = readable_dataset(call)
+    number = number_id(call.request.parameters["label_id"], LabelNotFound)
+    label = view.label(number)
+    if label is None:
+        raise LabelNotFound(number)
+    return view, label
 
 
 def dataset_in_body(call: Call) -> DatasetView | None:

@@ -131,6 +131,8 @@ class Operation:
     """Content types of successful answers."""
     aliases: tuple[str, ...] = ()
     """Alternative paths."""
+    versions: tuple[str, ...] = (VERSION_1, VERSION_2)
+    """Prefixes below which it answers; only paths of version 1.0 answer below `/v1`."""
     takes_urlencoded: bool = False
     """Whether it also accepts `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
@@ -144,7 +146,19 @@ class Operation:
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
-        """Yield (family, path) for each documented path."""
+        """Yield (family, path) for each documented path, which is below `/v2`."""
+        return self._paths() if VERSION_2 in self.versions else iter(())
+
+    def served(self) -> Iterator[tuple[str, str]]:
+        """Yield (family, path) for each path, including those of version 1.0."""
+        yield from self.routes()
+        for family, path in self._paths():
+            old = path.replace(VERSION_2, VERSION_1, 1)
+            if VERSION_1 in self.versions and old.startswith(OLD_PATHS):
+                yield family, old
+
+    def _paths(self) -> Iterator[tuple[str, str]]:
+        """Yield (family, path) for each declared path."""
         for path in (self.path, *self.aliases):
             if FAMILY in path:
                 for family in self.families:
@@ -152,14 +166,6 @@ class Operation:
             else:
                 named = [f for f in self.families if f"/{f}/" in path] or self.families
                 yield (named[0] if len(named) == 1 else ""), path
-
-    def served(self) -> Iterator[tuple[str, str]]:
-        """Yield (family, path) for each path, including those of version 1.0."""
-        for family, path in self.routes():
-            yield family, path
-            old = path.replace(VERSION_2, VERSION_1, 1)
-            if old.startswith(OLD_PATHS):
-                yield family, old
 
 
 @dataclass

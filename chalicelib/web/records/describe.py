@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView, Label
@@ -64,6 +65,7 @@ from chalicelib.web.records.model_records import (
     TrainStatsRecord,
 )
 from chalicelib.web.records.service_records import (
+    AccountRecord,
     DeletionRecord,
     DeliveryRecord,
     PlanRecord,
@@ -418,6 +420,11 @@ def _rejection(item: RejectedItem) -> RejectionRecord:
         UNSET if item.file is None else item.file,
         item.reason,
     )
+
+
+def account(caller: Account) -> AccountRecord:
+    """Return the record of an account; a token of an account may do everything."""
+    return AccountRecord(caller.account_id, caller.email, caller.plan, "all", "account")
 
 
 def usage(facts: UsageFacts) -> UsageRecord:

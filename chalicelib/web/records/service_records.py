@@ -100,6 +100,16 @@ class UsageRecord(msgspec.Struct, rename="camel"):
     predictions_max: int
 
 
+class AccountRecord(msgspec.Struct):
+    """The account that a token belongs to."""
+
+    id: str
+    email: str
+    plan: str
+    scope: Literal["all"]
+    object: Literal["account"]
+
+
 class TokenRecord(msgspec.Struct):
     """An access token, and a refresh token if the scope requested one."""
 

@@ -484,6 +484,16 @@ class Usage(Record, kw_only=True):
     predictions_max: int
 
 
+class Account(Record, kw_only=True):
+    """The account that a token belongs to."""
+
+    id: str
+    email: str
+    plan: str
+    scope: str
+    object: str
+
+
 class Token(Record, kw_only=True, rename=None):
     """An access token, and a refresh token if the scope requested one."""
 

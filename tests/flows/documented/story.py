@@ -31,7 +31,7 @@ LONGEST_TEXT = 200
 """Characters of a text that an example shows."""
 VOLATILE = re.compile(
     r"(^id|Id|At|_token|^token|^url|Url$|^resultBytes|^path|^location|^thumbnail|^policy|^key|sha256|Sha256|^credential"
-    r"|^version|^secret|^failureMsg|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
+    r"|^version|^secret|^email|^failureMsg|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
 )
 """Members whose values differ from run to run."""
 
@@ -81,6 +81,7 @@ _TEXT = "Where is my parcel?"
 STORY: Sequence[Step] = (
     Step("create_token", fields={"grant_type": "$grant", "assertion": "$assertion",
          "scope": "offline"}, keeps={"refresh": "refresh_token", "token": "access_token"}),
+    Step("whoami"),
     Step("list_usage"),
     Step("get_health"),
     # texts

@@ -54,7 +54,7 @@ def test_every_operation_has_an_example():
     wanted = {
         key(operation.name, family)
         for operation in OPERATIONS
-        if operation.name not in UNSHOWN
+        if operation.name not in UNSHOWN and any(operation.routes())
         for family in operation.families or ("",)
     }
     assert wanted - {key(step.operation, step.family) for step in STORY} == set()

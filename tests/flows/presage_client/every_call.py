@@ -20,6 +20,7 @@ from tests.pictures import make_zip
 async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     """Call every method, and return what a test looks at."""
     seen = {"health": (await client.health()).status, "used": (await client.usage()).object}
+    seen["account"] = (await client.whoami()).object
     data = await tell_texts(client)
     model_id = await tell_models(client, data, seen)
     await tell_corrections(client)

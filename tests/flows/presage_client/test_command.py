@@ -57,6 +57,15 @@ def test_login_remembers_where_the_key_is_and_not_the_key(presage, tmp_path):
     assert "PRIVATE" not in file.read_text()
 
 
+def test_whoami_names_the_account(presage, account):
+    """The account is named with its plan and service; programs get the record."""
+    status, said, _ = presage("whoami")
+    record = json.loads(presage("whoami", "--json")[1])
+
+    assert (status, said.startswith(f"{account[0]} (account {record['id']}, plan ")) == (0, True)
+    assert (record["email"], record["scope"], record["object"]) == (account[0], "all", "account")
+
+
 def test_from_a_file_to_a_prediction(presage):
     """A newcomer's way by commands alone; with --json each answer is the service's own."""
     status, out, _ = presage("datasets", "upload", WEATHER, "--json")

@@ -63,7 +63,7 @@ def test_asynchronous_client_reaches_every_operation(world, operations, account,
             return await every_call.tell_all(client, tmp_path)
 
     seen = asyncio.run(story())
-    assert (seen["health"], seen["used"]) == ("ok", "apiusage")
+    assert (seen["health"], seen["used"], seen["account"]) == ("ok", "apiusage", "account")
     assert seen["bytes"] == (tmp_path / "weather.csv").stat().st_size
     assert {name for name, _, _ in operations} - called(operations, calls) == UNCALLED
 

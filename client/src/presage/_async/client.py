@@ -73,6 +73,10 @@ class AsyncPresage:
         self.language = AsyncLanguage(self.transport, self.uploads)
         self.vision = AsyncVision(self.transport, self.uploads)
 
+    async def whoami(self) -> records.Account:
+        """Fetch the account that the client is signed in to."""
+        return await self.transport.record(Request("GET", "/v2/whoami"), records.Account)
+
     async def usage(self) -> records.Usage:
         """Fetch the plan and the predictions of the current month."""
         response = await self.transport.send(Request("GET", "/v2/apiusage"))

@@ -74,6 +74,10 @@ class Presage:
         self.language = Language(self.transport, self.uploads)
         self.vision = Vision(self.transport, self.uploads)
 
+    def whoami(self) -> records.Account:
+        """Fetch the account that the client is signed in to."""
+        return self.transport.record(Request("GET", "/v2/whoami"), records.Account)
+
     def usage(self) -> records.Usage:
         """Fetch the plan and the predictions of the current month."""
         response = self.transport.send(Request("GET", "/v2/apiusage"))

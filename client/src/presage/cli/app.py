@@ -85,6 +85,16 @@ def login(
 
 
 @app.command()
+def whoami(as_json: Json = False) -> None:
+    """Show the account that calls are made with."""
+    with client() as service:
+        found = service.whoami()
+        url = str(service.transport.http.base_url)
+    line = f"{found.email} (account {found.id}, plan {found.plan}) at {url}"
+    show(found, [line], as_json=as_json)
+
+
+@app.command()
 def usage(as_json: Json = False) -> None:
     """Show how many predictions of this month are used."""
     with client() as service:

@@ -1,0 +1,112 @@
+"""Calls of typed clients of version 1.0 that version 2.0 has not: labels, and one example.
+
+They answer below `/v1` alone, with the records of labels and examples. Contract section 4.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.domain.common.limits import MAX_LABELS
+from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.datasets.corrections import ExampleNotFound
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.datasets.example import Example
+from chalicelib.web.http.paging import ListAnswer, Window, list_answer
+from chalicelib.web.http.request import VERSION_1
+from chalicelib.web.operations import locate
+from chalicelib.web.operations.fields import Name
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import dataset_records, describe
+
+LABELS = "/v2/:family/datasets/{dataset_id}/labels"
+
+
+class NewLabelForm(msgspec.Struct):
+    """Fields of a label."""
+
+    name: Name
+
+
+def list_labels(call: Call) -> ListAnswer:
+    """List the labels of a dataset, in its order."""
+    page = ListPage(tuple(call.located.labels), 0, has_more=False)
+    return list_answer(page, describe.label, Window(0, MAX_LABELS))
+
+
+def get_label(call: Call) -> dataset_records.LabelRecord:
+    """Show one label."""
+    _, label = call.located
+    return describe.label(label)
+
+
+def add_label(call: Call) -> dataset_records.LabelRecord:
+    """Add a label without examples, or return the one of this name."""
+    return describe.label(call.container.version_1.add_label(call.located, call.form.name))
+
+
+def locate_example(call: Call) -> tuple[DatasetView, Example]:
+    """Load dataset and example of the path."""
+    view = locate.readable_dataset(call)
+    example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
+    return view, call.container.version_1.find_example(view, example_id)
+
+
+def get_example(call: Call) -> dataset_records.ExampleRecord:
+    """Show one example; counts to the monthly limit."""
+    view, example = call.located
+    return describe.example(call.container.version_1.show_example(call.account, view, example))
+
+
+OPERATIONS = (
+    Operation(
+        name="list_labels",
+        method="GET",
+        path=LABELS,
+        families=(VISION,),
+        versions=(VERSION_1,),
+        view=list_labels,
+        locate=locate.readable_dataset,
+        summary="List the labels of a dataset.",
+        is_list=True,
+        answer=dataset_records.LabelRecord,
+    ),
+    Operation(
+        name="get_label",
+        method="GET",
+        path=f"{LABELS}/{{label_id}}",
+        families=(VISION,),
+        versions=(VERSION_1,),
+        view=get_label,
+        locate=locate.label_in_path,
+        summary="Return a label.",
+        answer=dataset_records.LabelRecord,
+    ),
+    Operation(
+        name="add_label",
+        method="POST",
+        path=LABELS,
+        families=(VISION,),
+        versions=(VERSION_1,),
+        view=add_label,
+        locate=locate.readable_dataset,
+        summary="Add a label without examples.",
+        form=NewLabelForm,
+        takes_key=True,
+        takes_data=True,
+        answer=dataset_records.LabelRecord,
+        statuses=(409,),
+    ),
+    Operation(
+        name="get_example",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/examples/{example_id}",
+        families=(VISION,),
+        versions=(VERSION_1,),
+        view=get_example,
+        locate=locate_example,
+        summary="Return an example; counts against the monthly limit of such calls.",
+        answer=dataset_records.ExampleRecord,
+        statuses=(429,),
+    ),
+)
