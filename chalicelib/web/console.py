@@ -52,6 +52,8 @@ def headers(bucket_url: str) -> dict[str, str]:
     """Return the headers of the page."""
     return {
         "Content-Security-Policy": policy(bucket_url),
+        # A page that opened this one may not navigate it or read its address.
+        "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-cache",

@@ -71,6 +71,13 @@ def test_policy_lets_nothing_in(call, world):
     assert not {"'unsafe-inline'", "'unsafe-eval'", "*"} & set(" ".join(rules.values()).split())
 
 
+def test_page_is_cut_off_from_its_opener(call):
+    """A page that opens the console can neither navigate it nor read its address."""
+    headers = call("GET", "/console", authorization="").headers
+
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
 def test_page_has_no_inline_script_and_no_foreign_address():
     """Neither markup nor scripts hold code in texts, HTML made of texts, or other addresses."""
     page = OWN["index.html"]

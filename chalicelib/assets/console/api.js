@@ -1,5 +1,4 @@
 // The API operations that the console uses, and the HTTP client that calls them.
-// tests/api/test_console.py compares CALLS with the OpenAPI document.
 
 import { t } from "./words.js";
 
@@ -7,6 +6,7 @@ export const BASE_PATH = location.pathname.replace(/\/console\/?$/, "");
 
 export const CALLS = {
   createToken: "POST /v2/oauth2/token",
+  whoami: "GET /v2/whoami",
   usage: "GET /v2/apiusage",
   health: "GET /v2/health",
   datasets: "GET /v2/{family}/datasets",
@@ -58,6 +58,7 @@ export const CALLS = {
 const MAX_CALL_BYTES = 4_000_000;
 // Tries of a call that the service answers with 503 or a rate limit.
 const MAX_TRIES = 6;
+const REPEATED = ["rate_exceeded", "idempotency_key_under_way"];
 
 /** An error answer of the service, or a failed connection (status 0). */
 export class CallError extends Error {
@@ -84,14 +85,16 @@ function setUnreachable(isUnreachable) {
   for (const listener of listeners) listener(isUnreachable);
 }
 
-// session.js supplies both, so that it can import this module and not the other way round.
-let credentials = { token: () => "", renew: async () => false };
+// session.js, which imports this module, supplies them.
+let credentials = { token: "", account: 0, renew: async () => false };
 
 /** Set where calls get their token, and what renews an expired one. */
 export function setCredentials(source) {
   credentials = source;
 }
 
+// randomUUID needs https or localhost.
+const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 /** Return the HTTP method and the URL of a call. */
@@ -109,8 +112,12 @@ export function address(name, variables = {}, query = {}) {
  * Make a call and return the JSON object of its answer.
  * `fields` are sent as a form, `json` as JSON, `file` as the form part that `part` names.
  */
-export async function call(name, { variables, query, fields, json, file, part = "data", onProgress } = {}) {
+export async function call(name, options = {}) {
+  const { variables, query, fields, json, file, part = "data", onProgress } = options;
   const { method, url } = address(name, variables, query);
+  // One key for all tries: a repeated write is done once.
+  const repeatKey = method === "POST" || method === "PUT" ? randomKey() : "";
+  const { account } = credentials;
   const body = () => {
     if (json) return JSON.stringify(json);
     if (!fields && !file) return undefined;
@@ -121,10 +128,12 @@ export async function call(name, { variables, query, fields, json, file, part = 
     return form;
   };
   for (let tries = 1; ; tries++) {
-    const token = credentials.token();
+    // A call of the former account must not be made for the new one.
+    if (credentials.account !== account) throw new CallError(t("network.failed"));
+    const token = options.token ?? credentials.token;
     let answer;
     try {
-      answer = await send(method, url, body(), json && "application/json", token, onProgress);
+      answer = await send(method, url, body(), json && "application/json", token, onProgress, repeatKey);
     } catch {
       setUnreachable(true);
       // Only a read is safe to repeat: a write may have arrived before the connection broke.
@@ -134,8 +143,9 @@ export async function call(name, { variables, query, fields, json, file, part = 
     }
     setUnreachable(false);
     if (answer.status < 300) return answer.record;
-    if (answer.status === 401 && name !== "createToken" && (await credentials.renew(token))) continue;
-    if ((answer.status === 503 || answer.record?.code === "rate_exceeded") && tries < MAX_TRIES) {
+    const mayRenew = answer.status === 401 && name !== "createToken" && !options.token;
+    if (mayRenew && (await credentials.renew(token))) continue;
+    if ((answer.status === 503 || REPEATED.includes(answer.record?.code)) && tries < MAX_TRIES) {
       await pause(1000 * Math.min(30, answer.after || tries));
       continue;
     }
@@ -150,12 +160,13 @@ export async function call(name, { variables, query, fields, json, file, part = 
 }
 
 /** Send one request. It uses XMLHttpRequest because fetch reports no upload progress. */
-function send(method, url, body, type, token, onProgress) {
+function send(method, url, body, type, token, onProgress, repeatKey) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, url);
     if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
     if (type) request.setRequestHeader("Content-Type", type);
+    if (repeatKey) request.setRequestHeader("Idempotency-Key", repeatKey);
     if (onProgress) request.upload.onprogress = (event) => onProgress(event.loaded / event.total);
     request.onload = () => {
       let record = null;

@@ -10,8 +10,8 @@ import { Datasets } from "./datasets.js";
 import { ModelPage } from "./model.js";
 import { Models } from "./models.js";
 import { LabelNext } from "./label_next.js";
-import { session, signInFromAddress } from "./session.js";
-import { SignIn } from "./sign_in.js";
+import { session, takeTokenFromAddress } from "./session.js";
+import { LinkOffer, SignIn } from "./sign_in.js";
 import { Try } from "./try.js";
 import { html } from "./ui.js";
 import { Usage } from "./usage.js";
@@ -41,12 +41,20 @@ const WITHIN = {
 };
 const THEMES = ["auto", "light", "dark"];
 
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // malformed
+  }
+}
+
 /** Split the address after `#` into page name, path parts and query. */
 function readAddress() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const [name, ...rest] = path.split("/").map(decoded);
   return {
-    name: name in PAGES ? name : "datasets",
+    name: Object.hasOwn(PAGES, name) ? name : "datasets",
     rest,
     query: Object.fromEntries(new URLSearchParams(query)),
   };
@@ -56,7 +64,7 @@ function useAddress() {
   const [address, setAddress] = useState(readAddress);
   useEffect(() => {
     const change = () => {
-      signInFromAddress();
+      takeTokenFromAddress();
       setAddress(readAddress());
       scrollTo(0, 0);
     };
@@ -145,18 +153,19 @@ function App() {
     return () => session.listeners.delete(listener);
   }, []);
   const banner = isUnreachable && html`<p class="banner" role="alert">${t("network.unreachable")}</p>`;
-  if (!session.token) return html`${banner}<${SignIn} />`;
+  const offer = session.offered && html`<${LinkOffer} key=${session.offered} />`;
+  if (!session.token) return html`${banner}${offer}<${SignIn} />`;
   // When the token expires the page stays mounted but hidden, so that its unsaved state survives the new sign-in.
   return html`
-    ${banner}
+    ${banner}${offer}
     <div hidden=${session.expired}>
       <${Frame} address=${address}>
-        <${Page} key=${`${address.name}/${address.rest.slice(0, 2)}`} address=${address} />
+        <${Page} key=${`${session.account}/${address.name}/${address.rest.slice(0, 2)}`} address=${address} />
       <//>
     </div>
     ${session.expired && html`<${SignIn} />`}
   `;
 }
 
-signInFromAddress();
+takeTokenFromAddress();
 render(html`<${App} />`, document.getElementById("app"));

@@ -15,6 +15,8 @@ export const session = {
   key: null,
   /** Whether a page waits for a new sign-in. */
   expired: false,
+  offered: "", // a link's token
+  account: 0, // counts switches
   listeners: new Set(),
   waiting: [],
 
@@ -22,20 +24,30 @@ export const session = {
     for (const listener of this.listeners) listener();
   },
 
-  /** Set the token, and resume the calls that wait for one. */
-  signIn(token, email = "", key = null) {
+  /** Set the token. Calls that wait for one resume, or end if it is another account's. */
+  signIn(token, email = "", key = null, isOther = false) {
+    if (isOther) {
+      this.account++;
+      location.hash = "#/";
+    }
     Object.assign(this, { token, email: email || this.email, key, expired: false });
-    for (const resume of this.waiting.splice(0)) resume(true);
+    for (const resume of this.waiting.splice(0)) resume(!isOther);
+    this.notify();
+  },
+
+  offer(token) {
+    this.offered = token;
     this.notify();
   },
 
   signOut() {
+    this.account++;
     Object.assign(this, { token: "", email: "", key: null, expired: false });
     for (const resume of this.waiting.splice(0)) resume(false);
     this.notify();
   },
 
-  /** Replace an expired token: with the key if there is one, otherwise by asking the user. Return whether it worked. */
+  /** Replace an expired token by the key, or by asking the user. Return whether it worked. */
   async renew(expiredToken) {
     // Another call has renewed it meanwhile.
     if (this.token !== expiredToken) return Boolean(this.token);
@@ -54,21 +66,25 @@ export const session = {
   },
 };
 
-setCredentials({ token: () => session.token, renew: (expiredToken) => session.renew(expiredToken) });
+setCredentials(session);
 
-/** Sign in with the token of the page's address, and remove it from the browser history. */
-export function signInFromAddress() {
+let place = "#/";
+
+/** Take the token out of the page's address and the browser history. The page stays. */
+export function takeTokenFromAddress() {
   const found = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!found) return false;
-  history.replaceState(null, "", `${location.pathname}#/`);
-  session.signIn(found);
-  return true;
+  if (!found) place = location.hash;
+  else {
+    history.replaceState(null, "", location.pathname + place);
+    session.offer(found);
+  }
 }
 
 /** Sign in with the content of a PEM key file. */
 export async function signInWithKey(email, pem) {
   const key = await importKey(pem);
-  session.signIn(await requestToken(email, key), email, key);
+  const isOther = session.email && session.email !== email;
+  session.signIn(await requestToken(email, key), email, key, isOther);
 }
 
 async function requestToken(email, key) {

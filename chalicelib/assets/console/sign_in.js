@@ -1,18 +1,47 @@
 // The sign-in form: with a key file, which never leaves the browser, or with a token.
 
-import { useState } from "./hooks.module.js";
+import { useEffect, useRef, useState } from "./hooks.module.js";
+import { call } from "./api.js";
 import { session, signInWithKey } from "./session.js";
 import { t } from "./words.js";
-import { Field, html, Problem, useFocus } from "./ui.js";
+import { Field, html, Loaded, Problem, useFocus, useLoad } from "./ui.js";
 
 const MAX_CLOCK_MINUTES = 5;
 
-/** Guess why a sign-in was refused. The service does not say; only a wrong clock is visible, by the answer's date. */
+/** Guess why a sign-in was refused: a wrong clock is visible by the answer's date. */
 function explainRefusal({ date }) {
   const minutes = Math.round((Date.now() - date) / 60_000);
   if (minutes > MAX_CLOCK_MINUTES) return t("signIn.ahead", { minutes });
   if (minutes < -MAX_CLOCK_MINUTES) return t("signIn.behind", { minutes: -minutes });
   return t("signIn.refused");
+}
+
+/** Ask whether to use a link's token; "No" has the focus. */
+export function LinkOffer() {
+  const { offered, token, email } = session;
+  const dialog = useRef(null);
+  const close = () => session.offer("");
+  const loaded = useLoad(async () => {
+    const to = await call("whoami", { token: offered });
+    return { to, from: token && (await call("whoami", { token }).catch(() => ({ email }))) };
+  }, []);
+  const use = ({ from, to }) => {
+    close();
+    session.signIn(offered, to.email, null, from && from.email !== to.email);
+  };
+  useEffect(() => dialog.current.showModal(), []);
+  return html`
+    <dialog ref=${dialog} class="card" aria-label=${t("offer.title")} onClose=${close}>
+      <${Loaded} of=${loaded}>
+        ${({ from, to }) => html`
+          <h2>${t(from ? "offer.switch" : "offer.signIn", { from: from.email, to: to.email })}</h2>
+          <p>${t("offer.why")}</p>
+          <button class="button" onClick=${() => use(loaded.data)}>${t("offer.yes")}</button>
+        `}
+      <//>
+      <button class="button" onClick=${close}>${t("offer.no")}</button>
+    </dialog>
+  `;
 }
 
 export function SignIn() {

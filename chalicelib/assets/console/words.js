@@ -55,8 +55,7 @@ const ENGLISH = {
   "curve.trainingLoss": "Training loss",
   "dataset.add": "Add examples",
   "dataset.delete": "Delete",
-  "dataset.first":
-    "These are the examples of the sample. Browse them if you like, then press Enter to train a model.",
+  "dataset.first": "These are the examples of the sample. Browse them, or press Enter to train a model.",
   "dataset.newName": "New dataset name",
   "dataset.noModels": "No model has been trained on this dataset yet.",
   "dataset.rename": "Rename",
@@ -81,8 +80,8 @@ const ENGLISH = {
   "document.found": "{count} found",
   "document.page": "Page {number}",
   "explain.lead":
-    "Blue parts support the first label, red parts speak against it. Each part was left out once to " +
-    "measure its effect. This counted as one more prediction.",
+    "Blue parts support the first label, red parts speak against it, by leaving each out once. This " +
+    "counted as one more prediction.",
   "explain.none": "The service returned no explanation.",
   "explain.show": "Explain",
   "export.coco": "COCO",
@@ -143,8 +142,8 @@ const ENGLISH = {
   "menu.usage": "Usage",
   "metrics.label": "Label",
   "metrics.lead":
-    "Labels with the lowest recall come first. Bars show 95 % confidence intervals. They are wide " +
-    "when there are few test examples.",
+    "Labels with the lowest recall come first. Bars show 95 % confidence intervals: few test examples " +
+    "make them wide.",
   "metrics.precision": "Precision",
   "metrics.recall": "Recall",
   "metrics.support": "Test examples",
@@ -181,21 +180,25 @@ const ENGLISH = {
   "next.folder": "Folder of unlabelled images",
   "next.gain": "Retrain",
   "next.gainLead":
-    "Every label becomes an example of the dataset immediately. Train with the new examples, and " +
-    "compare both models.",
+    "Every label is an example of the dataset at once. Train with them, and compare both models.",
   "next.images": "{count} images",
   "next.lead":
-    "Upload unlabelled samples. The model chooses those that improve it most when you label them, " +
-    "and skips near-duplicates.",
+    "Upload unlabelled samples. The model chooses those that help most, and skips near-duplicates.",
   "next.noImages": "This contains no images. Choose a folder or zip archive with .jpg or .png files.",
   "next.nothing": "There are no samples to choose from.",
   "next.noZip":
-    "This zip archive cannot be opened: it is damaged, encrypted, or uses an unsupported compression " +
-    "method. Extract it, and choose the folder.",
+    "This zip archive is damaged, encrypted, or compressed by an unsupported method. Extract it, and " +
+    "choose the folder.",
   "next.texts": "File of unlabelled texts",
   "next.title": "Label next",
   "next.train": "Train with {count} more examples",
   "next.zip": "Or a zip archive of them",
+  "offer.no": "No",
+  "offer.signIn": "Sign in as {to}?",
+  "offer.switch": "Switch from {from} to {to}?",
+  "offer.title": "Sign-in link",
+  "offer.why": "A link asks for it. Your uploads then go to that account.",
+  "offer.yes": "Yes",
   "page.again": "Try again",
   "page.broken": "This page has an error",
   "page.loading": "Loading",
@@ -208,18 +211,13 @@ const ENGLISH = {
   "reliability.correct": "Accuracy",
   "reliability.count": "Predictions",
   "reliability.lead":
-    "For a calibrated model, all points are on the line. The size of a point is the number of " +
-    "predictions.",
+    "A calibrated model has all points on the line. Larger points stand for more predictions.",
   "reliability.predicted": "Mean probability",
   "reliability.title": "Calibration",
   "sample.name": "Shop messages",
   "signIn.again": "Sign in again",
-  "signIn.ahead":
-    "The service refused this sign-in. Your computer's clock is {minutes} minutes ahead of the " +
-    "service's. Correct it, and try again.",
-  "signIn.behind":
-    "The service refused this sign-in. Your computer's clock is {minutes} minutes behind the " +
-    "service's. Correct it, and try again.",
+  "signIn.ahead": "Sign-in was refused: this computer's clock is {minutes} minutes ahead. Correct it.",
+  "signIn.behind": "Sign-in was refused: this computer's clock is {minutes} minutes behind. Correct it.",
   "signIn.damaged": "This key file cannot be read: it is damaged, or its key is not an RSA key.",
   "signIn.email": "Account email",
   "signIn.encrypted":
@@ -228,9 +226,7 @@ const ENGLISH = {
   "signIn.expired": "Your token has expired. Sign in to continue where you were.",
   "signIn.file": "Key file",
   "signIn.fileHint": "The key signs in your browser and is never sent.",
-  "signIn.insecure":
-    "Browsers can sign only on pages served over https or from localhost. Sign in with a token, or " +
-    "open the page over https.",
+  "signIn.insecure": "Keys need a page over https or on localhost. Open the page there, or use a token.",
   "signIn.key": "Key file",
   "signIn.lead": "Upload and label data, train models, and try them.",
   "signIn.local": "For a local stack, make run prints a link that signs you in.",
@@ -327,8 +323,7 @@ const ENGLISH = {
   "webhooks.enable": "Enable",
   "webhooks.events": "Events",
   "webhooks.lead":
-    "A webhook is a URL that Presage calls when something is done, so you don't have to poll. Calls " +
-    "are signed, and retried for one day.",
+    "A webhook is a URL that Presage calls when work is done. Calls are signed, and retried for a day.",
   "webhooks.new": "New webhook",
   "webhooks.none": "There are no webhooks.",
   "webhooks.nothing": "There are no deliveries yet.",

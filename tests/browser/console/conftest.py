@@ -50,9 +50,15 @@ class Console:
 
     def enter(self, caller: Caller, place: str = "datasets") -> None:
         """Sign in with the link that `make run` prints, and go to a page."""
-        self.page.goto(f"{self.live.url}/console#token={caller.token}")
+        self.follow_link(caller)
         self.page.wait_for_selector("nav")
         self.go(place)
+
+    def follow_link(self, caller: Caller, page: Page | None = None) -> None:
+        """Open a link with a token, and agree to use it."""
+        page = page or self.page
+        page.goto(f"{self.live.url}/console#token={caller.token}")
+        page.get_by_role("button", name="Yes", exact=True).click()
 
     def go(self, place: str) -> None:
         """Go to a page of the console."""

@@ -178,7 +178,7 @@ def test_two_tabs_label_at_once(console, few):
     caller, dataset = few
     open_examples(console, caller, dataset)
     other = console.page.context.new_page()
-    other.goto(f"{console.live.url}/console#token={caller.token}")
+    console.follow_link(caller, other)
     other.wait_for_selector("nav")
     other.evaluate(f"location.hash = '#/dataset/language/{dataset['id']}'")
     other.wait_for_selector(".item .text")
