@@ -96,6 +96,8 @@ def test_every_call_that_brings_data_says_so():
         "upload_dataset_sync",
         "upload_pictures_sync",
         "add_to_dataset",
+        "add_label",
+        "put_dataset",
         "add_bulk_feedback",
         "issue_upload",
         "add_example",
@@ -117,7 +119,7 @@ def test_unknown_path_and_method_have_the_same_shape(call):
 
     assert (missing.status, missing.json["code"]) == (404, "route_not_found")
     assert "<b>" not in missing.text
-    assert (wrong.status, wrong.headers["Allow"]) == (405, "DELETE, GET, POST")
+    assert (wrong.status, wrong.headers["Allow"]) == (405, "DELETE, GET, HEAD, POST")
     assert {"message", "code"} == set(wrong.json)
 
 
