@@ -11,8 +11,8 @@ const ENGLISH = {
   "boxes.cancel": "Cancel",
   "boxes.label": "Label of the box",
   "boxes.lead":
-    "Draw a box, drag it, or drag its corner. Keyboard: Tab selects the next box, arrow keys move " +
-    "it, Shift and arrow keys resize it, number keys set its label, x removes it.",
+    "Draw a box, drag it or its corner. Keyboard: Tab selects the next box, arrow keys move it, " +
+    "with Shift resize it, numbers set its label, x removes it.",
   "boxes.one": "Box {number}: {label}",
   "boxes.remove": "Remove box",
   "boxes.save": "Save boxes",
@@ -42,8 +42,7 @@ const ENGLISH = {
   "card.trained": "training examples, {labels} labels",
   "card.whole": "Full model card",
   "compare.change": "Change (points)",
-  "compare.note":
-    "Ranges are 95 % confidence intervals. If they overlap, the difference may be due to chance.",
+  "compare.note": "Ranges are 95 % confidence intervals. Overlapping ones may differ by chance.",
   "compare.recall": "{name}: recall",
   "compare.title": "Compare models",
   "count.examples": "{count} examples",
@@ -296,8 +295,7 @@ const ENGLISH = {
   "upload.more": "and {count} more",
   "upload.name": "Dataset name",
   "upload.noFiles":
-    "This folder contains no images and no annotation files. Choose a folder with one subfolder of " +
-    "images per label.",
+    "This folder contains no images or annotations. Choose one with a subfolder of images per label.",
   "upload.rejections": "{count} rejected",
   "upload.sending": "Uploading",
   "upload.title": "Upload data",
