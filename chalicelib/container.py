@@ -224,8 +224,7 @@ class Container:
     @cached_property
     def upload_forms(self) -> UploadFormService:
         """Return the service that issues forms for large files."""
-        s = self.stores
-        return UploadFormService(s.uploaded_files, s.capacity, self.clock)
+        return UploadFormService(self.stores.uploaded_files, self.stores.capacity, self.clock)
 
     @cached_property
     def ingest(self) -> IngestService:
@@ -259,8 +258,7 @@ class Container:
     @cached_property
     def receipts(self) -> ReceiptService:
         """Return the service that lists receipts."""
-        s = self.stores
-        return ReceiptService(s.receipts, s.correction_receipts)
+        return ReceiptService(self.stores.receipts, self.stores.correction_receipts)
 
     @cached_property
     def examples(self) -> ExampleService:
@@ -281,8 +279,7 @@ class Container:
     @cached_property
     def thumbnails(self) -> ThumbnailService:
         """Return the service of thumbnails."""
-        s = self.stores
-        return ThumbnailService(s.pictures, s.thumbnails)
+        return ThumbnailService(self.stores.pictures, self.stores.thumbnails)
 
     @cached_property
     def corrections(self) -> CorrectionService:
