@@ -6,6 +6,8 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Every package with its digests, pip and setuptools too; requirements*.txt say what is asked for.
+INSTALL_LOCK := infra/packaging/install-lock.txt
 # A PYTHON of another version than that of .venv recreates .venv.
 PRINT_VERSION := -c 'import sys; print(*sys.version_info[:2])'
 ifneq ($(filter command environment,$(firstword $(origin PYTHON))),)
@@ -20,7 +22,7 @@ SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,10 +35,10 @@ system: # report missing programs with the command that installs them
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "Python's venv module is missing. Install it: apt-get install python3-venv" >&2; exit 1; }
 
-$(INSTALLED): requirements.txt requirements-dev.txt | system
+$(INSTALLED): $(INSTALL_LOCK) | system
 	@echo "Installing Python packages into $(VENV) (a minute or two at the first time)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r $(INSTALL_LOCK)
 	@touch $@
 
 install: $(INSTALLED) ## create .venv with all packages
@@ -177,6 +179,19 @@ bench-vision: $(INSTALLED) fast-models ## measure accuracy and speed of image mo
 
 bench-ocr: $(INSTALLED) fast-models ## compare OCR with Tesseract (ARGS="--plot" draws pages with boxes); needs OCR-B: apt-get install fonts-ocr-b
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.bench_ocr --data $(DATA) $(ARGS)
+
+lock: $(INSTALLED) ## write the locks of all packages again, after a change of requirements*.txt (needs a network)
+	@$(BIN)/python -m infra.build --lock
+	@$(PYTHON) -m venv --clear build/lock
+	@build/lock/bin/python -m pip install --disable-pip-version-check --quiet uv==0.13.9
+	@printf '%s\n' "# Every package of .venv with its digests, for each Python from 3.11 on." \
+	  "# Made from requirements-dev.txt by: make lock" >build/lock/head.txt
+	@cp $(INSTALL_LOCK) build/lock/lock.txt
+	@build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --constraint infra/packaging/locks/py311.txt \
+	  --output-file build/lock/lock.txt requirements-dev.txt
+	@cat build/lock/head.txt build/lock/lock.txt >$(INSTALL_LOCK)
+	@$(MAKE) --no-print-directory install
 
 audit: $(INSTALLED) ## check every shipped package for known vulnerabilities (needs a network)
 	@$(BIN)/python -m venv --clear build/audit

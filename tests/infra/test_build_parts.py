@@ -197,6 +197,21 @@ def test_locked_wheels_have_digests(locked):
         assert 1 <= len(re.findall(r"--hash=sha256:[0-9a-f]{64}", block)) <= len(ARCHITECTURES)
 
 
+def test_installation_is_locked_with_digests(locked):
+    """.venv gets the pinned versions, those of the functions and no package without a digest."""
+    installed = (ROOT / "infra" / "packaging" / "install-lock.txt").read_text()
+    wanted = (ROOT / name for name in ("requirements.txt", "requirements-dev.txt"))
+    versions = lock.pins(installed)
+
+    for path in wanted:
+        assert lock.pins(path.read_text()).items() <= versions.items()
+    assert {name: versions[name] for name in lock.pins(locked)} == lock.pins(locked)
+    assert {"pip", "setuptools"} <= versions.keys()
+    blocks = re.split(r"\n(?=[a-z])", installed.partition("make lock\n")[2])
+    assert len(blocks) == len(versions)
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", block) for block in blocks)
+
+
 def wheel(name, version="1", requires=()):
     """Make an entry of pip's installation report."""
     metadata = {"name": name, "version": version, "requires_dist": list(requires)}
