@@ -75,6 +75,18 @@ def _corners() -> dict[str, bytes]:
     return _changed(**document)
 
 
+def _longer(files: dict[str, bytes], more: bytes) -> dict[str, bytes]:
+    """Add numbers to each line of YOLO."""
+    return {name: content.replace(b"\n", more + b"\n") for name, content in files.items()}
+
+
+def _renamed(files: dict[str, bytes], folder: str) -> dict[str, bytes]:
+    """Give images the names of the first ones, in a folder of their own."""
+    return {
+        f"{folder}{name}": content for name, content in zip(_FIRST, files.values(), strict=False)
+    }
+
+
 def _rotated(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return images of an archive with an EXIF tag that rotates them by 180 degrees."""
     opened = {name: Image.open(io.BytesIO(content)) for name, content in files.items()}
@@ -115,6 +127,18 @@ COCO_FILES = [
         {**_rotated(_IMAGES), "instances.json": coco_file()},
         "coco",
         warnings=frozenset({"rotatedImages"}),
+    ),
+    _ok(
+        "COCO in two parts whose images have the same names",
+        {
+            **pictures("images/train2017/", _FIRST),
+            **_renamed(pictures("", _LAST), "images/val2017/"),
+            "annotations/instances_train2017.json": coco_file(_FIRST),
+            "annotations/instances_val2017.json": coco_file(
+                dict(zip(_FIRST, _LAST.values(), strict=False))
+            ),
+        },
+        "coco",
     ),
     _ok("COCO whose ids are texts", _texts_of_ids(), "coco"),
     _ok(
@@ -187,6 +211,18 @@ COCO_FILES = [
 ]
 YOLO_FILES = [
     _ok("YOLO", {**_IMAGES, **_YAML, **yolo_texts()}, "yolo"),
+    _ok(
+        "YOLO of a tracker, with confidence and track number",
+        {**_IMAGES, **_YAML, **_longer(yolo_texts(), b" 0.87 1")},
+        "yolo",
+        warnings=GUESSED,
+    ),
+    _ok(
+        "YOLO of a detector, with confidence",
+        {**_IMAGES, **_YAML, **_longer(yolo_texts(), b" 0.9")},
+        "yolo",
+        warnings=GUESSED,
+    ),
     _ok(
         "YOLO of images that EXIF rotates",
         {**_rotated(_IMAGES), **_YAML, **yolo_texts()},

@@ -14,6 +14,7 @@ from chalicelib.domain.datasets.upload_format import (
     BOXES_CUT,
     CONTRADICTING_TEXTS,
     FEW_EXAMPLES,
+    FORMAT_GUESSED,
     LABEL_PER_TEXT,
     LABELS_ALMOST_EQUAL,
     MANY_DUPLICATES,
@@ -193,6 +194,16 @@ def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
         "that all are pixels of the picture as displayed."
     )
     return _warning_of_boxes(BOXES_CUT, message, boxes)
+
+
+def warn_of_cut_lines(lines: OddBoxes) -> list[UploadWarning]:
+    """Return a warning if lines of YOLO have more numbers than a box."""
+    message = (
+        f"{lines.count:,} lines have a confidence or a track number after their box, as tools that "
+        "detect or track write them. Only the box was used. Check that people have reviewed the "
+        "boxes, since predictions are not labels."
+    )
+    return _warning_of_boxes(FORMAT_GUESSED, message, lines)
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES, MAX_LABELS
 from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.datasets.upload_warnings import OddBoxes
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.box_cells import CellFault
@@ -104,6 +105,8 @@ class Annotations:
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._spoilt: set[int] = set()
+        self.cut_lines = OddBoxes()
+        """Lines with more numbers than a box, which were not used."""
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -14,6 +14,7 @@ from chalicelib.domain.datasets.upload_format import (
     YOLO,
     UploadWarning,
 )
+from chalicelib.domain.datasets.upload_warnings import warn_of_cut_lines
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives import coco, voc, yolo
 from chalicelib.formats.archives.annotations import Annotations, BoxSource
@@ -64,7 +65,8 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
             "and pixels are needed. Multiply x and width by the width of the picture, y and "
             "height by its height."
         )
-    return FoundBoxes(kind, found, [_warning(kind, others)] if others else [])
+    warnings = [_warning(kind, others)] if others else []
+    return FoundBoxes(kind, found, [*warnings, *warn_of_cut_lines(found.cut_lines)])
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:

@@ -23,6 +23,7 @@ from chalicelib.formats.archives.box_cells import (
     turned_box,
 )
 from chalicelib.formats.archives.box_files import BoxFiles, shown_name
+from chalicelib.formats.archives.picture_index import split_words
 from chalicelib.formats.archives.zip_archive import ZipMember
 
 PLACE = "Annotation {number} of {part}, {picture}"
@@ -140,6 +141,7 @@ class _CocoReader:
         self._files = files
         self._name = shown_name(member)
         self._folder = member.path.removesuffix(member.name)
+        self._split = split_words(member.path)
         self._member = member
         self._number = number
         self._result = result
@@ -209,7 +211,7 @@ class _CocoReader:
         # A file can belong to only one path.
         if not name.strip():
             return "the image has no file_name; write the name of its file."
-        found = self._files.pictures.find(name, self._folder)
+        found = self._files.pictures.find(name, self._folder, self._split)
         path = self._folder + name
         if isinstance(found, int) and self._claimed.setdefault(found, path) != path:
             return f"the picture of this name belongs to {self._claimed[found]}; add this one's."

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 
 _SEVERAL = -1
+_SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
+_BETWEEN = re.compile(r"[\W_\d]+")
 
 
 class PictureIndex:
@@ -14,6 +18,7 @@ class PictureIndex:
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
         self._names: dict[str, int] = {}
+        self._by_name: dict[str, list[str]] | None = None
         self._folded: tuple[dict[str, int], dict[str, int]] | None = None
 
     def add(self, index: int, path: str) -> None:
@@ -26,18 +31,36 @@ class PictureIndex:
         _note(self._paths, path, index)
         _note(self._names, path.rpartition("/")[2], index)
 
-    def find(self, cell: str, folder: str) -> int | str:
+    def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
         """Find an image by path, by path relative to annotations.csv, by name; then ignoring case.
 
         Args:
             cell: The name in the row; paths of other tools and backslashes work.
             folder: Folder of annotations.csv with a "/" at its end, or empty.
+            split: Words that name the part of the data set, such as `train`: of several images of
+                one name, the one in such a folder is found.
 
         Returns:
             Index of the file, or why it was not found.
         """
         path = as_path(cell)
-        return self.find_first((path, folder + path))
+        found = self.find_first((path, folder + path))
+        return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
+
+    def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
+        """Return the only image of a name whose folder has a word of the split, else `found`."""
+        if isinstance(found, int) or self._names.get(name) != _SEVERAL:
+            return found
+        if self._by_name is None:
+            self._by_name = defaultdict(list)
+            for path in self._paths:
+                self._by_name[path.rpartition("/")[2]].append(path)
+        fitting = [
+            path
+            for path in self._by_name[name]
+            if not split.isdisjoint(split_words(path.rpartition("/")[0]))
+        ]
+        return self._paths[fitting[0]] if len(fitting) == 1 else found
 
     def find_first(self, wanted: Sequence[str]) -> int | str:
         """Find an image by the first existing path, then by name, then ignoring case.
@@ -59,6 +82,11 @@ class PictureIndex:
         if found == _SEVERAL:
             return "the archive has several pictures of this name; write the path in the archive."
         return found
+
+
+def split_words(path: str) -> frozenset[str]:
+    """Return the words of a path that name a part of a data set, such as `train` and `val`."""
+    return _SPLITS.intersection(_BETWEEN.split(path.casefold()))
 
 
 def as_path(written: str) -> str:

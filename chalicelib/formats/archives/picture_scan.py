@@ -24,10 +24,12 @@ from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.upload_format import (
     ANNOTATIONS,
+    ENCODING_GUESSED,
     RECOGNISED,
     ZIP_FOLDERS,
     FileFormat,
     ReadingOptions,
+    UploadWarning,
 )
 from chalicelib.domain.datasets.upload_warnings import (
     LEAST_INSIDE,
@@ -151,8 +153,18 @@ def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureSca
     else:
         scan.read_folders()
     _check_useful(scan.result, rules)
+    if archive.guessed_encoding:
+        scan.result.warnings.append(_warning_of_names(archive.guessed_encoding))
     _warn(scan.result, rules)
     return scan.result
+
+
+def _warning_of_names(encoding: str) -> UploadWarning:
+    message = (
+        f"Names of files and folders are not UTF-8; they were read as {encoding}. Check the "
+        "labels, and make the archive again with a tool that writes UTF-8 if they are wrong."
+    )
+    return UploadWarning(ENCODING_GUESSED, message)
 
 
 class _Scan:

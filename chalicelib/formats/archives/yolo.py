@@ -216,13 +216,27 @@ def _read_lines(
             continue
         try:
             index = found_picture(picture)
-            box = _read_box(words[1:], has_keypoints=classes.has_keypoints)
+            numbers = words[1:]
+            if not classes.has_keypoints and _has_confidence(numbers):
+                numbers = numbers[:_BOX_NUMBERS]
+                result.cut_lines.add(f"{shown_name(member)}: line {number}")
+            box = _read_box(numbers, has_keypoints=classes.has_keypoints)
             result.add(index, (number, part), classes.label_of(words[0]), box)
         except CellFault as fault:
             if isinstance(picture, int):
                 result.spoil(picture)
             at = (number, result.part_name(part))
             files.reject(rejected(PLACE, at, member.path, str(fault)))
+
+
+def _has_confidence(words: list[str]) -> bool:
+    """Return whether a box is followed by a confidence, and perhaps the number of a track.
+
+    An outline has pairs of numbers; the last number of a triangle is not written as a whole one.
+    """
+    if len(words) == _BOX_NUMBERS + 1:
+        return True
+    return len(words) == _BOX_NUMBERS + 2 and words[-1].isdecimal()
 
 
 def _read_box(words: list[str], *, has_keypoints: bool) -> Box:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.name_encoding import DEFAULT
 from chalicelib.formats.archives.zip_directory import (
     LOCAL_HEADER_BYTES,
     Directory,
@@ -21,6 +22,7 @@ from chalicelib.formats.archives.zip_directory import (
     find_directory,
     is_junk,
     read_entries,
+    with_name_encoding,
 )
 from chalicelib.formats.texts.encoding import name_foreign_type
 
@@ -116,8 +118,10 @@ def open_archive(file: BinaryIO) -> ZipArchive:
     directory = find_directory(file)
     starts, stops = array("Q"), array("Q")
     files = encrypted = 0
+    has_old_names = False
     for entry in read_entries(file, directory):
         starts.append(entry.offset)
+        has_old_names = has_old_names or not entry.is_utf8
         stops.append(entry.offset + LOCAL_HEADER_BYTES + len(entry.raw_name) + entry.packed_bytes)
         if not _is_skipped(entry):
             files += 1
@@ -126,7 +130,10 @@ def open_archive(file: BinaryIO) -> ZipArchive:
         raise InvalidUpload(
             f"All {files:,} files of the archive are encrypted. Make it again without a password."
         )
-    return ZipArchive(file, directory, _find_ends(starts, stops, directory.start))
+    ends = _find_ends(starts, stops, directory.start)
+    if has_old_names:
+        directory = with_name_encoding(file, directory)
+    return ZipArchive(file, directory, ends)
 
 
 def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
@@ -156,6 +163,12 @@ class ZipArchive:
         self._file = file
         self._directory = directory
         self._ends = ends
+
+    @property
+    def guessed_encoding(self) -> str:
+        """Return the code page by which names were read; empty if none was guessed."""
+        found = self._directory.name_encoding
+        return "" if found == DEFAULT else found
 
     def members(self) -> Iterator[ZipMember]:
         """Yield the files in the directory's order, without folders, dot files and similar.

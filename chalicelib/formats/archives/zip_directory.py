@@ -10,11 +10,12 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_ARCHIVE_ENTRIES
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.name_encoding import DEFAULT, guess_name_encoding
 
 # Length limit of a path; file systems allow 255 characters for a single name.
 MAX_PATH_CHARACTERS = 1_000
@@ -28,7 +29,7 @@ _JUNK_NAMES = frozenset({"thumbs.db", "ehthumbs.db", "desktop.ini"})
 _MAC_FOLDER = "__MACOSX"
 
 
-def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool) -> str:
+def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFAULT) -> str:
     """Decode the name of an entry.
 
     Some tools write UTF-8 without the flag. Trying it first is safe: a CP437 name with umlauts is
@@ -38,6 +39,7 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool) -> str:
         raw: The name as stored.
         extra: The extra fields of the directory's entry.
         is_utf8: Flag bit 11.
+        encoding: Code page of names that are not UTF-8.
 
     Returns:
         The name, with "/" between folders, also in place of backslashes.
@@ -46,7 +48,10 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool) -> str:
     try:
         name = unicode_name or raw.decode("utf-8")
     except UnicodeDecodeError:
-        name = raw.decode("cp437")
+        try:
+            name = raw.decode(encoding)
+        except UnicodeDecodeError:
+            name = raw.decode(DEFAULT)
     return name.replace("\\", "/")
 
 
@@ -167,6 +172,8 @@ class Directory:
     """Declared number of entries; small archives declare it modulo 65,536."""
     shift: int
     """Bytes before the archive, to add to each offset in it."""
+    name_encoding: str = DEFAULT
+    """Code page of the names that are not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,17 @@ class ZipEntry:
     """Unix file mode; 0 if the archive has none."""
     is_folder: bool
     """Whether it is a folder."""
+
+    @property
+    def is_utf8(self) -> bool:
+        """Return whether the name is UTF-8, by its flag or its bytes."""
+        if self.flags & 0x800 or self.raw_name.isascii():
+            return True
+        try:
+            self.raw_name.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        return True
 
 
 def find_directory(file: BinaryIO) -> Directory:
@@ -335,6 +353,17 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
         )
 
 
+def with_name_encoding(file: BinaryIO, directory: Directory) -> Directory:
+    """Return the directory with the code page of its names, guessed from those that need one.
+
+    Args:
+        file: Seekable.
+        directory: As returned by find_directory.
+    """
+    names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
+    return replace(directory, name_encoding=guess_name_encoding(names))
+
+
 def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:
     """Return the entry at an offset of the window, and its length."""
     if len(window) - at < _ENTRY.size or window[at : at + 4] != b"PK\x01\x02":
@@ -349,7 +378,8 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
     raw_name = window[name_at : name_at + name_size]
     extra = window[name_at + name_size : name_at + name_size + extra_size]
     size, packed, offset = _widened(extra, (size, packed, fields[18]), index)
-    name = decode_name(raw_name, extra, is_utf8=bool(flags & 0x800))
+    is_utf8 = bool(flags & 0x800)
+    name = decode_name(raw_name, extra, is_utf8=is_utf8, encoding=directory.name_encoding)
     problem = find_path_problem(name)
     mode = fields[17] >> 16
     is_folder = name.endswith("/") or (stat.S_ISDIR(mode) and size == 0)
