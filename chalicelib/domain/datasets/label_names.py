@@ -81,7 +81,9 @@ def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
 # What spreadsheets, databases and programs write for a missing value.
 _MISSING_MARKS = frozenset({"#n/a", "nan", "null", "none", "\\n", "-"})
 # Those that people also use as a label, such as "None" for "none of these".
-_POSSIBLE_LABELS = frozenset({"none", "-"})
+_POSSIBLE_LABELS = frozenset({"none", "-", "null"})
+# Written by databases; as a label people write it in small letters.
+_DATABASE_NULL = "NULL"
 
 
 def is_missing_mark(label: str) -> bool:
@@ -91,4 +93,4 @@ def is_missing_mark(label: str) -> bool:
 
 def may_be_missing(label: str) -> bool:
     """Return whether such a mark can be a label as well: the number of its rows decides."""
-    return label.casefold() in _POSSIBLE_LABELS
+    return label.casefold() in _POSSIBLE_LABELS and label != _DATABASE_NULL

@@ -127,11 +127,11 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Return the fields that accept a whole number and no text."""
+    """Return the fields that accept a whole number, but neither text nor true and false."""
     return tuple(
         declared.encode_name
         for declared in msgspec.structs.fields(form)
-        if int in _kinds(declared.type) and str not in _kinds(declared.type)
+        if int in _kinds(declared.type) and not {str, bool} & _kinds(declared.type)
     )
 
 
