@@ -42,7 +42,7 @@ _VARIABLE = re.compile(r"\$\{([^}]+)\}")
 
 @dataclass(frozen=True)
 class Quota:
-    """A largest size or number of something in the templates."""
+    """An AWS limit on the size or number of one kind of item in the templates."""
 
     what: str
     """Name of what is measured, in a sentence with its resource."""

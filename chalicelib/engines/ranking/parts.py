@@ -49,7 +49,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
     """Return the stored form of judgements; equal ones give equal bytes.
 
     Args:
-        found: index among the part's lines, and the model's judgement.
+        found: for each sample its index in the part, and the model's judgement.
     """
     names: dict[str, int] = {}
     labels = [

@@ -56,11 +56,11 @@ class Benefit:
 
 
 def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) -> Benefit:
-    """Compare two sets of encoders by their out-of-fold loss.
+    """Compare the out-of-fold loss of the fast encoders with that of all encoders.
 
     Args:
         sample: vectors of all encoders, and labels.
-        fast: names of the encoders that are used in any case.
+        fast: names of the encoders that are always used.
         threads: threads that share the fits; the result does not depend on them.
 
     Raises:

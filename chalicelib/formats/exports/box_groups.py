@@ -1,4 +1,4 @@
-"""Groups the boxes of a dataset by image, on disk, because they are listed by label."""
+"""Groups the boxes of a dataset, which are stored by label, by image; uses the disk, not memory."""
 
 from __future__ import annotations
 

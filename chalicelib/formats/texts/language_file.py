@@ -1,6 +1,6 @@
 """Reads the rows of a text upload: CSV, TSV, a JSON array or JSON lines.
 
-Spec: Limits; contract section 5.
+The limits are in the specification (Limits), the formats in section 5 of the API contract.
 """
 
 from __future__ import annotations

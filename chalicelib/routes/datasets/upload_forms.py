@@ -18,7 +18,7 @@ class IssueForm(msgspec.Struct):
 
 
 def issue_upload(call: Call) -> dataset_records.UploadRecord:
-    """Issue a presigned form; later calls use its `path` as `path` or `sampleLocation`."""
+    """Issue a presigned form; later calls send its `path` as their `path` or `sampleLocation`."""
     form: IssueForm = call.form
     issued = call.container.upload_forms.issue(call.account, form.name)
     return dataset_records.UploadRecord(

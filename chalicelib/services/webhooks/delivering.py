@@ -147,7 +147,11 @@ class DeliveryService:
         return status, f"It answered with status {status}."
 
     def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
-        """Pause a webhook after a failed attempt, or disable it; None if it was deleted."""
+        """Pause a webhook after a failed attempt, or disable it after too many.
+
+        Returns:
+            The changed webhook; None if it was deleted meanwhile.
+        """
         now = self._clock()
 
         def fail(one: Webhook) -> Webhook:

@@ -55,10 +55,10 @@ class PictureStore:
 
         Args:
             dataset_id: dataset of the images.
-            wanted: for each image a value of the caller, and its digest (32 hex digits).
+            wanted: a tag and the image's digest (32 hex digits) for each image.
 
         Yields:
-            The caller's value and the file; None for a file that does not exist.
+            The tag, unchanged, and the file; None for a file that does not exist.
         """
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()

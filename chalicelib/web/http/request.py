@@ -337,7 +337,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 
 def _trimmed(name: str, value: object) -> object:
-    """Return a text trimmed like the field of a form."""
+    """Return a text without white space at its ends, as in forms; other values unchanged."""
     return value.strip() if isinstance(value, str) and name not in UNTRIMMED else value
 
 

@@ -61,7 +61,7 @@ _RECORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Numbers and names that an answer adds to pairs and tables."""
+    """Ids and names that the response gives to key-value pairs and tables."""
 
     block_id: int
     """Unique in the answer: first pairs, then tables, from 1."""

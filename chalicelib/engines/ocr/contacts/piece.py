@@ -34,7 +34,7 @@ class CardPiece:
 
     @property
     def box(self) -> Rect:
-        """The upright rectangle around it, in pixels of the page."""
+        """The upright rectangle around this piece, in pixels of the page."""
         return around_points(self.corners)
 
     def part(self, start: int, end: int) -> CardPiece | None:

@@ -102,7 +102,7 @@ class PageRules:
         return bool(found.any())
 
     def between_columns(self, left: Rect, right: Rect) -> bool | None:
-        """Return whether a vertical line separates two places; None when it is not known.
+        """Return whether a vertical line stands between two texts; None if that is not known.
 
         Args:
             left: the left text.

@@ -84,11 +84,11 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | None:
-    """Return the places of a lattice; None if it is only a box or a pattern.
+    """Return the cells of a lattice; None if it is only a frame or a decoration.
 
     Args:
-        lattice: rulings that hang together.
-        lines: pieces of text, which show where places are separate without a border.
+        lattice: rulings that touch or cross.
+        lines: text lines, which show where cells are separate without a ruling.
     """
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
