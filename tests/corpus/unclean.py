@@ -36,6 +36,14 @@ def _book(rows: list[tuple[str, str]]) -> bytes:
     return workbook({"Tickets": sheet(rows)})
 
 
+def _unquoted() -> bytes:
+    """Return rows whose texts have different numbers of commas and no quotes; few have none."""
+    return "\n".join(
+        f"where is it{', and why' * (1 + number % 3 if number % 8 else 0)} {number},shipping"
+        for number in range(40)
+    ).encode()
+
+
 def _french(*replaced: tuple[str, bytes]) -> bytes:
     content = _file(_FRENCH)
     for text, stray in replaced:
@@ -80,4 +88,5 @@ UNCLEAN = [
         for n, (text, label) in enumerate([*PAIRS, ("both", "a"), ("none", "b")])
     ).encode().replace(b'["a"]', b'["refund", "shipping"]').replace(b'["b"]', b"[]"),
         kind="jsonl", rejected=2),
+    _ok("texts with commas and no quotes", _unquoted(), labels={"shipping": 5}, rejected=35),
 ]  # fmt: skip

@@ -53,7 +53,7 @@ _RUN = re.compile(rb"[\x80-\xff]{3,}")
 _JUDGED_BYTES = 16_384
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
 MIXED = "utf-8-mixed"
-# A file is UTF-8 if at most one row in so many has other bytes, and more rows prove that it is.
+# A file is UTF-8 if at most one row in 200 has other bytes, and three times as many prove it.
 _ROWS_PER_STRAY = 200
 _GOOD_PER_STRAY = 3
 _DENSE = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1256")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Time limit of one call that makes missing thumbnails, in seconds.
 MAKE_SECONDS = 2.0
-# A lookup is a call of the bucket that mostly waits, so many run at a time.
+# Lookups mostly wait for the bucket, so 16 of them run at the same time.
 _LOOKS = 16
 # Only two at a time: a decoded image may take hundreds of megabytes.
 _DECODING = threading.BoundedSemaphore(2)

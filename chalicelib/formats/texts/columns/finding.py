@@ -10,6 +10,7 @@ from chalicelib.domain.datasets.upload_format import (
     COLUMNS_GUESSED,
     COLUMNS_SWAPPED,
     HEADER_GUESSED,
+    XLSX,
     ReadingOptions,
 )
 from chalicelib.errors import InvalidUpload
@@ -228,9 +229,11 @@ class ColumnFinder:
     def _width(self, names: list[str], *, is_wide: bool) -> int:
         """Return the number of cells of a complete row."""
         survey = self._table.survey(self._layout.delimiter)
+        # Commas without quotes also make wide rows, but of different widths; sheets have none.
+        is_even = self._layout.kind == XLSX or survey.share >= _MOST
         # Rows of two cells were always accepted; they are part of wider rows only if columns are
-        # named, or if most rows are wider.
-        if not is_wide and survey.wide < _MOST:
+        # named, or if most rows are equally wide.
+        if not is_wide and not (survey.wide >= _MOST and is_even):
             return 2 if survey.labels else max(survey.width, 2)
         return max(survey.width, len(names), 2)
 
