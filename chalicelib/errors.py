@@ -11,6 +11,7 @@ Raised where the rule is known, translated in two places only: by operations of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class ServiceError(Exception):
@@ -18,7 +19,7 @@ class ServiceError(Exception):
 
     status: int = 500
     code: str = "internal_error"
-    detail: str = ""
+    detail: Any = ""
     """More than a documented text may say; a member of its own in the answer."""
     text: str = ""
     """What an error says that always says the same; others are given a message."""
@@ -59,6 +60,7 @@ class InvalidUpload(BadRequest):
     """The uploaded file cannot become a dataset; also the text behind `FAILED: `."""
 
     code = "invalid_upload"
+    preview: Any = None  # rows, sheets and columns, as far as they were read
 
 
 class DownloadFailed(BadRequest):

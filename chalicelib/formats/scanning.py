@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, SENTIMENT
+from chalicelib.domain.datasets.preview import Preview
 from chalicelib.domain.datasets.receipt import UploadScan
 from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
 from chalicelib.formats.archives.zip_directory import InvalidZip
-from chalicelib.formats.texts.language_scan import ScanRules, scan
+from chalicelib.formats.texts.language_scan import ScanRules, TextScan, preview_scan, scan
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,22 @@ class DatasetKind:
     """How the caller wants the file to be read."""
 
 
+@dataclass(frozen=True)
+class ScannedUpload:
+    """What an upload would become, and its first rows if the caller wants to see them."""
+
+    scan: UploadScan
+    preview: Preview | None = None
+
+
 def scan_upload(
     file: BinaryIO,
     kind: DatasetKind,
     begin: Callable[[UploadScan], object],
     check: Callable[[], None],
-) -> UploadScan:
+    *,
+    shows_rows: bool = False,
+) -> ScannedUpload:
     """Decide what would happen to each example of a file, without storing anything.
 
     Args:
@@ -39,15 +51,45 @@ def scan_upload(
         begin: Called with the decision before the first example, so that the caller
             knows how far a scan came that fails.
         check: Called regularly; raises to stop.
+        shows_rows: Whether to return the first rows, or to add them to a refusal.
 
     Raises:
         InvalidUpload: the upload would fail, with the same text.
     """
     if kind.type in FAMILY_TYPES[LANGUAGE]:
-        rules = ScanRules(kind.language, kind.type == SENTIMENT, options=kind.options)
-        return scan(file, rules, begin, check)
+        return _scan_texts(file, kind, begin, check, shows_rows=shows_rows)
     pictures = PictureRules(kind.type, options=kind.options)
     try:
-        return scan_pictures(file, pictures, Sink(lambda *_: None, check, begin))
+        scanned = scan_pictures(file, pictures, Sink(lambda *_: None, check, begin))
+        return ScannedUpload(scanned, Preview(tuple(scanned.first_rows)) if shows_rows else None)
     except InvalidZip as problem:
         raise InvalidUpload(f"The file is not a usable zip archive: {problem.cause}") from problem
+
+
+def _scan_texts(
+    file: BinaryIO,
+    kind: DatasetKind,
+    begin: Callable[[UploadScan], object],
+    check: Callable[[], None],
+    *,
+    shows_rows: bool,
+) -> ScannedUpload:
+    rules = ScanRules(
+        kind.language, kind.type == SENTIMENT, options=kind.options, lists_sheets=shows_rows
+    )
+    begun = [TextScan()]
+
+    def note(decision: UploadScan) -> None:
+        begin(decision)
+        if isinstance(decision, TextScan):
+            begun[0] = decision
+
+    try:
+        decision = scan(file, rules, note, check)
+    except InvalidUpload as refusal:
+        if shows_rows and begun[0].format is not None:
+            # The format is known, so the rows can be shown although none of them may be usable.
+            with suppress(InvalidUpload):
+                refusal.preview = preview_scan(file, rules, begun[0])
+        raise
+    return ScannedUpload(decision, preview_scan(file, rules, decision) if shows_rows else None)

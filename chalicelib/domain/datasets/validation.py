@@ -11,6 +11,7 @@ from chalicelib.domain.common.limits import (
     MIN_LABELS,
 )
 from chalicelib.domain.datasets.dataset import DETECTION, FAMILY_TYPES, LANGUAGE
+from chalicelib.domain.datasets.preview import Preview
 from chalicelib.domain.datasets.receipt import UploadScan
 from chalicelib.domain.datasets.upload_format import FileFormat
 
@@ -25,6 +26,8 @@ class Validation:
     scan: UploadScan
     reasons: tuple[str, ...]
     """Why it could not be trained; empty when it could."""
+    preview: Preview | None = None
+    """The first rows, if the caller wants to see them."""
 
 
 def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int) -> list[str]:

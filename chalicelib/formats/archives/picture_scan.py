@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from chalicelib.domain.common.limits import (
@@ -21,6 +21,7 @@ from chalicelib.domain.datasets.dataset import DETECTION
 from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.label_names import normal_form
+from chalicelib.domain.datasets.preview import PREVIEW_ROWS, PreviewRow, cut_row
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.upload_format import (
     ANNOTATIONS,
@@ -69,6 +70,8 @@ from chalicelib.formats.archives.zip_archive import (
 from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.pictures.orientation import UPRIGHT
 from chalicelib.formats.pictures.rules import PictureFacts
+
+_NO_BOX = "no box of this picture was found; a picture without objects is left out."
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,15 @@ class PictureScan(UploadScan):
 
     items: PictureItems = field(default_factory=PictureItems)
     """Accepted examples, in order."""
+    first_rows: list[PreviewRow] = field(default_factory=list)
+    """The first files with their labels, for a preview."""
+
+    def show(self, member: ZipMember, label: str = "", reason: str | None = None) -> None:
+        """Add a file to the preview unless that is full."""
+        if len(self.first_rows) < PREVIEW_ROWS:
+            path = show_path(member.path)
+            row = cut_row(member.index + 1, path.split("/"), (path, label), reason)
+            self.first_rows.append(replace(row, label=row.label or None))
 
 
 def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureScan:
@@ -196,14 +208,15 @@ class _Scan:
         for member in self._archive.members():
             self._sink.check()
             try:
-                self._read_labelled(member, book)
+                self.result.show(member, self._read_labelled(member, book))
             except MemberProblem as problem:
+                self.result.show(member, _folder_of(member), str(problem))
                 self.result.reject(RejectedItem(str(problem), file=show_path(member.path)))
         if not wanted:
             self.result.warnings += warn_of_unused(signs)
 
-    def _read_labelled(self, member: ZipMember, book: LabelBook) -> None:
-        """-"""
+    def _read_labelled(self, member: ZipMember, book: LabelBook) -> str:
+        """Keep an image unless it is a duplicate; return its label."""
         if member.problem:
             raise MemberProblem(member.problem)
         label = self._rules.present(_checked_label(member, book))
@@ -211,9 +224,10 @@ class _Scan:
         digest = picture_digest(picture.content)
         if self._is_there(label, digest):
             self.result.duplicates += 1
-            return
+            return label
         self._keep_picture(member, digest, picture.content, self._pictures.check(picture))
         self._keep_example(label, digest)
+        return label
 
     def read_boxes(self) -> None:
         """Read an archive whose labels are in annotation files."""
@@ -240,8 +254,10 @@ class _Scan:
             picture = self._pictures.read(member)
             facts = self._pictures.check(picture)
         except MemberProblem as problem:
+            self.result.show(member, _list_labels(boxes), str(problem))
             self._reject_picture(member, boxes, str(problem))
             return
+        self.result.show(member, _list_labels(boxes), None if boxes else _NO_BOX)
         if boxes:
             self._read_annotated(member, picture, facts, boxes)
         else:
@@ -300,7 +316,7 @@ class _Scan:
             reason = (
                 "annotations.csv has no box of this picture; add a row with its boxes."
                 if self.result.format == FileFormat(ANNOTATIONS)
-                else "no box of this picture was found; a picture without objects is left out."
+                else _NO_BOX
             )
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
@@ -346,6 +362,10 @@ def _is_held(rules: PictureRules, digest: bytes) -> bool:
 
 def _cut_name(member: ZipMember) -> str:
     return member.name[:MAX_IMAGE_NAME_CHARACTERS]
+
+
+def _list_labels(boxes: list[BoxRow]) -> str:
+    return ", ".join(dict.fromkeys(row.label for row in boxes))
 
 
 def _folder_of(member: ZipMember) -> str:

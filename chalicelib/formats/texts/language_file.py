@@ -209,7 +209,6 @@ def _read_delimited(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
     """Yield the rows of separated text, skipping blank rows and those that are not examples."""
-    last = max(layout.text_at, layout.label_at, *layout.texts_at)
     for record in read_records(stream, layout.delimiter):
         if record.number % _CHECK_ROWS == 0:
             check()
@@ -222,13 +221,7 @@ def _read_delimited(
         if reason:
             yield RejectedRow(record.number, reason)
             continue
-        cells += [""] * (last + 1 - len(cells))
-        text = cells[layout.text_at]
-        if layout.texts_at:
-            text = "\n\n".join(cells[at] for at in layout.texts_at if cells[at].strip())
-        label = cells[layout.label_at]
-        if layout.label_end:
-            label = label.strip().removesuffix(layout.label_end)
+        text, label = layout.pick(cells)
         yield make_row(record.number, text, label, sentiment=sentiment)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS, MIN_EXAMPLES_PER_LABEL
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.label_names import is_missing_mark, may_be_missing
+from chalicelib.domain.datasets.preview import PREVIEW_ROWS, Preview, SheetSummary
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.datasets.upload_format import (
@@ -34,6 +36,7 @@ from chalicelib.domain.datasets.upload_warnings import (
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
 from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.preview import preview_file
 from chalicelib.formats.texts.recognition import recognise
 from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
@@ -56,6 +59,8 @@ class ScanRules:
     """Bytes of the texts in the dataset."""
     options: ReadingOptions = RECOGNISED
     """How the caller wants the file to be read."""
+    lists_sheets: bool = False
+    """Whether the rows of all sheets of a workbook are counted."""
 
 
 @dataclass
@@ -68,6 +73,8 @@ class TextScan(UploadScan):
     """The file that contains the rows; None if that is the upload itself."""
     other_sheets: str = ""
     """Message about further sheets of a workbook; empty if there is none."""
+    sheets: tuple[SheetSummary, ...] = ()
+    """Sheets of a workbook, if they are listed."""
     merges: LabelMerges | None = None
     """Labels that cutting would merge; None while no label is long enough."""
     marks: Mapping[str, int] | None = None
@@ -111,6 +118,7 @@ def scan(
             layout=result.layout,
             format=result.format,
             rows_file=result.rows_file,
+            sheets=result.sheets,
             merges=merges,
             marks=marks,
         )
@@ -165,7 +173,8 @@ def _recognise(
     # A workbook's sheet is converted to text first, so that one reader handles all formats.
     has_sheets = is_workbook(file)
     if has_sheets:
-        result.rows_file, result.other_sheets = convert_sheet(file, rules.options.sheet, check)
+        sheet = convert_sheet(file, rules.options.sheet, check, lists_all=rules.lists_sheets)
+        result.rows_file, result.other_sheets, result.sheets = sheet
     elif rules.options.sheet:
         raise InvalidUpload("'sheet' names a sheet, and the file is not a workbook. Leave it out.")
     result.layout = recognise(
@@ -226,8 +235,7 @@ def _outcomes(
             continue
         if merges is None and _needs_all_labels(row, rules):
             raise _NeedsAllLabels
-        refusal = merges.find_rejection(row) if merges else None
-        refusal = refusal or _find_missing(row, rules, decision)
+        refusal = _find_refusal(row, rules, decision)
         if refusal is not None:
             yield refusal
             continue
@@ -236,6 +244,28 @@ def _outcomes(
         digest = text_digest(row.text)
         is_known = digest in rules.known.get(row.label, nothing)
         yield row if not is_known and texts.add(digest, row) else None
+
+
+def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Preview:
+    """Return the first rows of a scanned file, its sheets and columns.
+
+    The scan may have failed after the format was known.
+    """
+    reasons: dict[int, str | None] = {}
+    for row in islice(_rows(file, rules, decision, lambda: None), PREVIEW_ROWS):
+        if isinstance(row, RejectedRow):
+            reasons[row.row] = row.reason
+        else:
+            refusal = _find_refusal(row, rules, decision)
+            reasons[row.number] = refusal.reason if refusal else None
+    preview = preview_file(decision.rows_file or file, decision.layout, reasons)
+    return replace(preview, sheets=decision.sheets)
+
+
+def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
+    """Return why a row is rejected for its label and those of other rows; None if it is not."""
+    refusal = decision.merges.find_rejection(row) if decision.merges else None
+    return refusal or _find_missing(row, rules, decision)
 
 
 def _needs_all_labels(row: TextRow, rules: ScanRules) -> bool:

@@ -55,6 +55,18 @@ class TextLayout:
         """Return whether the file contains objects."""
         return self.kind in (JSON, JSONL, LABEL_STUDIO)
 
+    def pick(self, cells: list[str]) -> tuple[str, str]:
+        """Return text and label of a row; cells that it lacks at its end are empty."""
+        last = max(self.text_at, self.label_at, *self.texts_at)
+        cells += [""] * (last + 1 - len(cells))
+        text = cells[self.text_at]
+        if self.texts_at:
+            text = "\n\n".join(cells[at] for at in self.texts_at if cells[at].strip())
+        label = cells[self.label_at]
+        if self.label_end:
+            label = label.strip().removesuffix(self.label_end)
+        return text, label
+
     def with_warning(self, code: str, message: str, *places: str) -> TextLayout:
         """Return the same layout with another warning."""
         warning = UploadWarning(code, message, 1, places)

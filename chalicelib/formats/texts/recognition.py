@@ -6,6 +6,7 @@ accept is refused; the error names both readings and the field that decides.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -28,6 +29,7 @@ from chalicelib.formats.texts.encoding import MIXED, find_encoding, find_stray_l
 from chalicelib.formats.texts.json_records import looks_like_json, read_values
 from chalicelib.formats.texts.json_shapes import find_shape
 from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.preview import preview_json, preview_table
 from chalicelib.formats.texts.text_table import TextTable
 
 _HEAD_CHARACTERS = 4096
@@ -71,7 +73,14 @@ def recognise(
         )
     table = TextTable(file, layout)
     find_delimiter(table, options)
-    return ColumnFinder(table, options).find()
+    try:
+        return ColumnFinder(table, options).find()
+    except InvalidUpload as refusal:
+        # The first row may name the columns, as the message says.
+        with suppress(InvalidUpload):  # too many quotes are broken
+            first = next((cells for _, cells in table.rows()), [])
+            refusal.preview = preview_table(table, [] if options.header is False else first)
+        raise
 
 
 def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
@@ -119,7 +128,13 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
         first = next(iter(read_values(stream)), _NOTHING)
     if first is _NOTHING:
         return replace(layout, kind=kind)
-    shape = find_shape(first, options)
+    layout = replace(layout, kind=kind)
+    try:
+        shape = find_shape(first, options)
+    except InvalidUpload as refusal:
+        with suppress(InvalidUpload):  # a later value is broken
+            refusal.preview = preview_json(file, layout, {})
+        raise
     if options.format == LABEL_STUDIO and shape.kind != LABEL_STUDIO:
         raise InvalidUpload(
             "'format' is labelStudio, and the first object is not a task with 'data' and "

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from chalicelib.domain.datasets.preview import Preview, SheetSummary
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.zip_archive import (
     MemberProblem,
@@ -48,6 +49,8 @@ _ROOT = (
     'officeDocument/2006/relationships/officeDocument"/></Relationships>'
 )
 _CHECK_ROWS = 1_000
+# Sheets that are listed; each one is read.
+_MOST_SHEETS = 100
 _REMEDY = "Save the sheet as csv in UTF-8, and send that."
 
 
@@ -74,15 +77,20 @@ class ReadSheet(NamedTuple):
     """Comma-separated UTF-8, with the row numbers of the sheet."""
     others: str
     """Message about further sheets with cells, if the caller did not name a sheet."""
+    sheets: tuple[SheetSummary, ...] = ()
+    """All sheets that are shown, if they are listed."""
 
 
-def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> ReadSheet:
+def convert_sheet(
+    file: BinaryIO, wanted: str, check: Callable[[], None], *, lists_all: bool = False
+) -> ReadSheet:
     """Convert a sheet to text.
 
     Args:
         file: the workbook, seekable.
         wanted: name or position from 1 of the sheet; empty for the first one that is shown.
         check: Called regularly; raises to stop.
+        lists_all: Whether to list all sheets that are shown.
 
     Raises:
         InvalidUpload: the workbook is broken, too large, has a password, or no such sheet, or the
@@ -95,13 +103,16 @@ def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> Rea
         parts.seek(0)
         try:
             workbook = python_calamine.CalamineWorkbook.from_filelike(parts)
+            sheets = _list_sheets(workbook, check) if lists_all else ()
             name = _sheet_name(workbook, wanted)
             others = [other for other in _shown_sheets(workbook) if other != name]
             note = _note_others(name, others) if others and not wanted else ""
             sheet = workbook.get_sheet_by_name(name)
             if sheet.end is None:
-                raise InvalidUpload(f"The sheet '{name}' is empty. {note}".rstrip())
-            return ReadSheet(_write(sheet, check), note if filled > 1 else "")
+                refusal = InvalidUpload(f"The sheet '{name}' is empty. {note}".rstrip())
+                refusal.preview = Preview(sheets=sheets)
+                raise refusal
+            return ReadSheet(_write(sheet, check), note if filled > 1 else "", sheets)
         except (python_calamine.CalamineError, ValueError, OSError) as problem:
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
 
@@ -130,6 +141,16 @@ def _shown_sheets(workbook: Any) -> list[str]:
         if sheet.visible == python_calamine.SheetVisibleEnum.Visible
         and sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
     ]
+
+
+def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary, ...]:
+    """Return the sheets that are shown, with the number of rows up to the last cell."""
+    found = []
+    for name in _shown_sheets(workbook)[:_MOST_SHEETS]:
+        check()
+        end = workbook.get_sheet_by_name(name).end
+        found.append(SheetSummary(name, end[0] + 1 if end else 0))
+    return tuple(found)
 
 
 def _note_others(name: str, others: list[str]) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
-from chalicelib.errors import DatasetNotFound
+from chalicelib.errors import DatasetNotFound, InvalidUpload
 from chalicelib.web.http.request import VERSION_1
 from chalicelib.web.operations.fields import (
     AnyKind,
@@ -68,6 +68,18 @@ class PictureUploadForm(msgspec.Struct):
     format: PictureKind | None = None
     strict: bool = False
     shrink: bool = False
+
+
+class ValidateForm(UploadForm, rename="camel"):
+    """Fields of a validation of texts in addition to the file `data`."""
+
+    preview: bool = False
+
+
+class PictureValidateForm(PictureUploadForm):
+    """Fields of a validation of images in addition to the file `data`."""
+
+    preview: bool = False
 
 
 class AddForm(msgspec.Struct, rename="camel"):
@@ -172,12 +184,24 @@ def _finished(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord
 
 
 def _validated(call: Call, fields: UploadFields) -> dataset_records.ValidationRecord:
-    source = upload_source(call)
-    return describe.validation(
-        call.container.uploads.validate(
-            call.account, call.family, source, fields, call.seconds_left
+    source, preview = upload_source(call), call.form.preview
+    try:
+        found = call.container.uploads.validate(
+            call.account, call.family, source, fields, call.seconds_left, shows_rows=preview
         )
-    )
+    except InvalidUpload as refusal:
+        if preview and refusal.preview is not None:
+            refusal.detail = describe.preview(refusal.preview)
+        raise
+    return describe.validation(found)
+
+
+_FORMS = {
+    (LANGUAGE, True): UploadForm,
+    (LANGUAGE, False): ValidateForm,
+    (VISION, True): PictureUploadForm,
+    (VISION, False): PictureValidateForm,
+}
 
 
 def _operation(
@@ -192,7 +216,7 @@ def _operation(
         view=view,
         cost=UPLOADS,
         summary=summary,
-        form=UploadForm if family == LANGUAGE else PictureUploadForm,
+        form=_FORMS[family, stores],
         # A validation stores nothing, so it may be repeated without a key.
         takes_key=stores,
         creates="datasets" if stores else "",

@@ -171,8 +171,12 @@ class UploadService:
         source: UploadSource,
         fields: UploadFields,
         remaining_seconds: float,
+        *,
+        shows_rows: bool = False,
     ) -> Validation:
         """Return what an upload of a file would become, without storing anything.
+
+        With `shows_rows`, the answer or the refusal has the first rows.
 
         Raises:
             BadRequest: a field or the URL is not allowed, or the upload would fail.
@@ -193,15 +197,20 @@ class UploadService:
         with tempfile.TemporaryFile() as file:
             try:
                 self._fetch(account, family, source, file, cancellation)
-                scan = scan_upload(file, kind, scans.append, cancellation.check)
+                scanned = scan_upload(
+                    file, kind, scans.append, cancellation.check, shows_rows=shows_rows
+                )
             except TimedOut:
                 reached = f"{scans[-1].seen:,} examples" if scans else f"{file.tell():,} bytes"
                 raise TimedOut(
                     f"The file was not validated within {seconds:.0f} seconds; {reached} were "
                     "read. Upload it: reading in the background has more time."
                 ) from None
+        scan = scanned.scan
         reasons = find_reasons(dataset_type, scan.kept_by_label, scan.words)
-        return Validation(scan.format or FileFormat(""), scan, tuple(reasons))
+        return Validation(
+            scan.format or FileFormat(""), scan, tuple(reasons), preview=scanned.preview
+        )
 
     def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
         """Accept a file that adds to a dataset; until then its data stays unchanged.

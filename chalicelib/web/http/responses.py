@@ -16,6 +16,7 @@ from chalicelib.domain.accounts.usage import Usage
 from chalicelib.errors import InvalidScheme, MethodNotAllowed, ServiceError, Unauthorized
 from chalicelib.web.http.access_log import body_size
 from chalicelib.web.http.request import ApiRequest, UnsupportedEncoding
+from chalicelib.web.records.dataset_records import PreviewRecord
 
 RATE_LIMIT_HEADERS = {
     "X-RateLimit-Limit": "Predictions of the plan a month.",
@@ -60,8 +61,8 @@ class ErrorRecord(msgspec.Struct):
     """For people."""
     code: str
     """Stable, for programs."""
-    detail: str | msgspec.UnsetType = msgspec.UNSET
-    """The cause, if the message is a documented text."""
+    detail: str | PreviewRecord | msgspec.UnsetType = msgspec.UNSET
+    """The cause, if the message is a documented text; with `preview` what the file contains."""
 
 
 def error_response(error: ServiceError) -> Response:

@@ -37,7 +37,8 @@ WORDS: Mapping[str, str] = {
     # errors
     "ErrorRecord.message": "What is wrong and how to fix it, for people.",
     "code": "A stable error code, for programs.",
-    "detail": "The cause, where the old service fixes the text of `message`.",
+    "detail": "The cause, where the old service fixes the text of `message`; for a refused "
+    "validation with `preview=true` the columns, first rows and sheets of the file.",
     # tokens
     "access_token": "Send it with every call in the header `Authorization: Bearer …`.",
     "refresh_token": "Gets new access tokens without the key; returned if the scope includes "
@@ -129,6 +130,27 @@ WORDS: Mapping[str, str] = {
     "FormatRecord.labelColumn": "Name or position of the label column; null if there is none.",
     "ValidationRecord.format": "How the file was read.",
     "ValidationRecord.labels": "Labels of the file, in order of first appearance.",
+    "ValidateForm.preview": "Whether to return the first 20 rows, the sheets and the columns, "
+    "also in the `detail` of a refusal.",
+    "PictureValidateForm.preview": "Whether to return the first 20 files with their labels.",
+    "preview": "The first 20 rows, or files of an archive, as they were read.",
+    "PreviewRowRecord.row": "Row of the table, object of JSON, or file of the archive, from 1.",
+    "PreviewRowRecord.cells": "Cells of the row, members of the object as in `columns`, or parts "
+    "of the path. At most 1,000 are shown, and long ones are cut.",
+    "PreviewRowRecord.text": "Text of the example, or path of the image; null if it is unknown.",
+    "PreviewRowRecord.label": "Label of the example; null if it is unknown.",
+    "PreviewRowRecord.reason": "Why the row is rejected; null if it is not.",
+    "sheets": "Sheets of a workbook; empty for other files.",
+    "SheetRecord.name": "Name of the sheet.",
+    "SheetRecord.rows": "Number of the last row with a cell.",
+    "columns": "Columns of the table, or members of the objects; at most 1,000.",
+    "position": "Position from 1.",
+    "ColumnRecord.name": "Name in the header; null without one.",
+    "samples": "The three most frequent values, shortened.",
+    "distinct": "Number of different values in the first 1,000 rows.",
+    "rank": "How well the column fits as text and as label, from 1.",
+    "RankRecord.text": "Rank as text column, from 1.",
+    "RankRecord.label": "Rank as label column, from 1.",
     "isTrainable": "Whether a model could be trained on the file alone.",
     "reasons": "Why not; empty if it could.",
     # examples, feedback

@@ -209,6 +209,48 @@ class FoundLabelRecord(msgspec.Struct, rename="camel"):
     num_examples: int
 
 
+class PreviewRowRecord(msgspec.Struct):
+    """One of the first rows of a file, or files of an archive, as it was read."""
+
+    row: int
+    cells: list[str]
+    text: str | None
+    label: str | None
+    reason: str | None
+
+
+class SheetRecord(msgspec.Struct):
+    """A sheet of a workbook."""
+
+    name: str
+    rows: int
+
+
+class RankRecord(msgspec.Struct):
+    """How well a column fits each role, from 1, among all columns."""
+
+    text: int
+    label: int
+
+
+class ColumnRecord(msgspec.Struct):
+    """What a column, or a member of objects, contains in the first 1,000 rows."""
+
+    position: int
+    name: str | None
+    samples: list[str]
+    distinct: int
+    rank: RankRecord
+
+
+class PreviewRecord(msgspec.Struct):
+    """What can be shown of a file that was refused: its columns decide how it is read."""
+
+    columns: list[ColumnRecord]
+    preview: list[PreviewRowRecord]
+    sheets: list[SheetRecord]
+
+
 class ValidationRecord(msgspec.Struct, rename="camel"):
     """What an upload of a file would become; nothing is stored."""
 
@@ -222,6 +264,9 @@ class ValidationRecord(msgspec.Struct, rename="camel"):
     labels: list[FoundLabelRecord]
     is_trainable: bool
     reasons: list[str]
+    preview: list[PreviewRowRecord] | UnsetType = UNSET
+    sheets: list[SheetRecord] | UnsetType = UNSET
+    columns: list[ColumnRecord] | UnsetType = UNSET
     object: Literal["validation"] = "validation"
 
 

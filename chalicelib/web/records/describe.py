@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.account import Account
@@ -14,6 +15,7 @@ from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.preview import Preview
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
@@ -42,6 +44,7 @@ from chalicelib.web.records.dataset_records import (
     FoundLabelRecord,
     LabelRecord,
     LabelSummary,
+    PreviewRecord,
     ReceiptRecord,
     RejectionRecord,
     ValidationRecord,
@@ -394,6 +397,7 @@ def receipt(row: Receipt) -> ReceiptRecord:
 def validation(found: Validation) -> ValidationRecord:
     """Return the record of a validation."""
     scan = found.scan
+    shown = preview(found.preview) if found.preview else None
     return ValidationRecord(
         format=FormatRecord(**asdict(found.format)),
         seen=scan.seen,
@@ -405,6 +409,18 @@ def validation(found: Validation) -> ValidationRecord:
         labels=[FoundLabelRecord(name, count) for name, count in scan.kept_by_label.items()],
         is_trainable=not found.reasons,
         reasons=list(found.reasons),
+        preview=shown.preview if shown else UNSET,
+        sheets=shown.sheets if shown else UNSET,
+        columns=shown.columns if shown else UNSET,
+    )
+
+
+def preview(found: Preview) -> PreviewRecord:
+    """Return the record of the first rows of a file."""
+    return msgspec.convert(
+        {"preview": found.rows, "sheets": found.sheets, "columns": found.columns},
+        PreviewRecord,
+        from_attributes=True,
     )
 
 

@@ -135,10 +135,16 @@ def checked(response: httpx.Response) -> httpx.Response:
         response.status_code,
         message,
         code=str(said.get("code", "")),
-        detail=str(said.get("detail", "")),
+        detail=_detail_text(said.get("detail", "")),
+        raw=said,
         request_id=response.headers.get("x-amzn-requestid", ""),
         retry_after=_seconds(response.headers.get("retry-after")),
     )
+
+
+def _detail_text(detail: object) -> str:
+    # The detail of a refused file can be an object, for programs.
+    return detail if isinstance(detail, str) else ""
 
 
 def decoded(response: httpx.Response, kind: type[T]) -> T:

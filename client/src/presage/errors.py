@@ -7,6 +7,7 @@ All are `PresageError`. Responses with an error status raise an `ApiError` with 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 
 class PresageError(Exception):
@@ -53,6 +54,7 @@ class ApiError(PresageError):
         detail: str = "",
         request_id: str = "",
         retry_after: float | None = None,
+        raw: Mapping[str, Any] | None = None,
     ) -> None:
         self.status = status
         """HTTP status."""
@@ -66,6 +68,8 @@ class ApiError(PresageError):
         """Identifies the call in the service's log."""
         self.retry_after = retry_after
         """Seconds after which a retry may succeed; None if unknown."""
+        self.raw = raw or {}
+        """The response; a file that `check` refuses with `preview` has its columns in `detail`."""
         super().__init__(f"{message} {detail}" if detail and detail not in message else message)
 
 

@@ -187,6 +187,48 @@ class FoundLabel(Record, kw_only=True):
     num_examples: int
 
 
+class PreviewRow(Record, kw_only=True):
+    """One of the first rows of a file, or files of an archive, as it was read."""
+
+    row: int
+    cells: list[str]
+    text: str | None
+    label: str | None
+    reason: str | None
+
+
+class Sheet(Record, kw_only=True):
+    """A sheet of a workbook."""
+
+    name: str
+    rows: int
+
+
+class Rank(Record, kw_only=True):
+    """How well a column fits each role, from 1, among all columns."""
+
+    text: int
+    label: int
+
+
+class Column(Record, kw_only=True):
+    """What a column, or a member of objects, contains in the first 1,000 rows."""
+
+    position: int
+    name: str | None
+    samples: list[str]
+    distinct: int
+    rank: Rank
+
+
+class Preview(Record, kw_only=True):
+    """What can be shown of a file that was refused: its columns decide how it is read."""
+
+    columns: list[Column]
+    preview: list[PreviewRow]
+    sheets: list[Sheet]
+
+
 class Validation(Record, kw_only=True):
     """What an upload of a file would become; nothing is stored."""
 
@@ -200,6 +242,9 @@ class Validation(Record, kw_only=True):
     labels: list[FoundLabel]
     is_trainable: bool
     reasons: list[str]
+    preview: list[PreviewRow] | None = None
+    sheets: list[Sheet] | None = None
+    columns: list[Column] | None = None
     object: str = "validation"
 
 

@@ -38,8 +38,9 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
 async def tell_texts(client: AsyncPresage) -> AsyncDataset:
     """Datasets of texts and their examples."""
     language = client.language
-    checked = await language.datasets.check(WEATHER, type="text-intent")
+    checked = await language.datasets.check(WEATHER, type="text-intent", preview=True)
     assert (checked.kept, checked.is_trainable) == (73, True)
+    assert (len(checked.preview or ()), len(checked.columns or ())) == (20, 2)
     name = f"calls of {type(client).__name__}"
     data = await language.datasets.upload(WEATHER, type="text-intent", name=name)
     data = await (await data.refresh()).wait()

@@ -107,6 +107,10 @@ def test_files_are_checked_before_and_exported_after(presage, tmp_path):
     status, out, error = presage("datasets", "check", table, *reading)
     assert (status, "12 kept" in out, "1 rejected" in out) == (0, True, True), (out, error)
     assert presage("datasets", "check", table, *reading, "--json")[1].startswith('{"format"')
+    shown = presage("datasets", "check", table, *reading, "--preview")[1]
+    assert "text up 0" in shown
+    assert "the label is missing" not in shown
+    assert [line.split()[:2] for line in shown.splitlines() if "Kind" in line] == [["1", "Kind"]]
     (tmp_path / "one.csv").write_text("a text,alone\n")
     status, out, _ = presage("datasets", "check", tmp_path / "one.csv")
     assert (status, "cannot be trained" in out) == (1, True)

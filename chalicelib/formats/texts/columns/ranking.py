@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from chalicelib.domain.datasets.preview import ColumnRank, ColumnSummary, cut_samples
 from chalicelib.formats.texts.columns.names import LABEL_NAMES, OTHER_NAMES, TEXT_NAMES, fold_name
 
 # Rows that are read; more do not change the ranking.
@@ -170,24 +171,39 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
     """Return a line about each column: position, name, distinct values, samples and ranks."""
-    rows = max((profile.rows for profile in profiles), default=0)
-    ranks = (
-        _ranks([profile.score_text(rows) for profile in profiles]),
-        _ranks([profile.score_label(rows) for profile in profiles]),
-    )
     lines = []
-    for at, profile in enumerate(profiles):
-        samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in profile.samples)
+    for column in summarize_columns(profiles):
+        samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in column.samples)
         lines.append(
-            f"{at + 1} '{profile.name[:40]}': {len(profile.values):,} values, such as {samples}; "
-            f"rank {ranks[0][at]} as text, {ranks[1][at]} as label."
+            f"{column.position} '{(column.name or '')[:40]}': {column.distinct:,} values, such as "
+            f"{samples}; rank {column.rank.text} as text, {column.rank.label} as label."
         )
     return " ".join(lines)
 
 
+def summarize_columns(profiles: Sequence[ColumnProfile]) -> tuple[ColumnSummary, ...]:
+    """Return the summary of each column, with its ranks as text and as label."""
+    rows = max((profile.rows for profile in profiles), default=0)
+    texts = _ranks([profile.score_text(rows) for profile in profiles])
+    labels = _ranks([profile.score_label(rows) for profile in profiles])
+    return tuple(
+        ColumnSummary(
+            at,
+            profile.name or None,
+            cut_samples(profile.samples),
+            len(profile.values),
+            ColumnRank(text, label),
+        )
+        for at, (profile, text, label) in enumerate(zip(profiles, texts, labels, strict=True), 1)
+    )
+
+
 def _ranks(scores: Sequence[float]) -> list[int]:
     """Return the rank of each score, from 1."""
-    return [1 + sum(other > score for other in scores) for score in scores]
+    ranked = sorted(scores, reverse=True)
+    # The index of the first equal score, so that thousands of columns take no squared time.
+    first = {score: at for at, score in reversed(list(enumerate(ranked, start=1)))}
+    return [first[score] for score in scores]
 
 
 def _is_code(value: str) -> bool:

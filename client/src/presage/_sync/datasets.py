@@ -152,14 +152,16 @@ class Datasets:
         *,
         type: str | None = None,
         language: str | None = None,
+        preview: bool | None = None,
         progress: bool | None = None,
         **reading: Any,
     ) -> records.Validation:
         """Validate a file without storing anything; arguments as in `upload`.
 
-        A file sent with `uploads.send` can be checked and then uploaded with the same path.
+        `preview` also returns the first 20 rows, the sheets and the columns. A file sent with
+        `uploads.send` can be checked and then uploaded with the same path.
         """
-        sent = {"type": type, "language": language, **_api_names(reading)}
+        sent = {"type": type, "language": language, "preview": preview, **_api_names(reading)}
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request(

@@ -44,6 +44,8 @@ Reading = Annotated[
         "text-column, header, sheet, format, strict=true, shrink=true. Repeatable.",
     ),
 ]
+# Longest cell of a printed preview.
+_SHOWN_CHARACTERS = 50
 # Default formats of exports by dataset type; texts have csv.
 FORMATS = {"image": "zip", "image-multi-label": "zip", "image-detection": "zip"}
 
@@ -110,6 +112,9 @@ def check(
     kind: Kind = None,
     language: Language = None,
     reading: Reading = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show the first 20 rows and the columns.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -118,7 +123,12 @@ def check(
     with client() as service:
         family, kind = _family_of(service, file, kind)
         found = family.datasets.check(
-            file, type=kind, language=language, progress=shows_progress(quiet), **given
+            file,
+            type=kind,
+            language=language,
+            preview=preview or None,
+            progress=shows_progress(quiet),
+            **given,
         )
     show(found, _check_lines(found), as_json=as_json)
     if not found.is_trainable:
@@ -129,11 +139,34 @@ def _check_lines(found: records.Validation) -> list[str]:
     parts = (found.format.kind, found.format.encoding, found.format.delimiter)
     return [
         f"{', '.join(part for part in parts if part)}: {_counts(found)}",
+        *_preview_lines(found),
         *(f"  {line}" for line in table(("LABEL", "EXAMPLES"), _label_rows(found.labels))),
         *(f"warning: {item.message}" for item in found.warnings),
         *map(_rejection_line, found.rejections),
         *(f"cannot be trained: {reason}" for reason in found.reasons),
     ]
+
+
+def _preview_lines(found: records.Validation) -> list[str]:
+    """Return tables of the first rows, of the sheets if there are several, and of the columns."""
+    rows = [
+        (item.row, _cut(item.label), _cut(item.text), _cut(item.reason))
+        for item in found.preview or ()
+    ]
+    sheets = [(item.name, item.rows) for item in found.sheets or ()]
+    columns = [
+        (item.position, _cut(item.name), item.distinct, _cut(", ".join(item.samples)))
+        for item in found.columns or ()
+    ]
+    lines = table(("ROW", "LABEL", "TEXT", "REJECTED"), rows) if rows else []
+    lines += table(("SHEET", "ROWS"), sheets) if len(sheets) > 1 else []
+    lines += table(("COLUMN", "NAME", "DISTINCT", "SAMPLES"), columns) if columns else []
+    return [f"  {line}" for line in lines]
+
+
+def _cut(text: str | None) -> str:
+    shown = (text or "").replace("\n", " ")
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[: _SHOWN_CHARACTERS - 1]}…"
 
 
 def _label_rows(labels: list[records.FoundLabel]) -> list[tuple[str, int]]:

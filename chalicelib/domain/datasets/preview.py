@@ -1,0 +1,95 @@
+"""The first rows of a file as they are read, its sheets and columns. beyond.md, section 14."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Rows that a preview shows.
+PREVIEW_ROWS = 20
+# Columns that a preview shows; the answer of a call has a size limit.
+PREVIEW_COLUMNS = 1_000
+_CELL_CHARACTERS = 500
+_ROW_CHARACTERS = 20_000
+_SAMPLE_CHARACTERS = 100
+
+
+@dataclass(frozen=True)
+class PreviewRow:
+    """One row of a text file, or one image of an archive."""
+
+    row: int
+    """From 1, as in rejections; in archives the position of the file."""
+    cells: tuple[str, ...]
+    """Cells in their order; values of an object in the order of the columns; for images the path's
+    folders and the file name."""
+    text: str | None = None
+    """The text of the example, or the path of the image; None if it cannot be read."""
+    label: str | None = None
+    reason: str | None = None
+    """Why the row is rejected; None if it is not."""
+
+
+@dataclass(frozen=True)
+class ColumnRank:
+    """Position of a column among all columns, from 1, by how well it fits a role."""
+
+    text: int
+    label: int
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What a column contains in the first rows."""
+
+    position: int
+    """From 1."""
+    name: str | None
+    """None without a header."""
+    samples: tuple[str, ...]
+    """The most frequent values."""
+    distinct: int
+    """Number of different values."""
+    rank: ColumnRank
+
+
+@dataclass(frozen=True)
+class SheetSummary:
+    """A sheet of a workbook that is shown."""
+
+    name: str
+    rows: int
+    """Number of its last row with a cell."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a person sees of a file before uploading it."""
+
+    rows: tuple[PreviewRow, ...] = ()
+    sheets: tuple[SheetSummary, ...] = ()
+    columns: tuple[ColumnSummary, ...] = ()
+
+
+def cut_row(
+    row: int,
+    cells: Sequence[str],
+    pair: tuple[str, str] | None = None,
+    reason: str | None = None,
+) -> PreviewRow:
+    """Return a row with its long cells cut; `pair` is its text and label."""
+    shown = cells[:PREVIEW_COLUMNS]
+    most = min(_CELL_CHARACTERS, _ROW_CHARACTERS // max(1, len(shown)))
+    text, label = (None, None) if pair is None else (_cut(part, _CELL_CHARACTERS) for part in pair)
+    return PreviewRow(row, tuple(_cut(cell, most) for cell in shown), text, label, reason)
+
+
+def cut_samples(values: Sequence[str]) -> tuple[str, ...]:
+    """Return the sample values of a column, with long ones cut."""
+    return tuple(_cut(value, _SAMPLE_CHARACTERS) for value in values)
+
+
+def _cut(value: str, most: int) -> str:
+    shown = value if len(value) <= most else f"{value[: most - 1]}…"
+    # Half of a surrogate pair cannot be sent; its row is rejected with that reason.
+    return shown if shown.isascii() else shown.encode("utf-8", "replace").decode()

@@ -1,0 +1,110 @@
+"""Shows the first rows of a text file as a scan has read them, and its columns. beyond.md 14."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from typing import BinaryIO
+
+from chalicelib.domain.datasets.preview import (
+    PREVIEW_COLUMNS,
+    PREVIEW_ROWS,
+    Preview,
+    PreviewRow,
+    cut_row,
+)
+from chalicelib.formats.texts.columns.ranking import MAX_ROWS, profile_columns, summarize_columns
+from chalicelib.formats.texts.delimited import drop_empty_end, read_records
+from chalicelib.formats.texts.encoding import open_text
+from chalicelib.formats.texts.json_records import read_values
+from chalicelib.formats.texts.json_shapes import ObjectFault
+from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.text_table import TextTable
+
+
+def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
+    """Return the first rows and the columns of a file whose format is known.
+
+    Args:
+        file: its first rows are read again.
+        layout: how they are read.
+        reasons: numbers of the first rows, each with the reason why it is rejected.
+    """
+    if layout.is_json:
+        return preview_json(file, layout, reasons)
+    rows = tuple(_preview_rows(file, layout, reasons))
+    return replace(preview_table(TextTable(file, layout)), rows=rows)
+
+
+def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
+    """Return the first rows and the columns of a table.
+
+    Args:
+        table: its layout can lack header and columns.
+        first: the first row if its cells are to be shown as names of the columns.
+    """
+    rows = list(islice(table.rows(), PREVIEW_ROWS))
+    header = table.layout.header or tuple(first)
+    width = max([len(header), *(len(cells) for _, cells in rows)])
+    names = [*header, *[""] * (width - len(header))][:PREVIEW_COLUMNS]
+    cells = (cells for _, cells in table.rows())
+    # The header of a layout is not among its rows, unlike a first row that only may be one.
+    below = cells if first else chain([names], cells)
+    return Preview(
+        tuple(cut_row(number, cells) for number, cells in rows),
+        columns=summarize_columns(profile_columns(below, names)),
+    )
+
+
+def _preview_rows(
+    file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]
+) -> Iterator[PreviewRow]:
+    last = max(reasons, default=0)
+    with open_text(file, layout.encoding) as stream:
+        for record in islice(read_records(stream, layout.delimiter), last):
+            if record.number not in reasons:
+                continue
+            cells = drop_empty_end(list(record.cells))
+            is_whole = 2 <= len(cells) <= layout.width
+            pair = layout.pick(list(cells)) if is_whole else None
+            yield cut_row(record.number, cells, pair, reasons[record.number])
+
+
+def preview_json(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
+    """Return rows whose cells are the members of the objects, in order of first appearance."""
+    shown = _find_members(file, layout)
+    rows = []
+    for number, value in enumerate(_read_objects(file, layout, PREVIEW_ROWS), start=1):
+        try:
+            pair = layout.shape.pair(value)
+        except ObjectFault:
+            pair = None
+        rows.append(cut_row(number, _cells(value, shown), pair, reasons.get(number)))
+    cells = (_cells(value, shown) for value in _read_objects(file, layout, MAX_ROWS))
+    return Preview(
+        tuple(rows), columns=summarize_columns(profile_columns(chain([shown], cells), shown))
+    )
+
+
+def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
+    names: dict[str, None] = {}
+    for value in _read_objects(file, layout, PREVIEW_ROWS):
+        names |= dict.fromkeys(islice(value, PREVIEW_COLUMNS))
+    return list(names)[:PREVIEW_COLUMNS]
+
+
+def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
+    """Yield the first values of a file; one that is not an object has no members."""
+    with open_text(file, layout.encoding) as stream:
+        for value in islice(read_values(stream), most):
+            yield value if isinstance(value, dict) else {}
+
+
+def _cells(value: Mapping[str, object], names: list[str]) -> list[str]:
+    return [_cell(value.get(name, "")) for name in names]
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
