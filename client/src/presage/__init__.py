@@ -44,7 +44,16 @@ from presage.errors import (
     UnsupportedTypeError,
     WaitTimeoutError,
 )
-from presage.results import FormResult, OcrResult, Prediction
+from presage.results import (
+    Detection,
+    FormField,
+    FormFields,
+    FormResult,
+    OcrResult,
+    Prediction,
+    Table,
+    TableResult,
+)
 
 __all__ = [
     "ApiError",
@@ -60,8 +69,11 @@ __all__ = [
     "ConfigurationError",
     "ConflictError",
     "Dataset",
+    "Detection",
     "Export",
     "FileError",
+    "FormField",
+    "FormFields",
     "FormResult",
     "GatewayTimeoutError",
     "InternalServerError",
@@ -76,6 +88,8 @@ __all__ = [
     "RateLimitError",
     "ServiceUnavailableError",
     "SignatureError",
+    "Table",
+    "TableResult",
     "TooLargeError",
     "UnprocessableError",
     "UnreachableError",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from functools import cache
 from typing import Any, TypeVar
@@ -21,6 +22,10 @@ class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defau
         found: dict[str, Any] = self.__dict__.get("raw_members") or msgspec.to_builtins(self)
         return found
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy of `raw`: plain JSON types, under the API's names."""
+        return copy.deepcopy(self.raw)
+
 
 def decode(members: dict[str, Any], kind: type[T]) -> T:
     """Convert a JSON object to a record that also stores the object itself.
@@ -32,6 +37,11 @@ def decode(members: dict[str, Any], kind: type[T]) -> T:
     record = msgspec.convert(members, kind)
     record.__dict__["raw_members"] = members
     return record
+
+
+def request_id(record: Record) -> str:
+    """Return the id of the call that returned a record; empty for a record of a list."""
+    return str(record.__dict__.get("request_id", ""))
 
 
 @cache

@@ -51,13 +51,16 @@ class Request:
     """Whether the fields are sent as an urlencoded form."""
     is_counted_once: bool = False
     """Whether it is a prediction, which is retried only if it was certainly not counted."""
+    is_read: bool = False
+    """Whether a POST changes and counts nothing, so that it is retried like a GET."""
     key: str = field(default_factory=lambda: str(uuid4()))
     """Idempotency key: a retry gets the response of the first attempt."""
 
     @property
     def is_keyed(self) -> bool:
         """Return whether an idempotency key makes retries safe."""
-        return self.method in ("POST", "PUT") and not (self.is_public or self.is_counted_once)
+        is_exempt = self.is_public or self.is_counted_once or self.is_read
+        return self.method in ("POST", "PUT") and not is_exempt
 
     def arguments(self, token: str | None) -> dict[str, Any]:
         """Return the arguments for `httpx.request`, with files at their beginning."""
@@ -79,7 +82,7 @@ class Request:
 
     def pause(self, error: Exception) -> bool | float:
         """Return whether to retry after an error: no, yes, or the seconds to wait."""
-        is_harmless = self.method in ("GET", "DELETE") or self.is_keyed
+        is_harmless = self.method in ("GET", "DELETE") or self.is_keyed or self.is_read
         if isinstance(error, UnreachableError):
             cause = error.__cause__
             if isinstance(cause, httpx.ConnectTimeout) or _is_tls(cause):
@@ -100,12 +103,6 @@ class Request:
 
 def _sent(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
-
-
-def camel(name: str) -> str:
-    """Convert a name from snake case to the API's camel case."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
 
 
 def _text(value: Any) -> str:
@@ -154,12 +151,15 @@ def decoded(response: httpx.Response, kind: type[T]) -> T:
         UnreadableAnswerError: the response is not such a record.
     """
     try:
-        return decode(members(response), kind)
+        record = decode(members(response), kind)
     except msgspec.ValidationError as error:
         raise UnreadableAnswerError(
             f"{response.url} sent a response that this version does not understand ({error}): "
             "update presage-client, or check the address."
         ) from error
+    # The error of a failed job names the call that began it.
+    record.__dict__["request_id"] = response.headers.get("x-amzn-requestid", "")
+    return record
 
 
 def members(response: httpx.Response) -> dict[str, Any]:

@@ -1,13 +1,18 @@
-"""Types of files to send: what callers may pass, and an opened file."""
+"""Types of what callers pass: files, an opened file, and the options of calls."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, Union
+from typing import Any, BinaryIO, TypedDict, TypeVar, Union
 
 # A path, a URL, a result of `uploads.send`, bytes, or a file open for reading.
 File = Union[str, "os.PathLike[str]", bytes, BinaryIO]
+# The files of a list, which may all have one type: list[str] is not a list[File].
+FileT = TypeVar("FileT", bound=File)
+Files = list[FileT] | tuple[FileT, ...]
 PICTURES = frozenset({".png", ".jpg", ".jpeg"})
 # Endings of images that the service does not accept, and that Pillow converts to JPEG.
 CONVERTIBLE = frozenset({".heic", ".heif", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
@@ -39,3 +44,96 @@ class Source:
 def is_address(file: File) -> bool:
     """Return whether the service reads the file itself: a URL, or a result of `uploads.send`."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How to read an uploaded file; everything else is recognised."""
+
+    format: str | None
+    delimiter: str | None
+    text_column: str | int | list[str] | list[int] | None
+    label_column: str | int | None
+    header: bool | int | None
+    sheet: str | int | None
+    strict: bool | None
+    shrink: bool | None
+
+
+class TrainParams(TypedDict, total=False):
+    """Members of `trainParams`."""
+
+    profile: str | None
+    out_of_domain_rate: float | None
+    with_feedback: bool | None
+    with_global_dataset_id: int | None
+    train_split_ratio: float | None
+    augment_data: bool | None
+
+
+class TrainOptions(TrainParams, total=False):
+    """Options of a training."""
+
+    epochs: int | None
+    learning_rate: float | None
+    algorithm: str | None
+
+
+class PictureOptions(TypedDict, total=False):
+    """Options of predicting an image."""
+
+    num_results: int | None
+    explain: bool | None
+    sample_id: str | None
+
+
+class DocumentOptions(TypedDict, total=False):
+    """How to read documents."""
+
+    form_type: str | None
+    form_template: dict[str, Any] | None
+    layout: bool | None
+    output: str | None
+    link_tables: bool | None
+    alphabet: str | None
+    pages: bool | None
+
+
+class OcrOptions(DocumentOptions, total=False):
+    """Options of reading one document."""
+
+    model_id: str
+    sample_id: str | None
+
+
+class BatchOcrOptions(DocumentOptions, total=False):
+    """Options of a batch of documents."""
+
+    task: str | None
+
+
+def api_fields(options: Mapping[str, object], kind: type) -> dict[str, object]:
+    """Convert options to fields of the API; objects and lists become JSON text.
+
+    Args:
+        options: the keyword arguments that a caller passed.
+        kind: the TypedDict that declares them.
+
+    Raises:
+        TypeError: an option is unknown.
+    """
+    known = [*kind.__annotations__]
+    for name in options:
+        # Python itself refuses an unknown argument only where each one is a parameter.
+        if name not in known:
+            raise TypeError(f"{name} is an unexpected keyword argument. Known: {', '.join(known)}.")
+    return {camel(name): _text(value) for name, value in options.items()}
+
+
+def camel(name: str) -> str:
+    """Convert a name from snake case to the API's camel case."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _text(value: object) -> object:
+    return json.dumps(value) if isinstance(value, (dict, list)) else value

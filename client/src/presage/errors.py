@@ -37,6 +37,14 @@ class WaitTimeoutError(PresageError):
 class JobFailedError(PresageError):
     """An upload, training, export or batch failed; the message is the service's."""
 
+    def __init__(self, message: str, *, code: str = "", request_id: str = "") -> None:
+        self.code = code
+        """`upload_failed`, `training_failed`, `export_failed`, `batch_failed` or
+        `batch_cancelled`."""
+        self.request_id = request_id
+        """Identifies, in the service's log, the call that returned the awaited record."""
+        super().__init__(message)
+
 
 class SignatureError(PresageError):
     """A webhook request was not sent by the service, or is too old."""

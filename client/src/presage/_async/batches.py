@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from presage import records
 from presage._async.family import AsyncFamilyBase
@@ -13,22 +13,13 @@ from presage._async.fetching import save
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
-from presage._records import decode
-from presage._requests import Request, camel
-from presage._sources import File
+from presage._records import decode, request_id
+from presage._requests import Request
+from presage._sources import BatchOcrOptions, File, api_fields
 from presage.errors import JobFailedError, PresageError
 
-# Options that only batches of documents (`ocr`) have.
-_OCR_OPTIONS = [
-    "task",
-    "form_type",
-    "form_template",
-    "layout",
-    "output",
-    "link_tables",
-    "alphabet",
-    "pages",
-]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncBatch(records.Batch):
@@ -62,7 +53,11 @@ class AsyncBatch(records.Batch):
             progress=progress,
         )
         if ended.status != "SUCCEEDED":
-            raise JobFailedError(ended.failure_msg or f"The batch {self.id} is {ended.status}.")
+            raise JobFailedError(
+                ended.failure_msg or f"The batch {self.id} is {ended.status}.",
+                code="batch_cancelled" if ended.status == "CANCELLED" else "batch_failed",
+                request_id=request_id(self),
+            )
         return ended
 
     async def save(
@@ -197,7 +192,7 @@ class AsyncPictureBatches(AsyncBatchList):
         format: str | None = None,
         partial: bool | None = None,
         progress: bool | None = None,
-        **reading: Any,
+        **reading: Unpack[BatchOcrOptions],
     ) -> AsyncBatch:
         """Predict many images, or read many documents; one prediction is reserved per image.
 
@@ -220,9 +215,5 @@ class AsyncPictureBatches(AsyncBatchList):
         """
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
-        fields["partial"] = partial
-        for member, value in reading.items():
-            if member not in _OCR_OPTIONS:
-                raise TypeError(f"{member} is unknown. Options: {', '.join(_OCR_OPTIONS)}.")
-            fields[camel(member)] = json.dumps(value) if isinstance(value, dict) else value
+        fields |= {"partial": partial, **api_fields(reading, BatchOcrOptions)}
         return await self._create(fields, file, progress)

@@ -72,6 +72,7 @@ class AsyncPresage:
         self.webhooks = AsyncWebhooks(self.transport)
         self.language = AsyncLanguage(self.transport, self.uploads)
         self.vision = AsyncVision(self.transport, self.uploads)
+        self.language.sibling, self.vision.sibling = self.vision, self.language
 
     async def whoami(self) -> records.Account:
         """Fetch the account that the client is signed in to."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic
 
 from presage import records
 from presage._async.exports import AsyncExport, AsyncExports
@@ -12,19 +13,23 @@ from presage._async.models import AsyncModel, AsyncModels
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
-from presage._records import decode
-from presage._requests import Request, camel, members
-from presage._sources import File
-from presage.errors import JobFailedError
+from presage._records import decode, request_id
+from presage._requests import Request, members
+from presage._sources import File, ReadingOptions, TrainOptions, api_fields
+from presage.errors import JobFailedError, PresageError
+from presage.results import ResultT_co
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-class AsyncDataset(records.Dataset):
+class AsyncDataset(records.Dataset, Generic[ResultT_co]):
     """A dataset with its methods."""
 
     @property
-    def family(self) -> AsyncFamilyBase:
+    def family(self) -> AsyncFamilyBase[ResultT_co]:
         """The family of the dataset."""
-        found: AsyncFamilyBase = self.__dict__["family_of"]
+        found: AsyncFamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
     @property
@@ -32,13 +37,13 @@ class AsyncDataset(records.Dataset):
         """The labels, in order of first appearance."""
         return self.label_summary.labels
 
-    async def refresh(self) -> AsyncDataset:
+    async def refresh(self) -> AsyncDataset[ResultT_co]:
         """Fetch the current state."""
         return await AsyncDatasets(self.family).get(self.id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
-    ) -> AsyncDataset:
+    ) -> AsyncDataset[ResultT_co]:
         """Wait until the upload has been processed.
 
         Raises:
@@ -54,18 +59,32 @@ class AsyncDataset(records.Dataset):
             progress=progress,
         )
         if read.status_msg.startswith("FAILED"):
-            raise JobFailedError(read.status_msg.partition(": ")[2] or read.status_msg)
+            raise JobFailedError(
+                read.status_msg.partition(": ")[2] or read.status_msg,
+                code="upload_failed",
+                request_id=request_id(self),
+            )
         return read
 
-    async def add(self, file: File, *, wait: bool = True, **reading: Any) -> AsyncDataset:
+    async def add(
+        self,
+        file: File,
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+        progress: bool | None = None,
+        **reading: Unpack[ReadingOptions],
+    ) -> AsyncDataset[ResultT_co]:
         """Add the examples of a file; arguments as in `datasets.upload`."""
-        return await AsyncDatasets(self.family).add(self.id, file, wait=wait, **reading)
+        return await AsyncDatasets(self.family).add(
+            self.id, file, wait=wait, timeout=timeout, progress=progress, **reading
+        )
 
-    async def train(self, name: str, **params: Any) -> AsyncModel:
+    async def train(self, name: str, **options: Unpack[TrainOptions]) -> AsyncModel[ResultT_co]:
         """Queue a training; arguments as in `models.train`."""
-        return await AsyncModels(self.family).train(self.id, name, **params)
+        return await AsyncModels(self.family).train(self.id, name, **options)
 
-    def models(self) -> AsyncPages[records.Model]:
+    def models(self) -> AsyncPages[AsyncModel[ResultT_co]]:
         """List the models trained on the dataset."""
         return AsyncModels(self.family).list(self.id)
 
@@ -73,21 +92,40 @@ class AsyncDataset(records.Dataset):
         """List the examples; each page counts towards the monthly limit of such calls."""
         return AsyncExamples(self.family).list(self.id, source=source)
 
-    def browse(self, **which: Any) -> AsyncPages[records.BrowsedExample]:
+    def browse(
+        self,
+        *,
+        label_id: int | None = None,
+        source: str | None = None,
+        suspects_of: str | None = None,
+        contains: str | None = None,
+    ) -> AsyncPages[records.BrowsedExample]:
         """Search the examples; arguments as in `examples.browse`."""
-        return AsyncExamples(self.family).browse(self.id, **which)
+        return AsyncExamples(self.family).browse(
+            self.id, label_id=label_id, source=source, suspects_of=suspects_of, contains=contains
+        )
 
-    async def export(self, format: str, **how: Any) -> AsyncExport:
+    async def export(self, format: str, *, source: str | None = None) -> AsyncExport:
         """Export the examples to a file; arguments as in `exports.create`."""
-        return await AsyncExports(self.family).create(self.id, format, **how)
+        return await AsyncExports(self.family).create(self.id, format, source=source)
 
     def receipts(self) -> AsyncPages[records.Receipt]:
         """List the receipts of all uploads."""
         return AsyncDatasets(self.family).receipts(self.id)
 
-    async def fix(self, *corrections: dict[str, Any], **report: Any) -> records.Correction:
+    async def fix(
+        self,
+        *corrections: Mapping[str, object],
+        from_report_of: str | None = None,
+        minimum_confidence: float | None = None,
+    ) -> records.Correction:
         """Correct examples, all or none; arguments as in `datasets.fix`."""
-        return await AsyncDatasets(self.family).fix(self.id, *corrections, **report)
+        return await AsyncDatasets(self.family).fix(
+            self.id,
+            *corrections,
+            from_report_of=from_report_of,
+            minimum_confidence=minimum_confidence,
+        )
 
     def corrections(self) -> AsyncPages[records.Correction]:
         """List the corrections of the examples, newest first."""
@@ -98,10 +136,10 @@ class AsyncDataset(records.Dataset):
         return await AsyncDatasets(self.family).delete(self.id)
 
 
-class AsyncDatasets:
+class AsyncDatasets(Generic[ResultT_co]):
     """`/v2/:family/datasets`."""
 
-    def __init__(self, family: AsyncFamilyBase) -> None:
+    def __init__(self, family: AsyncFamilyBase[ResultT_co]) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = f"{family.path}/datasets"
@@ -114,10 +152,11 @@ class AsyncDatasets:
         name: str | None = None,
         language: str | None = None,
         wait: bool = True,
+        keep_failed: bool = True,
         timeout: float | None = None,
         progress: bool | None = None,
-        **reading: Any,
-    ) -> AsyncDataset:
+        **reading: Unpack[ReadingOptions],
+    ) -> AsyncDataset[ResultT_co]:
         """Upload a file as a dataset.
 
         Example:
@@ -130,20 +169,43 @@ class AsyncDatasets:
             name: name of the dataset; by default the file's name.
             language: language of the texts.
             wait: whether to wait until the upload has been processed.
+            keep_failed: whether the dataset of a failed upload remains; False needs `wait`.
             timeout: maximum wait, in seconds.
             progress: whether to show progress bars; None shows them on a terminal.
-            reading: how to read the file, in snake case: `format`, `delimiter`,
-                `text_column`, `label_column`, `header`, `sheet`, `strict`, `shrink`.
+            reading: how to read the file: the fields of the API, such as `label_column="Kind"`.
 
         Raises:
             JobFailedError: the upload failed.
         """
-        sent = {"type": type, "name": name, "language": language, **_api_names(reading)}
+        if not (wait or keep_failed):
+            raise ValueError("keep_failed=False needs wait=True: only then is a failure seen.")
+        sent = {
+            "type": type,
+            "name": name,
+            "language": language,
+            **api_fields(reading, ReadingOptions),
+        }
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request("POST", f"{self._base}/upload", fields=fields, files=part.files)
             dataset = self._bound(await self._transport.record(request, AsyncDataset))
+        if not keep_failed:
+            return await self._wait_or_delete(dataset, timeout, progress)
         return await dataset.wait(timeout=timeout, progress=progress) if wait else dataset
+
+    async def _wait_or_delete(
+        self, dataset: AsyncDataset[ResultT_co], timeout: float | None, progress: bool | None
+    ) -> AsyncDataset[ResultT_co]:
+        try:
+            return await dataset.wait(timeout=timeout, progress=progress)
+        except JobFailedError as failed:
+            try:
+                await dataset.delete()
+            except PresageError as error:
+                # The caller needs to know both: why the upload failed, and what remains.
+                remains = f"The dataset {dataset.id} could not be deleted: {error}"
+                failed.args = (f"{failed} {remains}",)
+            raise
 
     async def check(
         self,
@@ -153,14 +215,15 @@ class AsyncDatasets:
         language: str | None = None,
         preview: bool | None = None,
         progress: bool | None = None,
-        **reading: Any,
+        **reading: Unpack[ReadingOptions],
     ) -> records.Validation:
         """Validate a file without storing anything; arguments as in `upload`.
 
         `preview` also returns the first 20 rows, the sheets and the columns. A file sent with
         `uploads.send` can be checked and then uploaded with the same path.
         """
-        sent = {"type": type, "language": language, "preview": preview, **_api_names(reading)}
+        sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
+        sent |= api_fields(reading, ReadingOptions)
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request(
@@ -168,7 +231,7 @@ class AsyncDatasets:
                 f"{self._base}/validate",
                 fields=fields,
                 files=part.files,
-                is_counted_once=True,
+                is_read=True,
             )
             return await self._transport.record(request, records.Validation)
 
@@ -180,17 +243,18 @@ class AsyncDatasets:
         wait: bool = True,
         timeout: float | None = None,
         progress: bool | None = None,
-        **reading: Any,
-    ) -> AsyncDataset:
+        **reading: Unpack[ReadingOptions],
+    ) -> AsyncDataset[ResultT_co]:
         """Add the examples of a file to a dataset; arguments as in `upload`."""
+        sent = api_fields(reading, ReadingOptions)
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             path = f"{self._base}/{dataset_id}/upload"
-            fields = {**_api_names(reading), **part.fields}
+            fields = {**sent, **part.fields}
             request = Request("PUT", path, fields=fields, files=part.files)
             dataset = self._bound(await self._transport.record(request, AsyncDataset))
         return await dataset.wait(timeout=timeout, progress=progress) if wait else dataset
 
-    def _bound(self, dataset: AsyncDataset) -> AsyncDataset:
+    def _bound(self, dataset: AsyncDataset[Any]) -> AsyncDataset[ResultT_co]:
         dataset.__dict__["family_of"] = self._family
         return dataset
 
@@ -201,21 +265,21 @@ class AsyncDatasets:
         labels: list[str] | None = None,
         type: str | None = None,
         language: str | None = None,
-    ) -> AsyncDataset:
+    ) -> AsyncDataset[ResultT_co]:
         """Create a dataset without examples, with the given labels."""
         fields = {"name": name, "type": type, "language": language}
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
         return self._bound(await self._transport.record(request, AsyncDataset))
 
-    async def get(self, dataset_id: int) -> AsyncDataset:
+    async def get(self, dataset_id: int) -> AsyncDataset[ResultT_co]:
         """Fetch a dataset with its labels."""
         request = Request("GET", f"{self._base}/{dataset_id}")
         return self._bound(await self._transport.record(request, AsyncDataset))
 
     def list(
         self, *, is_global: bool = False, name: str | None = None, status: str | None = None
-    ) -> AsyncPages[AsyncDataset]:
+    ) -> AsyncPages[AsyncDataset[ResultT_co]]:
         """List the datasets of the account, or the global ones, in order of id.
 
         Args:
@@ -235,7 +299,7 @@ class AsyncDatasets:
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return AsyncPages(self._transport, request, lambda item: decode(item, records.Receipt))
 
-    async def rename(self, dataset_id: int, name: str) -> AsyncDataset:
+    async def rename(self, dataset_id: int, name: str) -> AsyncDataset[ResultT_co]:
         """Rename a dataset."""
         request = Request("PUT", f"{self._base}/{dataset_id}", fields={"name": name})
         return self._bound(await self._transport.record(request, AsyncDataset))
@@ -261,7 +325,7 @@ class AsyncDatasets:
     async def fix(
         self,
         dataset_id: int,
-        *corrections: dict[str, Any],
+        *corrections: Mapping[str, object],
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
@@ -278,7 +342,7 @@ class AsyncDatasets:
             minimum_confidence: skip suggestions with less confidence; default 0.5.
         """
         fields = {
-            "corrections": list(corrections) or None,
+            "corrections": [dict(item) for item in corrections] or None,
             "fromReportOf": from_report_of,
             "minimumConfidence": minimum_confidence,
         }
@@ -303,10 +367,6 @@ class AsyncDatasets:
         while page := members(await self._transport.send(request))["data"]:
             found += [decode(item, records.Deletion) for item in page]
         return found
-
-
-def _api_names(reading: dict[str, Any]) -> dict[str, Any]:
-    return {camel(name): value for name, value in reading.items()}
 
 
 class AsyncExamples:
@@ -363,7 +423,7 @@ class AsyncExamples:
         label: str | None = None,
         label_id: int | None = None,
         document: str | None = None,
-        boxes: builtins.list[dict[str, Any]] | None = None,
+        boxes: Sequence[Mapping[str, object]] | None = None,
     ) -> records.Correction:
         """Change the label or text of an example, or the boxes of an image.
 
@@ -377,7 +437,8 @@ class AsyncExamples:
                 `labelId`; unchanged boxes keep their ids.
         """
         path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
-        fields = {"label": label, "labelId": label_id, "document": document, "boxes": boxes}
+        fields: dict[str, object] = {"label": label, "labelId": label_id, "document": document}
+        fields["boxes"] = None if boxes is None else [dict(box) for box in boxes]
         request = Request("PUT", path, fields=fields)
         return await self._transport.record(request, records.Correction)
 
@@ -392,7 +453,7 @@ class AsyncExamples:
     async def add(
         self,
         dataset_id: int,
-        sample: str | File,
+        sample: File,
         *,
         label: str | None = None,
         label_id: int | None = None,
@@ -411,7 +472,7 @@ class AsyncFeedback:
         self._family = family
 
     async def add(
-        self, model_id: str, sample: str | File, expected_label: str, *, name: str | None = None
+        self, model_id: str, sample: File, expected_label: str, *, name: str | None = None
     ) -> records.Example:
         """Add a text or image to the dataset of a model, with its correct label."""
         fields = {"modelId": model_id, "expectedLabel": expected_label}

@@ -10,6 +10,7 @@ from presage._async.family import AsyncFamilyBase
 from presage._async.fetching import save
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
+from presage._records import request_id
 from presage._requests import Request
 from presage.errors import JobFailedError, PresageError
 
@@ -45,7 +46,11 @@ class AsyncExport(records.Export):
             progress=progress,
         )
         if ended.status == "FAILED":
-            raise JobFailedError(ended.failure_msg or f"The export {self.id} failed.")
+            raise JobFailedError(
+                ended.failure_msg or f"The export {self.id} failed.",
+                code="export_failed",
+                request_id=request_id(self),
+            )
         return ended
 
     async def save(

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Generic
 
 from presage import records
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
 from presage._sources import File
-from presage.results import Prediction
+from presage.results import ResultT_co
 
 
-class AsyncFamilyBase(ABC):
+class AsyncFamilyBase(ABC, Generic[ResultT_co]):
     """One family of the API, without its resources, so that these can import it."""
 
     path = ""
+    model_types = ""
+    """How the types of its models begin."""
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         self.transport = transport
         self.uploads = uploads
+        self.sibling: AsyncFamilyBase = self
+        """The other family: lists of models have those of both."""
+
+    def of_type(self, model_type: str) -> AsyncFamilyBase:
+        """Return the family of a model type."""
+        return self if model_type.startswith(self.model_types) else self.sibling
 
     @abstractmethod
     async def predict_sample(
         self,
         model_id: str,
         model_type: str,
-        sample: str | File,
+        sample: File,
         num_results: int | None,
         explain: bool | None = None,
-    ) -> Prediction | records.Detection:
+    ) -> ResultT_co:
         """Predict a sample with the call for the model's type."""
 
     @abstractmethod
     async def add_sample(
-        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+        self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Post one text or image to `path`."""

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from presage import records
 from presage._async.family import AsyncFamilyBase
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
-from presage._records import decode
-from presage._requests import Request, camel
-from presage._sources import File
+from presage._records import decode, request_id
+from presage._requests import Request
+from presage._sources import File, Files, FileT, TrainOptions, TrainParams, api_fields
 from presage.errors import JobFailedError
-from presage.results import Prediction
+from presage.results import ResultT_co
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ENDED = ("SUCCEEDED", "FAILED")
-LANGUAGE = "language"
 
 
-class AsyncModel(records.Training):
-    """A model: its latest training, with its methods."""
+class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
+    """A model with its methods: a model of texts returns `Prediction`.
+
+    The members below come from its latest training. A model of a list lacks them: `refresh` fetches
+    them.
+    """
+
+    learning_rate: float | None = None
+    epochs: int | None = None
+    queue_position: int | None = None
+    train_params: dict[str, Any] | None = None
+    train_stats: records.TrainStats | None = None
 
     @property
-    def family(self) -> AsyncFamilyBase:
+    def family(self) -> AsyncFamilyBase[ResultT_co]:
         """The family of the model."""
-        found: AsyncFamilyBase = self.__dict__["family_of"]
+        found: AsyncFamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
-    async def refresh(self) -> AsyncModel:
+    async def refresh(self) -> AsyncModel[ResultT_co]:
         """Fetch the current state."""
         return await AsyncModels(self.family).get(self.model_id)
 
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
-    ) -> AsyncModel:
+    ) -> AsyncModel[ResultT_co]:
         """Wait until the training has ended.
 
         Raises:
@@ -50,19 +62,46 @@ class AsyncModel(records.Training):
             progress=progress,
         )
         if ended.status == "FAILED":
-            raise JobFailedError(ended.failure_msg or f"The training of {self.name} failed.")
+            raise JobFailedError(
+                ended.failure_msg or f"The training of {self.name} failed.",
+                code="training_failed",
+                request_id=request_id(self),
+            )
         return ended
 
+    @overload
     async def predict(
-        self, sample: str | File, *, num_results: int | None = None, explain: bool | None = None
-    ) -> Prediction | records.Detection:
-        """Predict a text or image, with the call for the model's type."""
-        own = self.model_id, self.model_type
-        return await self.family.predict_sample(*own, sample, num_results, explain)
+        self, sample: File, *, num_results: int | None = None, explain: bool | None = None
+    ) -> ResultT_co: ...
+    @overload
+    async def predict(
+        self,
+        sample: Files[FileT],
+        *,
+        num_results: int | None = None,
+        explain: bool | None = None,
+    ) -> list[ResultT_co]: ...
+    async def predict(
+        self,
+        sample: File | Files[FileT],
+        *,
+        num_results: int | None = None,
+        explain: bool | None = None,
+    ) -> ResultT_co | list[ResultT_co]:
+        """Predict a text or image, or each of a list, with the call for the model's type.
 
-    async def retrain(self, **params: Any) -> AsyncModel:
+        Each counts as one prediction. For many, a batch needs only one call.
+        """
+        own, family = (self.model_id, self.model_type), self.family
+        if isinstance(sample, (list, tuple)):
+            return [
+                await family.predict_sample(*own, item, num_results, explain) for item in sample
+            ]
+        return await family.predict_sample(*own, sample, num_results, explain)
+
+    async def retrain(self, **options: Unpack[TrainOptions]) -> AsyncModel[ResultT_co]:
         """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
-        return await AsyncModels(self.family).retrain(self.model_id, **params)
+        return await AsyncModels(self.family).retrain(self.model_id, **options)
 
     async def metrics(self) -> records.Metrics:
         """Fetch the metrics of the model."""
@@ -72,9 +111,17 @@ class AsyncModel(records.Training):
         """Fetch the model card: training data, metrics and limits."""
         return await AsyncModels(self.family).card(self.model_id)
 
-    def evaluation(self, **which: Any) -> AsyncPages[records.Evaluated]:
+    def evaluation(
+        self,
+        *,
+        expected: str | None = None,
+        predicted: str | None = None,
+        is_right: bool | None = None,
+    ) -> AsyncPages[records.Evaluated]:
         """List predictions of held-out examples; arguments as in `models.evaluation`."""
-        return AsyncModels(self.family).evaluation(self.model_id, **which)
+        return AsyncModels(self.family).evaluation(
+            self.model_id, expected=expected, predicted=predicted, is_right=is_right
+        )
 
     def curve(self) -> AsyncPages[records.LearningCurve]:
         """List the metrics after each epoch."""
@@ -85,10 +132,10 @@ class AsyncModel(records.Training):
         return await AsyncModels(self.family).delete(self.model_id)
 
 
-class AsyncModels:
+class AsyncModels(Generic[ResultT_co]):
     """`/v2/:family/train`, `/v2/:family/models`."""
 
-    def __init__(self, family: AsyncFamilyBase) -> None:
+    def __init__(self, family: AsyncFamilyBase[ResultT_co]) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = family.path
@@ -101,8 +148,8 @@ class AsyncModels:
         epochs: int | None = None,
         learning_rate: float | None = None,
         algorithm: str | None = None,
-        **params: Any,
-    ) -> AsyncModel:
+        **params: Unpack[TrainParams],
+    ) -> AsyncModel[ResultT_co]:
         """Queue a training on a dataset.
 
         Example:
@@ -119,7 +166,7 @@ class AsyncModels:
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
-        return await self._post("train", fields, params)
+        return await self._post("train", fields, api_fields(params, TrainParams))
 
     async def retrain(
         self,
@@ -128,24 +175,27 @@ class AsyncModels:
         epochs: int | None = None,
         learning_rate: float | None = None,
         algorithm: str | None = None,
-        **params: Any,
-    ) -> AsyncModel:
+        **params: Unpack[TrainParams],
+    ) -> AsyncModel[ResultT_co]:
         """Queue another training of a model, which keeps its id; arguments as in `train`."""
         fields: dict[str, Any] = {"modelId": model_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
-        return await self._post("retrain", fields, params)
+        return await self._post("retrain", fields, api_fields(params, TrainParams))
 
-    async def _post(self, call: str, fields: dict[str, Any], params: dict[str, Any]) -> AsyncModel:
-        named = {camel(name): value for name, value in params.items() if value is not None}
+    async def _post(
+        self, call: str, fields: dict[str, Any], params: dict[str, object]
+    ) -> AsyncModel[ResultT_co]:
+        named = {name: value for name, value in params.items() if value is not None}
         fields["trainParams"] = named or None
         request = Request("POST", f"{self._base}/{call}", fields=fields)
         return self._bound(await self._transport.record(request, AsyncModel))
 
-    def _bound(self, model: AsyncModel) -> AsyncModel:
-        model.__dict__["family_of"] = self._family
+    def _bound(self, model: AsyncModel[Any]) -> AsyncModel[ResultT_co]:
+        # Each family finds the models of both, and only its own family can predict with one.
+        model.__dict__["family_of"] = self._family.of_type(model.model_type)
         return model
 
-    async def get(self, model_id: str) -> AsyncModel:
+    async def get(self, model_id: str) -> AsyncModel[ResultT_co]:
         """Fetch a model with its latest training."""
         request = Request("GET", f"{self._base}/train/{model_id}")
         return self._bound(await self._transport.record(request, AsyncModel))
@@ -156,7 +206,7 @@ class AsyncModels:
         *,
         name: str | None = None,
         status: str | None = None,
-    ) -> AsyncPages[records.Model]:
+    ) -> AsyncPages[AsyncModel[ResultT_co]]:
         """List the models of a dataset, or all models of the account.
 
         Args:
@@ -168,7 +218,9 @@ class AsyncModels:
         is_all = dataset_id is None
         path = f"{self._base}/models" if is_all else f"{self._base}/datasets/{dataset_id}/models"
         request = Request("GET", path, query={"name": name, "status": status} if is_all else {})
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Model))
+        return AsyncPages(
+            self._transport, request, lambda item: self._bound(decode(item, AsyncModel))
+        )
 
     async def metrics(self, model_id: str) -> records.Metrics:
         """Fetch the metrics of a model on its test set."""

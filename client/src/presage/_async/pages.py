@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 from presage._async.transport import AsyncTransport
 from presage._requests import Request, members, next_offset
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class AsyncPages(Generic[T]):
+class AsyncPages(Generic[T_co]):
     """All records of a list. Each iteration fetches them again.
 
     Example:
@@ -21,13 +21,13 @@ class AsyncPages(Generic[T]):
     """
 
     def __init__(
-        self, transport: AsyncTransport, request: Request, make: Callable[[dict[str, Any]], T]
+        self, transport: AsyncTransport, request: Request, make: Callable[[dict[str, Any]], T_co]
     ) -> None:
         self._transport = transport
         self._request = request
         self._make = make
 
-    async def __aiter__(self) -> AsyncIterator[T]:
+    async def __aiter__(self) -> AsyncIterator[T_co]:
         """Iterate over all records, page by page."""
         offset: int | None = 0
         while offset is not None:
@@ -38,11 +38,11 @@ class AsyncPages(Generic[T]):
                 yield self._make(item)
             offset = next_offset(response)
 
-    async def list(self) -> list[T]:
+    async def list(self) -> list[T_co]:
         """Return all records."""
         return [item async for item in self]
 
-    async def first(self) -> T | None:
+    async def first(self) -> T_co | None:
         """Return the first record, or None."""
         async for item in self:
             return item

@@ -73,6 +73,7 @@ class Presage:
         self.webhooks = Webhooks(self.transport)
         self.language = Language(self.transport, self.uploads)
         self.vision = Vision(self.transport, self.uploads)
+        self.language.sibling, self.vision.sibling = self.vision, self.language
 
     def whoami(self) -> records.Account:
         """Fetch the account that the client is signed in to."""

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic
 
 from presage import records
 from presage._sync.exports import Export, Exports
@@ -13,19 +14,23 @@ from presage._sync.models import Model, Models
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
-from presage._records import decode
-from presage._requests import Request, camel, members
-from presage._sources import File
-from presage.errors import JobFailedError
+from presage._records import decode, request_id
+from presage._requests import Request, members
+from presage._sources import File, ReadingOptions, TrainOptions, api_fields
+from presage.errors import JobFailedError, PresageError
+from presage.results import ResultT_co
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-class Dataset(records.Dataset):
+class Dataset(records.Dataset, Generic[ResultT_co]):
     """A dataset with its methods."""
 
     @property
-    def family(self) -> FamilyBase:
+    def family(self) -> FamilyBase[ResultT_co]:
         """The family of the dataset."""
-        found: FamilyBase = self.__dict__["family_of"]
+        found: FamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
     @property
@@ -33,13 +38,13 @@ class Dataset(records.Dataset):
         """The labels, in order of first appearance."""
         return self.label_summary.labels
 
-    def refresh(self) -> Dataset:
+    def refresh(self) -> Dataset[ResultT_co]:
         """Fetch the current state."""
         return Datasets(self.family).get(self.id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
-    ) -> Dataset:
+    ) -> Dataset[ResultT_co]:
         """Wait until the upload has been processed.
 
         Raises:
@@ -55,18 +60,32 @@ class Dataset(records.Dataset):
             progress=progress,
         )
         if read.status_msg.startswith("FAILED"):
-            raise JobFailedError(read.status_msg.partition(": ")[2] or read.status_msg)
+            raise JobFailedError(
+                read.status_msg.partition(": ")[2] or read.status_msg,
+                code="upload_failed",
+                request_id=request_id(self),
+            )
         return read
 
-    def add(self, file: File, *, wait: bool = True, **reading: Any) -> Dataset:
+    def add(
+        self,
+        file: File,
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+        progress: bool | None = None,
+        **reading: Unpack[ReadingOptions],
+    ) -> Dataset[ResultT_co]:
         """Add the examples of a file; arguments as in `datasets.upload`."""
-        return Datasets(self.family).add(self.id, file, wait=wait, **reading)
+        return Datasets(self.family).add(
+            self.id, file, wait=wait, timeout=timeout, progress=progress, **reading
+        )
 
-    def train(self, name: str, **params: Any) -> Model:
+    def train(self, name: str, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
         """Queue a training; arguments as in `models.train`."""
-        return Models(self.family).train(self.id, name, **params)
+        return Models(self.family).train(self.id, name, **options)
 
-    def models(self) -> Pages[records.Model]:
+    def models(self) -> Pages[Model[ResultT_co]]:
         """List the models trained on the dataset."""
         return Models(self.family).list(self.id)
 
@@ -74,21 +93,40 @@ class Dataset(records.Dataset):
         """List the examples; each page counts towards the monthly limit of such calls."""
         return Examples(self.family).list(self.id, source=source)
 
-    def browse(self, **which: Any) -> Pages[records.BrowsedExample]:
+    def browse(
+        self,
+        *,
+        label_id: int | None = None,
+        source: str | None = None,
+        suspects_of: str | None = None,
+        contains: str | None = None,
+    ) -> Pages[records.BrowsedExample]:
         """Search the examples; arguments as in `examples.browse`."""
-        return Examples(self.family).browse(self.id, **which)
+        return Examples(self.family).browse(
+            self.id, label_id=label_id, source=source, suspects_of=suspects_of, contains=contains
+        )
 
-    def export(self, format: str, **how: Any) -> Export:
+    def export(self, format: str, *, source: str | None = None) -> Export:
         """Export the examples to a file; arguments as in `exports.create`."""
-        return Exports(self.family).create(self.id, format, **how)
+        return Exports(self.family).create(self.id, format, source=source)
 
     def receipts(self) -> Pages[records.Receipt]:
         """List the receipts of all uploads."""
         return Datasets(self.family).receipts(self.id)
 
-    def fix(self, *corrections: dict[str, Any], **report: Any) -> records.Correction:
+    def fix(
+        self,
+        *corrections: Mapping[str, object],
+        from_report_of: str | None = None,
+        minimum_confidence: float | None = None,
+    ) -> records.Correction:
         """Correct examples, all or none; arguments as in `datasets.fix`."""
-        return Datasets(self.family).fix(self.id, *corrections, **report)
+        return Datasets(self.family).fix(
+            self.id,
+            *corrections,
+            from_report_of=from_report_of,
+            minimum_confidence=minimum_confidence,
+        )
 
     def corrections(self) -> Pages[records.Correction]:
         """List the corrections of the examples, newest first."""
@@ -99,10 +137,10 @@ class Dataset(records.Dataset):
         return Datasets(self.family).delete(self.id)
 
 
-class Datasets:
+class Datasets(Generic[ResultT_co]):
     """`/v2/:family/datasets`."""
 
-    def __init__(self, family: FamilyBase) -> None:
+    def __init__(self, family: FamilyBase[ResultT_co]) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = f"{family.path}/datasets"
@@ -115,10 +153,11 @@ class Datasets:
         name: str | None = None,
         language: str | None = None,
         wait: bool = True,
+        keep_failed: bool = True,
         timeout: float | None = None,
         progress: bool | None = None,
-        **reading: Any,
-    ) -> Dataset:
+        **reading: Unpack[ReadingOptions],
+    ) -> Dataset[ResultT_co]:
         """Upload a file as a dataset.
 
         Example:
@@ -131,20 +170,43 @@ class Datasets:
             name: name of the dataset; by default the file's name.
             language: language of the texts.
             wait: whether to wait until the upload has been processed.
+            keep_failed: whether the dataset of a failed upload remains; False needs `wait`.
             timeout: maximum wait, in seconds.
             progress: whether to show progress bars; None shows them on a terminal.
-            reading: how to read the file, in snake case: `format`, `delimiter`,
-                `text_column`, `label_column`, `header`, `sheet`, `strict`, `shrink`.
+            reading: how to read the file: the fields of the API, such as `label_column="Kind"`.
 
         Raises:
             JobFailedError: the upload failed.
         """
-        sent = {"type": type, "name": name, "language": language, **_api_names(reading)}
+        if not (wait or keep_failed):
+            raise ValueError("keep_failed=False needs wait=True: only then is a failure seen.")
+        sent = {
+            "type": type,
+            "name": name,
+            "language": language,
+            **api_fields(reading, ReadingOptions),
+        }
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request("POST", f"{self._base}/upload", fields=fields, files=part.files)
             dataset = self._bound(self._transport.record(request, Dataset))
+        if not keep_failed:
+            return self._wait_or_delete(dataset, timeout, progress)
         return dataset.wait(timeout=timeout, progress=progress) if wait else dataset
+
+    def _wait_or_delete(
+        self, dataset: Dataset[ResultT_co], timeout: float | None, progress: bool | None
+    ) -> Dataset[ResultT_co]:
+        try:
+            return dataset.wait(timeout=timeout, progress=progress)
+        except JobFailedError as failed:
+            try:
+                dataset.delete()
+            except PresageError as error:
+                # The caller needs to know both: why the upload failed, and what remains.
+                remains = f"The dataset {dataset.id} could not be deleted: {error}"
+                failed.args = (f"{failed} {remains}",)
+            raise
 
     def check(
         self,
@@ -154,14 +216,15 @@ class Datasets:
         language: str | None = None,
         preview: bool | None = None,
         progress: bool | None = None,
-        **reading: Any,
+        **reading: Unpack[ReadingOptions],
     ) -> records.Validation:
         """Validate a file without storing anything; arguments as in `upload`.
 
         `preview` also returns the first 20 rows, the sheets and the columns. A file sent with
         `uploads.send` can be checked and then uploaded with the same path.
         """
-        sent = {"type": type, "language": language, "preview": preview, **_api_names(reading)}
+        sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
+        sent |= api_fields(reading, ReadingOptions)
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request(
@@ -169,7 +232,7 @@ class Datasets:
                 f"{self._base}/validate",
                 fields=fields,
                 files=part.files,
-                is_counted_once=True,
+                is_read=True,
             )
             return self._transport.record(request, records.Validation)
 
@@ -181,17 +244,18 @@ class Datasets:
         wait: bool = True,
         timeout: float | None = None,
         progress: bool | None = None,
-        **reading: Any,
-    ) -> Dataset:
+        **reading: Unpack[ReadingOptions],
+    ) -> Dataset[ResultT_co]:
         """Add the examples of a file to a dataset; arguments as in `upload`."""
+        sent = api_fields(reading, ReadingOptions)
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             path = f"{self._base}/{dataset_id}/upload"
-            fields = {**_api_names(reading), **part.fields}
+            fields = {**sent, **part.fields}
             request = Request("PUT", path, fields=fields, files=part.files)
             dataset = self._bound(self._transport.record(request, Dataset))
         return dataset.wait(timeout=timeout, progress=progress) if wait else dataset
 
-    def _bound(self, dataset: Dataset) -> Dataset:
+    def _bound(self, dataset: Dataset[Any]) -> Dataset[ResultT_co]:
         dataset.__dict__["family_of"] = self._family
         return dataset
 
@@ -202,21 +266,21 @@ class Datasets:
         labels: list[str] | None = None,
         type: str | None = None,
         language: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[ResultT_co]:
         """Create a dataset without examples, with the given labels."""
         fields = {"name": name, "type": type, "language": language}
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
         return self._bound(self._transport.record(request, Dataset))
 
-    def get(self, dataset_id: int) -> Dataset:
+    def get(self, dataset_id: int) -> Dataset[ResultT_co]:
         """Fetch a dataset with its labels."""
         request = Request("GET", f"{self._base}/{dataset_id}")
         return self._bound(self._transport.record(request, Dataset))
 
     def list(
         self, *, is_global: bool = False, name: str | None = None, status: str | None = None
-    ) -> Pages[Dataset]:
+    ) -> Pages[Dataset[ResultT_co]]:
         """List the datasets of the account, or the global ones, in order of id.
 
         Args:
@@ -236,7 +300,7 @@ class Datasets:
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return Pages(self._transport, request, lambda item: decode(item, records.Receipt))
 
-    def rename(self, dataset_id: int, name: str) -> Dataset:
+    def rename(self, dataset_id: int, name: str) -> Dataset[ResultT_co]:
         """Rename a dataset."""
         request = Request("PUT", f"{self._base}/{dataset_id}", fields={"name": name})
         return self._bound(self._transport.record(request, Dataset))
@@ -262,7 +326,7 @@ class Datasets:
     def fix(
         self,
         dataset_id: int,
-        *corrections: dict[str, Any],
+        *corrections: Mapping[str, object],
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
@@ -279,7 +343,7 @@ class Datasets:
             minimum_confidence: skip suggestions with less confidence; default 0.5.
         """
         fields = {
-            "corrections": list(corrections) or None,
+            "corrections": [dict(item) for item in corrections] or None,
             "fromReportOf": from_report_of,
             "minimumConfidence": minimum_confidence,
         }
@@ -304,10 +368,6 @@ class Datasets:
         while page := members(self._transport.send(request))["data"]:
             found += [decode(item, records.Deletion) for item in page]
         return found
-
-
-def _api_names(reading: dict[str, Any]) -> dict[str, Any]:
-    return {camel(name): value for name, value in reading.items()}
 
 
 class Examples:
@@ -364,7 +424,7 @@ class Examples:
         label: str | None = None,
         label_id: int | None = None,
         document: str | None = None,
-        boxes: builtins.list[dict[str, Any]] | None = None,
+        boxes: Sequence[Mapping[str, object]] | None = None,
     ) -> records.Correction:
         """Change the label or text of an example, or the boxes of an image.
 
@@ -378,7 +438,8 @@ class Examples:
                 `labelId`; unchanged boxes keep their ids.
         """
         path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
-        fields = {"label": label, "labelId": label_id, "document": document, "boxes": boxes}
+        fields: dict[str, object] = {"label": label, "labelId": label_id, "document": document}
+        fields["boxes"] = None if boxes is None else [dict(box) for box in boxes]
         request = Request("PUT", path, fields=fields)
         return self._transport.record(request, records.Correction)
 
@@ -393,7 +454,7 @@ class Examples:
     def add(
         self,
         dataset_id: int,
-        sample: str | File,
+        sample: File,
         *,
         label: str | None = None,
         label_id: int | None = None,
@@ -412,7 +473,7 @@ class Feedback:
         self._family = family
 
     def add(
-        self, model_id: str, sample: str | File, expected_label: str, *, name: str | None = None
+        self, model_id: str, sample: File, expected_label: str, *, name: str | None = None
     ) -> records.Example:
         """Add a text or image to the dataset of a model, with its correct label."""
         fields = {"modelId": model_id, "expectedLabel": expected_label}

@@ -11,6 +11,7 @@ from presage._sync.family import FamilyBase
 from presage._sync.fetching import save
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
+from presage._records import request_id
 from presage._requests import Request
 from presage.errors import JobFailedError, PresageError
 
@@ -46,7 +47,11 @@ class Export(records.Export):
             progress=progress,
         )
         if ended.status == "FAILED":
-            raise JobFailedError(ended.failure_msg or f"The export {self.id} failed.")
+            raise JobFailedError(
+                ended.failure_msg or f"The export {self.id} failed.",
+                code="export_failed",
+                request_id=request_id(self),
+            )
         return ended
 
     def save(

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from presage import records
 from presage._sync.batches import Batches, BatchList, PictureBatches
@@ -20,20 +19,39 @@ from presage._files import open_source
 from presage._pictures import MAX_EXAMPLE_BYTES, convert, scale_boxes
 from presage._records import Record, decode
 from presage._requests import Request, decoded, members
-from presage._sources import File, Source, is_address
-from presage.results import FormResult, OcrResult, Prediction
+from presage._sources import (
+    File,
+    Files,
+    FileT,
+    OcrOptions,
+    PictureOptions,
+    Source,
+    api_fields,
+    is_address,
+)
+from presage.results import (
+    Detection,
+    FormResult,
+    OcrResult,
+    Prediction,
+    ResultT_co,
+    TableResult,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T", bound=Record)
 
 _OCR_RESULTS: dict[str, type[OcrResult]] = {
     "text": records.TextResult,
     "contact": records.ContactResult,
-    "table": records.TableResult,
+    "table": TableResult,
     "form": FormResult,
 }
 
 
-class Family(FamilyBase):
+class Family(FamilyBase[ResultT_co]):
     """A family with the resources that both families have."""
 
     batches: BatchList
@@ -48,10 +66,11 @@ class Family(FamilyBase):
         self.exports = Exports(self)
 
 
-class Language(Family):
+class Language(Family[Prediction]):
     """`/v2/language`: texts."""
 
     path = "/v2/language"
+    model_types = "text"
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         super().__init__(transport, uploads)
@@ -100,10 +119,10 @@ class Language(Family):
         self,
         model_id: str,
         model_type: str,
-        sample: str | File,
+        sample: File,
         num_results: int | None,
         explain: bool | None = None,
-    ) -> Prediction | records.Detection:
+    ) -> Prediction:
         """Predict a sample with the call for the model's type."""
         # The service refuses a model of another type than its call expects.
         call = "sentiment" if model_type == "text-sentiment" else "intent"
@@ -111,7 +130,7 @@ class Language(Family):
         return self._predict(call, model_id, str(sample), fields)
 
     def add_sample(
-        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+        self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Post one text to `path`."""
         request = Request("POST", path, fields={**fields, "document": sample})
@@ -129,61 +148,117 @@ class Language(Family):
         return self.transport.record(request, Prediction)
 
 
-class Vision(Family):
+class Vision(Family[Prediction | Detection]):
     """`/v2/vision`: images and documents."""
 
     path = "/v2/vision"
+    model_types = "image"
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         super().__init__(transport, uploads)
         self.batches: PictureBatches = PictureBatches(self)
         self.rankings: PictureRankings = PictureRankings(self)
 
+    @overload
+    def predict(
+        self, model_id: str, picture: File, **options: Unpack[PictureOptions]
+    ) -> Prediction: ...
+    @overload
     def predict(
         self,
         model_id: str,
-        picture: File,
-        *,
-        num_results: int | None = None,
-        explain: bool | None = None,
-        sample_id: str | None = None,
-    ) -> Prediction:
-        """Predict the labels of an image; counts as one prediction.
+        picture: Files[FileT],
+        **options: Unpack[PictureOptions],
+    ) -> list[Prediction]: ...
+    def predict(
+        self,
+        model_id: str,
+        picture: File | Files[FileT],
+        **options: Unpack[PictureOptions],
+    ) -> Prediction | list[Prediction]:
+        """Predict the labels of an image, or of each of a list; each counts as one prediction.
 
         Args:
             model_id: the model.
             picture: path, URL, bytes or open file.
-            num_results: maximum number of labels to return.
-            explain: whether to return how much each region contributed.
-            sample_id: any text; the response repeats it.
+            options: `num_results`, the maximum number of labels to return; `explain`, whether to
+                return how much each region contributed; `sample_id`, any text, which the response
+                repeats.
         """
-        fields: dict[str, Any] = {"modelId": model_id, "sampleId": sample_id}
-        fields |= {"numResults": num_results, "explain": explain}
-        return self._post_image("predict", picture, fields, Prediction)
+        fields = {"modelId": model_id, **api_fields(options, PictureOptions)}
+        return self._post_each("predict", picture, fields, Prediction)
 
+    @overload
     def detect(
         self, model_id: str, picture: File, *, sample_id: str | None = None
-    ) -> records.Detection:
-        """Find the objects in an image; counts as one prediction."""
+    ) -> Detection: ...
+    @overload
+    def detect(
+        self,
+        model_id: str,
+        picture: Files[FileT],
+        *,
+        sample_id: str | None = None,
+    ) -> list[Detection]: ...
+    def detect(
+        self,
+        model_id: str,
+        picture: File | Files[FileT],
+        *,
+        sample_id: str | None = None,
+    ) -> Detection | list[Detection]:
+        """Find the objects in an image, or in each of a list; each counts as one prediction."""
         fields = {"modelId": model_id, "sampleId": sample_id}
-        return self._post_image("detect", picture, fields, records.Detection)
+        return self._post_each("detect", picture, fields, Detection)
 
+    @overload
+    def ocr(
+        self, document: File, *, task: Literal["text"] = "text", **options: Unpack[OcrOptions]
+    ) -> records.TextResult: ...
+    @overload
+    def ocr(
+        self, document: File, *, task: Literal["table"], **options: Unpack[OcrOptions]
+    ) -> TableResult: ...
+    @overload
+    def ocr(
+        self, document: File, *, task: Literal["contact"], **options: Unpack[OcrOptions]
+    ) -> records.ContactResult: ...
+    @overload
+    def ocr(
+        self, document: File, *, task: Literal["form"], **options: Unpack[OcrOptions]
+    ) -> FormResult: ...
+    @overload
+    def ocr(
+        self, document: File, *, task: str, **options: Unpack[OcrOptions]
+    ) -> OcrResult: ...
+    @overload
     def ocr(
         self,
-        document: File,
+        document: Files[FileT],
         *,
-        task: str = "text",
-        model_id: str = "OCRModel",
-        form_type: str | None = None,
-        form_template: dict[str, Any] | None = None,
-        layout: bool | None = None,
-        output: str | None = None,
-        link_tables: bool | None = None,
-        alphabet: str | None = None,
-        pages: bool | None = None,
-        sample_id: str | None = None,
-    ) -> OcrResult:
-        """Read an image or PDF; does not count as a prediction.
+        task: Literal["text"] = "text",
+        **options: Unpack[OcrOptions],
+    ) -> list[records.TextResult]: ...
+    @overload
+    def ocr(
+        self, document: Files[FileT], *, task: Literal["table"], **options: Unpack[OcrOptions]
+    ) -> list[TableResult]: ...
+    @overload
+    def ocr(
+        self, document: Files[FileT], *, task: Literal["contact"], **options: Unpack[OcrOptions]
+    ) -> list[records.ContactResult]: ...
+    @overload
+    def ocr(
+        self, document: Files[FileT], *, task: Literal["form"], **options: Unpack[OcrOptions]
+    ) -> list[FormResult]: ...
+    @overload
+    def ocr(
+        self, document: Files[FileT], *, task: str, **options: Unpack[OcrOptions]
+    ) -> Sequence[OcrResult]: ...
+    def ocr(
+        self, document: File | Files[FileT], *, task: str = "text", **options: Unpack[OcrOptions]
+    ) -> OcrResult | Sequence[OcrResult]:
+        """Read an image or PDF, or each of a list; does not count as a prediction.
 
         Example:
             found = client.vision.ocr("page.png", output="markdown")
@@ -192,39 +267,32 @@ class Vision(Family):
         Args:
             document: path, URL, bytes or open file.
             task: `text`, `table`, `contact` or `form`.
-            model_id: `OCRModel`, or `tabulatev2` for tables.
-            form_type: a built-in template, such as `w2`; for task form.
-            form_template: your own template; for task form.
-            layout: whether to return block, line and reading order; for task text.
-            output: `text` or `markdown` returns the whole text in reading order; for task text.
-            link_tables: whether to link the parts of a table that spans pages.
-            alphabet: `latin` recognises letters with accents.
-            pages: whether to return the size of each page.
-            sample_id: any text; the response repeats it.
+            options: in snake case: `model_id` (`OCRModel`, or `tabulatev2` for tables), `alphabet`
+                (`latin` recognises letters with accents), `pages` (whether to return the size of
+                each page), `sample_id`; for task text `layout` (whether to return block, line and
+                reading order) and `output` (`text` or `markdown` returns the whole text); for task
+                form `form_type` (a built-in template, such as `w2`) or `form_template` (yours);
+                `link_tables` (whether to link the parts of a table that spans pages).
         """
-        fields: dict[str, Any] = {"modelId": model_id, "task": task, "formType": form_type}
-        fields |= {"layout": layout, "output": output, "linkTables": link_tables}
-        fields |= {"alphabet": alphabet, "pages": pages, "sampleId": sample_id}
-        fields["formTemplate"] = None if form_template is None else json.dumps(form_template)
-        return self._post_image(
-            "ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult)
-        )
+        fields = {"modelId": "OCRModel", "task": task, **api_fields(options, OcrOptions)}
+        kind = _OCR_RESULTS.get(task, records.TextResult)
+        return self._post_each("ocr", document, fields, kind)
 
     def predict_sample(
         self,
         model_id: str,
         model_type: str,
-        sample: str | File,
+        sample: File,
         num_results: int | None,
         explain: bool | None = None,
-    ) -> Prediction | records.Detection:
+    ) -> Prediction | Detection:
         """Predict a sample with the call for the model's type."""
         if model_type == "image-detection":
             return self.detect(model_id, sample)
         return self.predict(model_id, sample, num_results=num_results, explain=explain)
 
     def add_sample(
-        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+        self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Post one image to `path`."""
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
@@ -243,23 +311,36 @@ class Vision(Family):
             request = Request("PUT", path, fields=fields, files=part.files)
             return self.transport.record(request, records.Dataset)
 
+    def _post_each(
+        self, call: str, sample: File | Files[FileT], fields: dict[str, Any], kind: type[T]
+    ) -> T | list[T]:
+        if isinstance(sample, (list, tuple)):
+            return [self._post_image(call, file, fields, kind) for file in sample]
+        return self._post_image(call, sample, fields, kind)
+
     def _post_image(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
         path = f"{self.path}/{call}"
+        # Reading a document is not counted, so that repeating the call is harmless.
+        is_read = call == "ocr"
         if is_address(file):
             # The service fetches a URL itself, so the file does not pass through this machine.
             sent = {**fields, "sampleLocation": file}
-            request = Request("POST", path, fields=sent, is_counted_once=True)
+            request = Request(
+                "POST", path, fields=sent, is_read=is_read, is_counted_once=not is_read
+            )
             return self.transport.record(request, kind)
         source: Source = convert(open_source(file), takes_pdf=call == "ocr")
         with self.uploads.attached(source.stream, "sampleContent", "sampleLocation") as part:
             for item in part.files.values():
                 item.name = source.name
+            sent = {**fields, **part.fields}
             request = Request(
                 "POST",
                 path,
-                fields={**fields, **part.fields},
+                fields=sent,
                 files=part.files,
-                is_counted_once=True,
+                is_read=is_read,
+                is_counted_once=not is_read,
             )
             response = self.transport.send(request)
         # Boxes on a reduced copy are converted back to pixels of the original image.

@@ -3,39 +3,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from presage import records
 from presage._sync.family import FamilyBase
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
-from presage._records import decode
-from presage._requests import Request, camel
-from presage._sources import File
+from presage._records import decode, request_id
+from presage._requests import Request
+from presage._sources import File, Files, FileT, TrainOptions, TrainParams, api_fields
 from presage.errors import JobFailedError
-from presage.results import Prediction
+from presage.results import ResultT_co
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ENDED = ("SUCCEEDED", "FAILED")
-LANGUAGE = "language"
 
 
-class Model(records.Training):
-    """A model: its latest training, with its methods."""
+class Model(records.Model, Generic[ResultT_co], kw_only=True):
+    """A model with its methods: a model of texts returns `Prediction`.
+
+    The members below come from its latest training. A model of a list lacks them: `refresh` fetches
+    them.
+    """
+
+    learning_rate: float | None = None
+    epochs: int | None = None
+    queue_position: int | None = None
+    train_params: dict[str, Any] | None = None
+    train_stats: records.TrainStats | None = None
 
     @property
-    def family(self) -> FamilyBase:
+    def family(self) -> FamilyBase[ResultT_co]:
         """The family of the model."""
-        found: FamilyBase = self.__dict__["family_of"]
+        found: FamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
-    def refresh(self) -> Model:
+    def refresh(self) -> Model[ResultT_co]:
         """Fetch the current state."""
         return Models(self.family).get(self.model_id)
 
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
-    ) -> Model:
+    ) -> Model[ResultT_co]:
         """Wait until the training has ended.
 
         Raises:
@@ -51,19 +63,46 @@ class Model(records.Training):
             progress=progress,
         )
         if ended.status == "FAILED":
-            raise JobFailedError(ended.failure_msg or f"The training of {self.name} failed.")
+            raise JobFailedError(
+                ended.failure_msg or f"The training of {self.name} failed.",
+                code="training_failed",
+                request_id=request_id(self),
+            )
         return ended
 
+    @overload
     def predict(
-        self, sample: str | File, *, num_results: int | None = None, explain: bool | None = None
-    ) -> Prediction | records.Detection:
-        """Predict a text or image, with the call for the model's type."""
-        own = self.model_id, self.model_type
-        return self.family.predict_sample(*own, sample, num_results, explain)
+        self, sample: File, *, num_results: int | None = None, explain: bool | None = None
+    ) -> ResultT_co: ...
+    @overload
+    def predict(
+        self,
+        sample: Files[FileT],
+        *,
+        num_results: int | None = None,
+        explain: bool | None = None,
+    ) -> list[ResultT_co]: ...
+    def predict(
+        self,
+        sample: File | Files[FileT],
+        *,
+        num_results: int | None = None,
+        explain: bool | None = None,
+    ) -> ResultT_co | list[ResultT_co]:
+        """Predict a text or image, or each of a list, with the call for the model's type.
 
-    def retrain(self, **params: Any) -> Model:
+        Each counts as one prediction. For many, a batch needs only one call.
+        """
+        own, family = (self.model_id, self.model_type), self.family
+        if isinstance(sample, (list, tuple)):
+            return [
+                family.predict_sample(*own, item, num_results, explain) for item in sample
+            ]
+        return family.predict_sample(*own, sample, num_results, explain)
+
+    def retrain(self, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
         """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
-        return Models(self.family).retrain(self.model_id, **params)
+        return Models(self.family).retrain(self.model_id, **options)
 
     def metrics(self) -> records.Metrics:
         """Fetch the metrics of the model."""
@@ -73,9 +112,17 @@ class Model(records.Training):
         """Fetch the model card: training data, metrics and limits."""
         return Models(self.family).card(self.model_id)
 
-    def evaluation(self, **which: Any) -> Pages[records.Evaluated]:
+    def evaluation(
+        self,
+        *,
+        expected: str | None = None,
+        predicted: str | None = None,
+        is_right: bool | None = None,
+    ) -> Pages[records.Evaluated]:
         """List predictions of held-out examples; arguments as in `models.evaluation`."""
-        return Models(self.family).evaluation(self.model_id, **which)
+        return Models(self.family).evaluation(
+            self.model_id, expected=expected, predicted=predicted, is_right=is_right
+        )
 
     def curve(self) -> Pages[records.LearningCurve]:
         """List the metrics after each epoch."""
@@ -86,10 +133,10 @@ class Model(records.Training):
         return Models(self.family).delete(self.model_id)
 
 
-class Models:
+class Models(Generic[ResultT_co]):
     """`/v2/:family/train`, `/v2/:family/models`."""
 
-    def __init__(self, family: FamilyBase) -> None:
+    def __init__(self, family: FamilyBase[ResultT_co]) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = family.path
@@ -102,8 +149,8 @@ class Models:
         epochs: int | None = None,
         learning_rate: float | None = None,
         algorithm: str | None = None,
-        **params: Any,
-    ) -> Model:
+        **params: Unpack[TrainParams],
+    ) -> Model[ResultT_co]:
         """Queue a training on a dataset.
 
         Example:
@@ -120,7 +167,7 @@ class Models:
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
-        return self._post("train", fields, params)
+        return self._post("train", fields, api_fields(params, TrainParams))
 
     def retrain(
         self,
@@ -129,24 +176,27 @@ class Models:
         epochs: int | None = None,
         learning_rate: float | None = None,
         algorithm: str | None = None,
-        **params: Any,
-    ) -> Model:
+        **params: Unpack[TrainParams],
+    ) -> Model[ResultT_co]:
         """Queue another training of a model, which keeps its id; arguments as in `train`."""
         fields: dict[str, Any] = {"modelId": model_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
-        return self._post("retrain", fields, params)
+        return self._post("retrain", fields, api_fields(params, TrainParams))
 
-    def _post(self, call: str, fields: dict[str, Any], params: dict[str, Any]) -> Model:
-        named = {camel(name): value for name, value in params.items() if value is not None}
+    def _post(
+        self, call: str, fields: dict[str, Any], params: dict[str, object]
+    ) -> Model[ResultT_co]:
+        named = {name: value for name, value in params.items() if value is not None}
         fields["trainParams"] = named or None
         request = Request("POST", f"{self._base}/{call}", fields=fields)
         return self._bound(self._transport.record(request, Model))
 
-    def _bound(self, model: Model) -> Model:
-        model.__dict__["family_of"] = self._family
+    def _bound(self, model: Model[Any]) -> Model[ResultT_co]:
+        # Each family finds the models of both, and only its own family can predict with one.
+        model.__dict__["family_of"] = self._family.of_type(model.model_type)
         return model
 
-    def get(self, model_id: str) -> Model:
+    def get(self, model_id: str) -> Model[ResultT_co]:
         """Fetch a model with its latest training."""
         request = Request("GET", f"{self._base}/train/{model_id}")
         return self._bound(self._transport.record(request, Model))
@@ -157,7 +207,7 @@ class Models:
         *,
         name: str | None = None,
         status: str | None = None,
-    ) -> Pages[records.Model]:
+    ) -> Pages[Model[ResultT_co]]:
         """List the models of a dataset, or all models of the account.
 
         Args:
@@ -169,7 +219,9 @@ class Models:
         is_all = dataset_id is None
         path = f"{self._base}/models" if is_all else f"{self._base}/datasets/{dataset_id}/models"
         request = Request("GET", path, query={"name": name, "status": status} if is_all else {})
-        return Pages(self._transport, request, lambda item: decode(item, records.Model))
+        return Pages(
+            self._transport, request, lambda item: self._bound(decode(item, Model))
+        )
 
     def metrics(self, model_id: str) -> records.Metrics:
         """Fetch the metrics of a model on its test set."""

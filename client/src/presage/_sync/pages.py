@@ -10,10 +10,10 @@ from typing import Any, Generic, TypeVar
 from presage._sync.transport import Transport
 from presage._requests import Request, members, next_offset
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Pages(Generic[T]):
+class Pages(Generic[T_co]):
     """All records of a list. Each iteration fetches them again.
 
     Example:
@@ -22,13 +22,13 @@ class Pages(Generic[T]):
     """
 
     def __init__(
-        self, transport: Transport, request: Request, make: Callable[[dict[str, Any]], T]
+        self, transport: Transport, request: Request, make: Callable[[dict[str, Any]], T_co]
     ) -> None:
         self._transport = transport
         self._request = request
         self._make = make
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[T_co]:
         """Iterate over all records, page by page."""
         offset: int | None = 0
         while offset is not None:
@@ -39,11 +39,11 @@ class Pages(Generic[T]):
                 yield self._make(item)
             offset = next_offset(response)
 
-    def list(self) -> list[T]:
+    def list(self) -> list[T_co]:
         """Return all records."""
         return [item for item in self]
 
-    def first(self) -> T | None:
+    def first(self) -> T_co | None:
         """Return the first record, or None."""
         for item in self:
             return item

@@ -39,10 +39,8 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Return a model, bound to the family of its type: each family finds the models of both."""
-    found = service.language.models.get(model_id)
-    family = family_of(service, found.model_type)
-    return found if family is service.language else family.models.get(model_id)
+    """Return a model of either family: each finds the models of both."""
+    return service.language.models.get(model_id)
 
 
 def family_of(service: Presage, model_type: str) -> Family:

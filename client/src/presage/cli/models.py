@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from presage import Model
+from presage import Model, Pages
 from presage.cli import drawing
 from presage.cli.context import (
     DatasetId,
@@ -55,9 +55,10 @@ def list_models(
         )
     with client() as service:
         if dataset_id is None:
-            found = service.language.models.list(name=name, status=status).list()
+            models: Pages[Model] = service.language.models.list(name=name, status=status)
         else:
-            found = find_dataset(service, dataset_id).models().list()
+            models = find_dataset(service, dataset_id).models()
+        found = models.list()
     rows = [(item.model_id, item.model_type, item.status, item.name) for item in found]
     show(found, table(("ID", "TYPE", "STATUS", "NAME"), rows), as_json=as_json)
 

@@ -1,0 +1,240 @@
+"""Tests of the client's calls against a service that answers as a test says."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from presage import (
+    ConflictError,
+    Detection,
+    JobFailedError,
+    Presage,
+    UnreachableError,
+    _sources,
+    records,
+)
+from presage._sync.models import Model
+
+from chalicelib.routes.datasets.uploads import AddForm, PictureUploadForm, UploadForm
+from chalicelib.routes.models.training import TrainParams
+from chalicelib.routes.predictions.batches import PictureBatchForm
+from chalicelib.routes.predictions.documents import OcrForm
+
+WHEN = "2026-11-21T09:30:00.000+0000"
+DATASET = {"id": 7, "name": "t", "createdAt": WHEN, "updatedAt": WHEN, "totalExamples": 0}
+DATASET |= {"labelSummary": {"labels": []}, "totalLabels": 0, "available": False}
+DATASET |= {"type": "text-intent", "language": "en_US", "numOfDuplicates": 0, "object": "dataset"}
+LISTED = {"datasetId": 7, "datasetVersionId": 1, "name": "m", "status": "SUCCEEDED", "progress": 1}
+LISTED |= {"createdAt": WHEN, "updatedAt": WHEN, "object": "model", "modelId": "A" * 26}
+LISTED |= {"modelType": "text-intent", "language": "en_US"}
+DELETION = {"id": "D", "organizationId": "O", "type": "DATASET", "status": "QUEUED", "progress": 0}
+DELETION |= {"message": None, "object": "deletion", "deletedObjectId": "7"}
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+class Service:
+    """A client, and a service that a test gives answers to."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
+        self.calls: list[str] = []
+        transport = httpx.MockTransport(self._answer)
+        self.client = Presage("http://service", token="t", http={"transport": transport})
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        call = f"{request.method} {request.url.path.removeprefix('/v2')}"
+        self.calls.append(call)
+        answer = self.answers[call]
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        status, members = answer if isinstance(answer, tuple) else (200, answer)
+        headers = {"x-amzn-RequestId": f"id-{len(self.calls)}"}
+        return httpx.Response(status, json=members, headers=headers)
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """Return a service without answers."""
+    made = Service()
+    with made.client:
+        yield made
+
+
+@pytest.fixture
+def failing(service: Service) -> Service:
+    """Return a service whose uploads fail."""
+    service.answers = {
+        "POST /language/datasets/upload": {**DATASET, "statusMsg": "UPLOADING"},
+        "GET /language/datasets/7": {**DATASET, "statusMsg": "FAILED: It has one column."},
+        "DELETE /language/datasets/7": DELETION,
+    }
+    return service
+
+
+def test_failed_uploads_have_code_and_request_id(failing: Service) -> None:
+    """The error names what failed and the call that began it; the dataset remains by default."""
+    with pytest.raises(JobFailedError, match=r"^It has one column\.$") as caught:
+        failing.client.language.datasets.upload(b"x", type="text-intent", progress=False)
+    assert (caught.value.code, caught.value.request_id) == ("upload_failed", "id-1")
+    assert not any(call.startswith("DELETE") for call in failing.calls)
+
+
+def test_failed_uploads_leave_nothing_if_asked(failing: Service) -> None:
+    """With `keep_failed=False` the failed dataset is deleted, and the error is the same."""
+    upload = failing.client.language.datasets.upload
+    with pytest.raises(JobFailedError, match=r"^It has one column\.$"):
+        upload(b"x", type="text-intent", keep_failed=False, progress=False)
+    assert failing.calls[-1] == "DELETE /language/datasets/7"
+
+    failing.calls.clear()
+    with pytest.raises(ValueError, match="needs wait=True"):
+        upload(b"x", type="text-intent", keep_failed=False, wait=False)
+    assert failing.calls == []
+
+
+def test_failed_deletions_of_failed_uploads_are_reported(failing: Service) -> None:
+    """The error says why the upload failed and that the dataset remains."""
+    failing.answers["DELETE /language/datasets/7"] = 409, {"message": "In training."}
+    with pytest.raises(JobFailedError, match=r"one column\. The dataset 7 could not be deleted"):
+        failing.client.language.datasets.upload(b"x", keep_failed=False, progress=False)
+
+
+def test_documents_are_read_again_after_a_broken_connection(service: Service) -> None:
+    """Reading a document changes and counts nothing, so it is retried; a prediction is not."""
+    text = {"task": "text", "probabilities": [], "object": "predictresponse"}
+    service.answers["POST /vision/ocr"] = [httpx.ReadError("x"), (503, {"message": "x"}), text]
+    assert service.client.vision.ocr(b"%PDF-1.7").task == "text"
+    assert len(service.calls) == 3
+
+    service.answers["POST /vision/predict"] = [httpx.ReadError("x")]
+    with pytest.raises(UnreachableError):
+        service.client.vision.predict("A", "http://there/a.png")
+
+
+def test_refusals_of_documents_are_not_retried(service: Service) -> None:
+    """A 409 is the answer to a document, which has no idempotency key."""
+    service.answers["POST /vision/ocr"] = [(409, {"message": "x"})]
+    with pytest.raises(ConflictError):
+        service.client.vision.ocr(b"%PDF-1.7")
+    assert len(service.calls) == 1
+
+
+def test_listed_models_have_the_methods_of_fetched_ones(service: Service) -> None:
+    """`list` and `get` return one class, bound to the family of the model's type."""
+    detecting = {**LISTED, "modelType": "image-detection", "modelId": "B" * 26}
+    training = {**LISTED, "learningRate": 0.1, "epochs": 3, "trainParams": None, "trainStats": None}
+    found = {"label": "cat", "probability": 0.9}
+    box = {"boundingBox": {"minX": 1, "minY": 1, "maxX": 2, "maxY": 2}}
+    service.answers = {
+        "GET /language/models": {"object": "list", "data": [LISTED, detecting]},
+        f"GET /language/train/{'A' * 26}": training,
+        "POST /language/intent": {"probabilities": [found]},
+        "POST /vision/detect": {"probabilities": [{**found, **box}]},
+    }
+    texts, boxes = service.client.language.models.list()
+
+    assert type(texts) is type(service.client.language.models.get(texts.model_id)) is Model
+    assert (texts.epochs, texts.refresh().epochs) == (None, 3)
+    assert texts.predict("a").label == "cat"
+    assert [item.label for item in boxes.predict(["http://there/a.png"] * 2)] == ["cat"] * 2
+    assert isinstance(boxes.predict("http://there/a.png"), Detection)
+    assert service.calls.count("POST /vision/detect") == 3
+
+
+def test_models_have_every_member_of_trainings() -> None:
+    """A fetched model has the members of the service's records of models and of trainings."""
+    names = {item.name for item in msgspec.structs.fields(Model)}
+    assert names == {
+        item.name
+        for kind in (records.Model, records.Training)
+        for item in msgspec.structs.fields(kind)
+    }
+
+
+UNKNOWN: list[Callable[[Presage], object]] = [
+    lambda client: client.language.datasets.upload(b"x", label_colum="a"),
+    lambda client: client.language.datasets.check(b"x", label_colum="a"),
+    lambda client: client.language.datasets.add(7, b"x", label_colum="a"),
+    lambda client: client.language.models.train(7, "a", profil="fast"),
+    lambda client: client.language.models.retrain("A", profil="fast"),
+    lambda client: client.vision.predict("A", b"x", explian=True),
+    lambda client: client.vision.ocr(b"x", tsak="form"),
+    lambda client: client.vision.batches.create("A", b"x", alphabt="latin"),
+]
+
+
+@pytest.mark.parametrize("call", UNKNOWN)
+def test_unknown_keywords_are_refused(service: Service, call: Callable[[Presage], object]) -> None:
+    """A misspelt keyword is a TypeError that names it, and nothing is sent."""
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        call(service.client)
+    assert service.calls == []
+
+
+def test_every_public_method_declares_its_keywords() -> None:
+    """Where keywords are collected, the test above has a call that misspells one."""
+    client = Presage(token="x")
+    parts: list[object] = [client, client.uploads, client.webhooks]
+    for family in (client.language, client.vision):
+        parts += [family, *vars(family).values()]
+    open_calls = {
+        f"{type(part).__name__}.{name}"
+        for part in parts
+        for name, method in inspect.getmembers(part, inspect.ismethod)
+        if not name.startswith("_") and re.search(r"\*\*\w", str(inspect.signature(method)))
+    }
+    assert open_calls == {
+        *(f"Datasets.{name}" for name in ("upload", "check", "add")),
+        *(f"Models.{name}" for name in ("train", "retrain")),
+        *(f"Vision.{name}" for name in ("predict", "ocr")),
+        "PictureBatches.create",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "forms", "others"),
+    [
+        (
+            _sources.ReadingOptions,
+            (UploadForm, PictureUploadForm, AddForm),
+            "type path name language",
+        ),
+        (_sources.TrainParams, (TrainParams,), ""),
+        (_sources.OcrOptions, (OcrForm,), "sampleLocation sampleBase64Content task"),
+        (
+            _sources.BatchOcrOptions,
+            (PictureBatchForm,),
+            "modelId path datasetId kind numResults name format partial",
+        ),
+    ],
+)
+def test_options_are_those_of_the_service(
+    options: type, forms: tuple[type[msgspec.Struct], ...], others: str
+) -> None:
+    """Collected keywords are the fields of the service's forms, except for the named others."""
+    fields = {item.encode_name for form in forms for item in msgspec.structs.fields(form)}
+    assert {_sources.camel(name) for name in options.__annotations__} == fields - {*others.split()}
+
+
+def test_columns_are_sent_as_json(service: Service) -> None:
+    """Several text columns are sent as the JSON array that the service reads."""
+    service.answers["POST /language/datasets/upload"] = {**DATASET, "statusMsg": "UPLOADING"}
+    url = "http://there/t.csv"
+    sent: list[Any] = []
+    hooks = service.client.transport.http.event_hooks
+    service.client.transport.http.event_hooks = {
+        **hooks,
+        "request": [lambda request: sent.append(json.loads(request.read()))],
+    }
+    service.client.language.datasets.upload(url, text_column=["Subject", "Body"], wait=False)
+    assert sent == [{"path": url, "textColumn": '["Subject", "Body"]'}]
