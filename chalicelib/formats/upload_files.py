@@ -41,23 +41,29 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
         )
 
 
-def explain_head(family: str, head: bytes) -> str:
+def explain_head(family: str, head: bytes, encoding: str = "") -> str:
     """Return what a file of another kind is, and what to send instead.
 
     Args:
         family: `language` or `vision`.
         head: The first bytes of the file; 4,096 are enough.
+        encoding: The encoding that the caller named.
 
     Returns:
         A sentence for the caller; empty if the file can be an upload of the family.
     """
     if family == VISION:
         return explain_foreign(head)
-    return "" if may_be_workbook(head) else explain_foreign_type(head)
+    return "" if may_be_workbook(head) else explain_foreign_type(head, encoding)
 
 
-def check_content(family: str, content: bytes) -> None:
+def check_content(family: str, content: bytes, encoding: str = "") -> None:
     """Raise if a file is empty, over its size limit, or of another kind.
+
+    Args:
+        family: `language` or `vision`.
+        content: The file.
+        encoding: The encoding that the caller named.
 
     Raises:
         InvalidUpload: it is empty.
@@ -67,10 +73,10 @@ def check_content(family: str, content: bytes) -> None:
     if family == VISION:
         _check_archive(content)
     else:
-        _check_text(content)
+        _check_text(content, encoding)
 
 
-def _check_text(content: bytes) -> None:
+def _check_text(content: bytes, encoding: str) -> None:
     """-"""
     size = len(content)
     if size == 0:
@@ -82,7 +88,7 @@ def _check_text(content: bytes) -> None:
         )
     if is_workbook(io.BytesIO(content)):
         return
-    explanation = explain_foreign_type(content[:HEAD_BYTES])
+    explanation = explain_foreign_type(content[:HEAD_BYTES], encoding)
     if explanation:
         raise UnsupportedType(explanation)
 

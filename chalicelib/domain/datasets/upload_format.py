@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 
 from chalicelib.domain.datasets.dataset import DETECTION, LANGUAGE, VISION
 from chalicelib.errors import InvalidParameter
@@ -42,6 +44,26 @@ MAX_PLACES = 20
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 # Allowed separators of cells.
 DELIMITERS = (",", ";", "\t", "|")
+# Encodings of texts that a caller may name; the aliases that Python knows mean the same.
+ENCODINGS = (
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
+    *(f"windows-{page}" for page in range(1250, 1259)),
+    *(f"iso-8859-{part}" for part in range(1, 17) if part != 12),
+    *("shift_jis", "cp932", "euc_jp", "iso2022_jp", "gb2312", "gbk", "gb18030", "big5"),
+    *(
+        "big5hkscs",
+        "euc_kr",
+        "cp949",
+        "koi8-r",
+        "koi8-u",
+        "cp437",
+        "cp850",
+        "cp852",
+        "cp866",
+        "cp874",
+    ),
+    *("mac-roman", "mac-cyrillic", "mac-greek", "mac-turkish", "mac-latin2"),
+)
 _LONGEST_NAME = 1_000
 _LAST_HEADER_ROW = 100
 
@@ -91,6 +113,8 @@ class ReadingOptions:
     sheet: str = ""
     """Name or position of a workbook's sheet; empty for the first one."""
     strict: bool = False
+    encoding: str = ""
+    """Encoding of texts, or of names in an archive, from ENCODINGS; empty to recognise it."""
     shrink: bool = False
     """Whether images over the limit are scaled down instead of rejected."""
 
@@ -150,6 +174,29 @@ def checked_delimiter(value: str | None) -> str:
             "delimiter", f"{value[:40]!r} is none of ',', ';', '|' and 'tab'; send one of them."
         )
     return delimiter
+
+
+def checked_encoding(value: str | None) -> str:
+    """Return the encoding that a caller named, as ENCODINGS spells it; empty when none was named.
+
+    Raises:
+        InvalidParameter: it is not one of ENCODINGS.
+    """
+    if not value:
+        return ""
+    known = {_codec_of(name): name for name in ENCODINGS}
+    # Python's table of aliases, not its search for codecs, which imports a module by the name.
+    found = known.get(_codec_of(value)) if value.isascii() else None
+    if found is None:
+        raise InvalidParameter("encoding", f"{value[:40]!r} is none of {', '.join(ENCODINGS)}.")
+    return found
+
+
+def _codec_of(name: str) -> str:
+    """Return the name of Python's codec for an encoding's name or alias."""
+    folded = normalize_encoding(name.strip().lower()).replace(".", "_")
+    codec = aliases.get(folded, folded)
+    return "utf_8" if codec == "utf_8_sig" else codec
 
 
 def checked_header(value: bool | int | None) -> bool | int | None:

@@ -158,7 +158,7 @@ def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureSca
         InvalidUpload: nothing in it can be used, or it breaks a limit of the dataset.
         Exception: whatever the sink raised.
     """
-    archive = open_archive(file)
+    archive = open_archive(file, rules.options.encoding)
     scan = _Scan(archive, rules, sink)
     if rules.is_detection:
         scan.read_boxes()

@@ -100,13 +100,14 @@ def explain_foreign(head: bytes) -> str:
     )
 
 
-def open_archive(file: BinaryIO) -> ZipArchive:
+def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
     """Validate an archive as a whole, without unpacking anything.
 
     Takes 16 bytes of memory an entry, and 1 MB for reading.
 
     Args:
         file: Seekable, up to 2 GB. It must stay open while the archive is read.
+        encoding: Code page of the names that are not UTF-8; guessed if empty.
 
     Returns:
         The archive.
@@ -132,8 +133,8 @@ def open_archive(file: BinaryIO) -> ZipArchive:
         )
     ends = _find_ends(starts, stops, directory.start)
     if has_old_names:
-        directory = with_name_encoding(file, directory)
-    return ZipArchive(file, directory, ends)
+        directory = with_name_encoding(file, directory, encoding)
+    return ZipArchive(file, directory, ends, is_guessed=not encoding)
 
 
 def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
@@ -159,16 +160,19 @@ def _is_skipped(entry: ZipEntry) -> bool:
 class ZipArchive:
     """The files of an archive, read one at a time; created by `open_archive`."""
 
-    def __init__(self, file: BinaryIO, directory: Directory, ends: array[int]) -> None:
+    def __init__(
+        self, file: BinaryIO, directory: Directory, ends: array[int], *, is_guessed: bool = True
+    ) -> None:
         self._file = file
         self._directory = directory
         self._ends = ends
+        self._is_guessed = is_guessed
 
     @property
     def guessed_encoding(self) -> str:
         """Return the code page by which names were read; empty if none was guessed."""
         found = self._directory.name_encoding
-        return "" if found == DEFAULT else found
+        return found if self._is_guessed and found != DEFAULT else ""
 
     def members(self) -> Iterator[ZipMember]:
         """Yield the files in the directory's order, without folders, dot files and similar.

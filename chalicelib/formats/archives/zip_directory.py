@@ -353,15 +353,30 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
         )
 
 
-def with_name_encoding(file: BinaryIO, directory: Directory) -> Directory:
+def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
     """Return the directory with the code page of its names, guessed from those that need one.
 
     Args:
         file: Seekable.
         directory: As returned by find_directory.
+        asked: The code page that the caller named; empty to guess.
+
+    Raises:
+        InvalidUpload: a name is not in the code page that the caller named.
     """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
-    return replace(directory, name_encoding=guess_name_encoding(names))
+    if not asked:
+        return replace(directory, name_encoding=guess_name_encoding(names))
+    for name in names:
+        try:
+            name.decode(asked)
+        except UnicodeDecodeError:
+            shown = show_path(name.decode(DEFAULT))
+            raise InvalidUpload(
+                f"The name of the file {shown} is not {asked}. Leave 'encoding' out to let it be "
+                "recognised, or name another encoding."
+            ) from None
+    return replace(directory, name_encoding=asked)
 
 
 def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:

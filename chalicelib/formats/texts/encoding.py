@@ -19,6 +19,7 @@ _CHUNK_BYTES = 1 << 18
 HEAD_BYTES = 4096
 _REMEDY = "Send csv, tsv or json text, saved as UTF-8, or an .xlsx workbook without a password."
 
+_EMPTY = "The file is empty (0 bytes). Send rows of text and label."
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -79,15 +80,19 @@ def name_foreign_type(head: bytes) -> str:
     return _name_unlikely_bytes(head)
 
 
-def explain_foreign_type(head: bytes) -> str:
+def explain_foreign_type(head: bytes, asked: str = "") -> str:
     """Return what a file is instead of text, and what to send.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
+        asked: The encoding that the caller named.
 
     Returns:
         A sentence for the caller; empty if it can be text.
     """
+    if asked.startswith("utf-16"):
+        # UTF-16 has zeros and control characters, which no other text has.
+        head = head.decode(asked, "ignore").encode("utf-8", "ignore")
     foreign = name_foreign_type(head)
     return f"The file is not a text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
 
@@ -123,7 +128,7 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
     file.seek(0)
     head = file.read(HEAD_BYTES)
     if not head:
-        raise InvalidUpload("The file is empty (0 bytes). Send rows of text and label.")
+        raise InvalidUpload(_EMPTY)
     explanation = explain_foreign_type(head)
     if explanation:
         raise InvalidUpload(explanation)
@@ -134,6 +139,37 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
     if _decodes_as(file, "utf-8"):
         return "utf-8-sig"
     return MIXED if find_stray_lines(file) else _guess(file, language)
+
+
+def check_encoding(file: BinaryIO, asked: str) -> str:
+    """Return the name for open_text of the encoding that a caller named.
+
+    Args:
+        file: seekable; read from its start, 256 KiB at a time.
+        asked: one of ENCODINGS.
+
+    Raises:
+        InvalidUpload: the file is empty, is not text, or not in this encoding.
+    """
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    if not head:
+        raise InvalidUpload(_EMPTY)
+    explanation = explain_foreign_type(head, asked)
+    if explanation:
+        raise InvalidUpload(explanation)
+    if asked.startswith("utf-16"):
+        has_mark = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        # Python's codec needs the mark; Windows writes little endian.
+        asked = "utf-16" if has_mark else "utf-16-be" if asked == "utf-16-be" else "utf-16-le"
+    if _decodes_as(file, asked, "surrogatepass" if asked.startswith("utf") else "strict"):
+        return "utf-8-sig" if asked == "utf-8" else asked
+    if asked == "utf-8" and find_stray_lines(file):
+        return MIXED
+    raise InvalidUpload(
+        f"The file is not {asked}: it has bytes that are no character in it. Leave 'encoding' out "
+        "to let it be recognised, or name another encoding."
+    )
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:

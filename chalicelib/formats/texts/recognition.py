@@ -25,7 +25,13 @@ from chalicelib.domain.datasets.upload_format import (
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.columns.finding import ColumnFinder
 from chalicelib.formats.texts.delimiters import find_delimiter
-from chalicelib.formats.texts.encoding import MIXED, find_encoding, find_stray_lines, open_text
+from chalicelib.formats.texts.encoding import (
+    MIXED,
+    check_encoding,
+    find_encoding,
+    find_stray_lines,
+    open_text,
+)
 from chalicelib.formats.texts.json_records import looks_like_json, read_values
 from chalicelib.formats.texts.json_shapes import find_shape
 from chalicelib.formats.texts.layout import TextLayout
@@ -51,11 +57,12 @@ def recognise(
     Raises:
         InvalidUpload: it cannot be read as requested, or is ambiguous.
     """
-    encoding = find_encoding(file, language)
+    is_asked = bool(options.encoding) and not is_workbook
+    encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(file, language)
     layout = TextLayout(kind=XLSX if is_workbook else CSV, encoding=encoding)
     if encoding == MIXED:
         layout = _warn_of_stray_lines(file, layout)
-    elif encoding not in ("utf-8-sig", "utf-16"):
+    elif not is_asked and encoding not in ("utf-8-sig", "utf-16"):
         layout = layout.with_warning(
             ENCODING_GUESSED,
             f"The file is not UTF-8; it was read as {encoding}. Look at a text with accents or "

@@ -15,6 +15,7 @@ from chalicelib.web.operations.fields import (
     AnyKind,
     Column,
     Delimiter,
+    Encoding,
     Language,
     Name,
     PictureKind,
@@ -51,6 +52,7 @@ class UploadForm(msgspec.Struct, rename="camel"):
     text_column: Column | None = None
     label_column: Column | None = None
     header: bool | int | None = None
+    encoding: Encoding | None = None
     sheet: Column | None = None
     strict: bool = False
 
@@ -66,6 +68,7 @@ class PictureUploadForm(msgspec.Struct):
     path: Url | None = None
     name: Name | None = None
     format: PictureKind | None = None
+    encoding: Encoding | None = None
     strict: bool = False
     shrink: bool = False
 
@@ -94,6 +97,7 @@ class AddForm(msgspec.Struct, rename="camel"):
     text_column: Column | None = None
     label_column: Column | None = None
     header: bool | int | None = None
+    encoding: Encoding | None = None
     sheet: Column | None = None
     strict: bool = False
     shrink: bool = False

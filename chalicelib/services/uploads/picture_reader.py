@@ -23,7 +23,7 @@ from chalicelib.formats.archives.picture_scan import (
     Sink,
     scan_pictures,
 )
-from chalicelib.formats.archives.zip_archive import open_archive
+from chalicelib.formats.archives.zip_archive import ZipArchive, open_archive
 from chalicelib.formats.archives.zip_directory import InvalidZip
 from chalicelib.stores.datasets.leases import OwnedDataset
 from chalicelib.stores.examples.pictures import PictureWriter
@@ -100,6 +100,7 @@ class PictureReader:
     ) -> PictureRules:
         """Return the rules of a scan, with the digests that the dataset has."""
         dataset, source = owned.dataset, owned.upload.source
+        options = owned.upload.reading_options
         examples = self._examples
         names = self._labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
@@ -116,11 +117,12 @@ class PictureReader:
             pictures=self._digests(dataset, check),
             examples=dataset.total,
             bytes=dataset.bytes,
-            options=owned.upload.reading_options,
+            options=options,
         )
         if source != FEEDBACK:
             return rules
-        used = self._used_names(dataset, file, check)
+        archive = open_archive(file, options.encoding)
+        used = self._used_names(dataset, archive, check)
         return replace(rules, feedback=FeedbackRules(known, used))
 
     def _digests(self, dataset: Dataset, check: Callable[[], None]) -> frozenset[bytes]:
@@ -134,10 +136,10 @@ class PictureReader:
         )
 
     def _used_names(
-        self, dataset: Dataset, file: BinaryIO, check: Callable[[], None]
+        self, dataset: Dataset, archive: ZipArchive, check: Callable[[], None]
     ) -> frozenset[str]:
         """Return the file names of an archive that the dataset already has."""
-        names = {m.name[:MAX_IMAGE_NAME_CHARACTERS] for m in open_archive(file).members()}
+        names = {m.name[:MAX_IMAGE_NAME_CHARACTERS] for m in archive.members()}
         # Only names of the archive are held, so that memory does not grow with the dataset.
         return frozenset(e.name for e in self._committed(dataset, check) if e.name in names)
 

@@ -338,7 +338,7 @@ class UploadService:
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
     ) -> Upload:
         """Return where the bytes of a file are, after checking that a URL can be read."""
-        options = source.options.to_json()
+        options, encoding = source.options.to_json(), source.options.encoding
         if source.uploaded is not None:
             found = source.uploaded
             return Upload(
@@ -348,7 +348,7 @@ class UploadService:
             with self._stores.in_flight.downloading(account.account_id):
                 probe = self._stores.downloads.check(source.path, max_path_bytes(family))
             # A page of HTML behind a URL is refused now, not minutes later by the ingest.
-            explanation = explain_head(family, probe.head) if probe.head else EMPTY
+            explanation = explain_head(family, probe.head, encoding) if probe.head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
             return Upload(path=source.path, size_bytes=probe.size_bytes or 0, options=options)
@@ -361,9 +361,9 @@ class UploadService:
             return source
         uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
         check_path_bytes(family, size_bytes)
-        head = io.BytesIO()
+        head, encoding = io.BytesIO(), source.options.encoding
         self._stores.uploaded_files.read(uploaded, head, HEAD_BYTES)
-        explanation = explain_head(family, head.getvalue()) if size_bytes else EMPTY
+        explanation = explain_head(family, head.getvalue(), encoding) if size_bytes else EMPTY
         if explanation:
             raise DownloadFailed(explanation)
         return replace(source, uploaded=uploaded, uploaded_bytes=size_bytes)
@@ -392,7 +392,7 @@ class UploadService:
                     raise
             file.seek(0)
             head = file.read(HEAD_BYTES)
-            explanation = explain_head(family, head) if head else EMPTY
+            explanation = explain_head(family, head, source.options.encoding) if head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
         else:
@@ -451,4 +451,4 @@ class UploadService:
 def _check(family: str, source: UploadSource) -> None:
     """Refuse a file that was sent in the call and cannot be an upload of the family."""
     if source.content is not None:
-        check_content(family, source.content)
+        check_content(family, source.content, source.options.encoding)

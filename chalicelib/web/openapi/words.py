@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from chalicelib.domain.datasets.upload_format import ENCODINGS
+
 Schema = dict[str, Any]
+
+_ENCODING = (
+    "Encoding of a text file, or of file names in an archive that are not UTF-8; detected if "
+    f"absent. One of {', '.join(ENCODINGS)}, or another name of these."
+)
+_NAME_ENCODING = "Encoding of file names that are not UTF-8, as for texts; detected if absent."
 
 WORDS: Mapping[str, str] = {
     # of every record
@@ -114,6 +122,12 @@ WORDS: Mapping[str, str] = {
     "textColumn": "Column or member with the texts, by name or by position from 1.",
     "labelColumn": "Column or member with the labels, by name or by position from 1.",
     "header": "Whether a row names the columns, or that row's number; detected if absent.",
+    "UploadForm.encoding": _ENCODING,
+    "ValidateForm.encoding": _ENCODING,
+    "AddForm.encoding": _ENCODING,
+    "OldChangesForm.encoding": _ENCODING,
+    "PictureUploadForm.encoding": _NAME_ENCODING,
+    "PictureValidateForm.encoding": _NAME_ENCODING,
     "sheet": "Sheet of a workbook, by name or by position from 1; default: the first one.",
     "strict": "Whether to refuse the file if there is a warning.",
     "shrink": "Whether to scale down images over the limit instead of rejecting them.",

@@ -11,6 +11,7 @@ from chalicelib.domain.datasets.upload_format import (
     ReadingOptions,
     checked_column,
     checked_delimiter,
+    checked_encoding,
     checked_format,
     checked_header,
 )
@@ -44,6 +45,7 @@ def _reading_options(call: Call) -> ReadingOptions:
         text_column=checked_column(getattr(form, "text_column", None), "textColumn"),
         label_column=checked_column(getattr(form, "label_column", None), "labelColumn"),
         header=checked_header(getattr(form, "header", None)),
+        encoding=checked_encoding(getattr(form, "encoding", None)),
         sheet=checked_column(getattr(form, "sheet", None), "sheet"),
         strict=bool(getattr(form, "strict", False)),
         shrink=bool(getattr(form, "shrink", False)),

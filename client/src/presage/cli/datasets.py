@@ -41,7 +41,7 @@ Reading = Annotated[
     typer.Option(
         "--set",
         help="How to read the file, as in label-column=Category or delimiter=';'; also "
-        "text-column, header, sheet, format, strict=true, shrink=true. Repeatable.",
+        "text-column, header, sheet, encoding, format, strict=true, shrink=true. Repeatable.",
     ),
 ]
 # Longest cell of a printed preview.
