@@ -6,6 +6,7 @@ And the records of the client, which follow from the service's.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
@@ -82,7 +83,9 @@ def _entities(form_type: str) -> Iterator[str]:
 def _policy() -> Iterator[str]:
     """Yield the deployer's policy, one statement a paragraph."""
     yield "```json"
-    yield from json.dumps(policy(), indent=1).splitlines()
+    text = json.dumps(policy(), indent=1)
+    # Lists of one action or resource on one line: readers compare statements, not brackets.
+    yield from re.sub(r'\[\s+("[^"]*")\s+\]', r"[\1]", text).splitlines()
     yield "```"
 
 
