@@ -23,11 +23,19 @@ from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.jobs.batch_work import BatchWork
 from chalicelib.domain.models.learning import Learner
-from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
-from chalicelib.engines.ocr.pool import SLANET, OcrPool
+from chalicelib.engines.ocr.interface import OcrNotInstalled
+from chalicelib.engines.ocr.pool import OcrPool
+from chalicelib.engines.parts import (
+    ACCURATE_ENCODERS,
+    BACKBONES,
+    FAST_ENCODERS,
+    READERS,
+    modules_of,
+)
 from chalicelib.engines.text.encoding.pool import EncoderPool
-from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.errors import ServiceError
+from chalicelib.services.accounts.api_keys import ApiKeyService
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
 from chalicelib.services.batches.pictures import PictureWork
@@ -77,15 +85,6 @@ from chalicelib.stores.accounts.idempotency import IdempotencyStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores, pick
 from chalicelib.web.records.batch_lines import write_lines
-
-# Encoders of the fast profile. Starting the service installs them, so it can load them at once.
-FAST_ENCODERS = ("bge", "use")
-# Encoders that the accurate profile adds; they are large, so only a model that needs one loads it.
-ACCURATE_ENCODERS = ("mpnet", "e5")
-# Backbones of the vision engines.
-BACKBONES = (LITE2, NANODET)
-# Networks that read documents.
-READERS = (PPOCR, SLANET)
 
 
 class Container:
@@ -139,7 +138,7 @@ class Container:
         with ThreadPoolExecutor(max(1, len(names))) as threads:
             ensure = self.stores.model_source.ensure
             downloads = {name: threads.submit(ensure, name) for name in names}
-            for module in {module for name in names for module in _modules(name)}:
+            for module in {module for name in names for module in modules_of(name)}:
                 import_module(module)
             for name, download in downloads.items():
                 download.result()
@@ -172,6 +171,11 @@ class Container:
         return TokenService(
             s.accounts, s.refresh_tokens, s.secrets, self.clock, self.settings, self.rates
         )
+
+    @cached_property
+    def api_keys(self) -> ApiKeyService:
+        """Return the service that manages and verifies API keys."""
+        return ApiKeyService(self.stores.accounts, self.stores.api_keys, self.clock)
 
     @cached_property
     def rates(self) -> RateLimits:
@@ -488,12 +492,3 @@ class Container:
 
 def _state(is_ready: bool) -> str:
     return "ready" if is_ready else "missing"
-
-
-def _modules(name: str) -> tuple[str, ...]:
-    """Return the modules to import before the first call that uses a part of an engine."""
-    if name in READERS:
-        return "chalicelib.formats.documents", "chalicelib.engines.ocr.tasks"
-    if name in BACKBONES:
-        return "chalicelib.formats.pictures.reading", "chalicelib.engines.vision.registry"
-    return ("chalicelib.engines.text.training",)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from chalicelib.config import Settings, SettingsError
 from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account
+from chalicelib.domain.accounts.api_key import ALL, PREDICT, ApiKey
 from chalicelib.domain.common.clock import system_clock
 from chalicelib.errors import ServiceError
 from chalicelib.formats.tokens.rsa_key import (
@@ -30,7 +31,9 @@ from chalicelib.services.accounts.accounts import (
     DEFAULT_SOURCE,
     AccountService,
 )
+from chalicelib.services.accounts.api_keys import ApiKeyService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
 from infra.local.client import CallFailed, Service
@@ -141,7 +144,8 @@ def main(
 
 def _service(settings: Settings) -> AccountService:
     clients = Clients(settings)
-    return AccountService(AccountStore(clients), RefreshTokenStore(clients), system_clock)
+    tokens, keys = RefreshTokenStore(clients), ApiKeyStore(clients)
+    return AccountService(AccountStore(clients), tokens, keys, system_clock)
 
 
 def _reset_key(
@@ -306,9 +310,50 @@ def _reset(target: CommandTarget, options: argparse.Namespace) -> None:
         service = _service(target.settings)
         account = service.reset_key(options.email, options.overlap, public_pem).account
         print(f"{account.email} has a new key; the former one {ends}; {_shown(public_pem)}")
+    else:
+        account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
+        print(f"{account.email} has a new key in {options.key_file}; the former one {ends}")
+    if options.revoke_keys:
+        _service(target.settings).revoke_keys(options.email)
+        print("all of its API keys are revoked")
+
+
+def _keys(target: CommandTarget, options: argparse.Namespace) -> None:
+    """List, create or delete the API keys of an account."""
+    account = _service(target.settings).find(options.email)
+    if account is None or account.status != ACTIVE:
+        raise CommandError(f"there is no active account {options.email}")
+    clients = Clients(target.settings)
+    keys = ApiKeyService(AccountStore(clients), ApiKeyStore(clients), system_clock)
+    if options.action == "list":
+        print(f"{'id':28}{'begins':10}{'scope':9}{'created':12}{'expires':12}{'last used':12}name")
+        for key in keys.of_account(account):
+            print(_key_line(key))
+    elif options.name is None:
+        raise CommandError("name the new key, or give the id of the one to delete")
+    elif options.action == "delete":
+        keys.revoke(keys.get(account, options.name))
+        print(f"revoked; running processes of {target.settings.name} refuse it at once")
+    else:
+        _create_api_key(keys, account, options)
+
+
+def _create_api_key(keys: ApiKeyService, account: Account, options: argparse.Namespace) -> None:
+    """Create an API key, and write it to a new file or print it."""
+    asked = (account, options.name, options.scope, options.expires)
+    if options.api_key_file is None:
+        print(keys.create(*asked)[1])
         return
-    account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
-    print(f"{account.email} has a new key in {options.key_file}; the former one {ends}")
+    with _new_key_file(options.api_key_file) as write:
+        key, secret = keys.create(*asked)
+        write(f"{secret}\n")
+    print(f"created API key {key.key_id} of {account.email}; it is in {options.api_key_file}")
+
+
+def _key_line(key: ApiKey) -> str:
+    dates = (key.created_at, key.expires_at, key.last_used_at)
+    shown = "".join(f"{'-' if one is None else f'{one:%Y-%m-%d}':12}" for one in dates)
+    return f"{key.key_id:28}{key.prefix:10}{key.scope:9}{shown}{key.name}"
 
 
 def _close(target: CommandTarget, options: argparse.Namespace) -> None:
@@ -347,8 +392,8 @@ def _parser() -> argparse.ArgumentParser:
     calls.add_argument("calls", metavar="CALLS", type=int, help="calls a month")
     export = command("export", _export, "write all data sets and models of an account", one)
     export.add_argument("folder", metavar="DIR", type=Path, help="new folder")
-    reset = command("reset-key", _reset, "give an account a new key", either)
-    reset.add_argument("--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest")
+    _add_reset(command("reset-key", _reset, "give an account a new key", either))
+    _add_keys(command("keys", _keys, "list, create or delete API keys of an account", shared))
     close = command("close", _close, "close an account; its tokens die at once", one)
     close.add_argument("--keep", metavar="DAYS", type=float, default=DEFAULT_KEEP_DAYS)
     _add_audit(command("audit", _audit, "compare counters with the log's prediction lines", shared))
@@ -367,6 +412,24 @@ def _either_key(base: argparse.ArgumentParser) -> argparse.ArgumentParser:
     key.add_argument("--key-file", metavar="FILE", type=Path, help="where to write a new key")
     key.add_argument("--public-key", metavar="FILE", type=Path, help="a public key or certificate")
     return parser
+
+
+def _add_reset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest"
+    )
+    parser.add_argument("--revoke-keys", action="store_true", help="revoke its API keys too")
+
+
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("list", "create", "delete"))
+    parser.add_argument("email", metavar="EMAIL", help="the account's address")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="name of a new key, or an id")
+    parser.add_argument("--scope", choices=(ALL, PREDICT), default=ALL, help="what it may do")
+    parser.add_argument("--expires", metavar="DATE", help="when a new key expires: ISO 8601")
+    parser.add_argument(
+        "--api-key-file", metavar="FILE", type=Path, help="where to write a new key; else printed"
+    )
 
 
 def _add_audit(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,7 @@ from chalicelib.domain.common.clock import system_clock
 from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
 from tests.flows import TWO_VIEWS_APP
@@ -236,7 +237,7 @@ class Live:
         """Do an administrator's work, on clients that no other test has bound elsewhere."""
         clients = Clients(self.settings)
         store, tokens = AccountStore(clients), RefreshTokenStore(clients)
-        return work(AccountService(store, tokens, system_clock))
+        return work(AccountService(store, tokens, ApiKeyStore(clients), system_clock))
 
     def account(self, email: str) -> Account:
         """Read an account's row."""

@@ -9,6 +9,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.batch_quotas import BatchQuotaStore
 from chalicelib.stores.accounts.idempotency import IdempotencyStore
 from chalicelib.stores.accounts.in_flight import InFlight
@@ -142,6 +143,7 @@ class Stores:
         """Create the stores of accounts, their limits and their usage."""
         self.accounts = AccountStore(self.clients)
         self.refresh_tokens = RefreshTokenStore(self.clients)
+        self.api_keys = ApiKeyStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
         self.webhooks = WebhookStore(self.clients, self.secrets, clock)
         self.idempotency = IdempotencyStore(self.clients, self.secrets, clock, settings)

@@ -18,6 +18,8 @@ Progress = Callable[[str], None]
 _LAST = ("deletions", "counters")
 # Exports and batches can be requested again, so their rows and files are left out.
 _LEFT_OUT = ("exports",)
+# API keys are in no backup, so that a restore revives no revoked one.
+KEYS = "api-keys"
 # Returns a context in which only the given clients can change data.
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
@@ -31,6 +33,7 @@ def dump(
     folder: BackupFolder,
     progress: Progress = lambda _: None,
     pause_writes: PauseWrites = _no_pause,
+    with_keys: bool = False,
 ) -> Manifest:
     """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
@@ -39,6 +42,7 @@ def dump(
         folder: the backup folder.
         progress: called with lines for the user.
         pause_writes: pauses other writes while the tables and the last objects are read.
+        with_keys: whether to copy API keys too, for the saved data of a stack that starts again.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.
@@ -56,7 +60,7 @@ def dump(
         known |= {item.key: item for item in early}
         with pause_writes(clients):
             manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
-            for table in _in_order(settings):
+            for table in _in_order(settings, with_keys):
                 _dump_table(clients.dynamodb, folder, manifest, table, settings)
                 progress(f"{table.name}: {manifest.rows[_short(table, settings)]} rows")
             manifest.objects.extend(objects.copy(clients.s3, settings.bucket, folder, known))
@@ -69,8 +73,9 @@ def dump(
     return manifest
 
 
-def _in_order(settings: Settings) -> list[TableResource]:
-    kept = (t for t in table_resources(settings) if _short(t, settings) not in _LEFT_OUT)
+def _in_order(settings: Settings, with_keys: bool) -> list[TableResource]:
+    left_out = _LEFT_OUT if with_keys else (*_LEFT_OUT, KEYS)
+    kept = (t for t in table_resources(settings) if _short(t, settings) not in left_out)
     return sorted(kept, key=lambda table: _LAST.count(_short(table, settings)))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, replay, tables
+from infra.backups.dumping import KEYS
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.replay import DATASETS, MODELS, Owners
 from infra.resources import TableResource, table_resources
@@ -25,6 +26,7 @@ def restore(
     folder: BackupFolder,
     is_replacing: bool = False,
     progress: Progress = lambda _: None,
+    with_keys: bool = False,
 ) -> Manifest:
     """Write a backup into the existing tables and the bucket of a stack.
 
@@ -37,14 +39,12 @@ def restore(
         folder: the backup folder.
         is_replacing: whether to delete existing data first.
         progress: called with lines for the user.
+        with_keys: whether to restore API keys, which only the saved data of a stack has.
 
     Raises:
         BackupError: the backup is incomplete, or the stack has data that may not be replaced.
     """
-    manifest = folder.manifest()
-    if manifest is None:
-        raise BackupError(f"{folder.path} holds no backup.")
-    folder.verify(manifest)
+    manifest = _verified_manifest(folder, with_keys)
     clients = Clients(settings)
     resources = {_short(table, settings): table for table in table_resources(settings)}
     _check_names(manifest, resources)
@@ -67,6 +67,18 @@ def restore(
         changed = (deleted.as_restored(short, row) for row in rows if owners.own_row(short, row))
         count = tables.write(clients.dynamodb, resources[short].name, changed)
         progress(f"{resources[short].name}: {count} rows")
+    return manifest
+
+
+def _verified_manifest(folder: BackupFolder, with_keys: bool) -> Manifest:
+    """Return what a backup holds, after reading all of it."""
+    manifest = folder.manifest()
+    if manifest is None:
+        raise BackupError(f"{folder.path} holds no backup.")
+    folder.verify(manifest)
+    if not with_keys:
+        # The folder may be the saved data of a stack, which has keys.
+        manifest.tables.pop(KEYS, None)
     return manifest
 
 

@@ -138,7 +138,12 @@ class SnapshotSaver:
             is_due = writes != self._dumped_writes or self._must_rewrite
             if is_due or (or_deleted and self._folder.has_deleted_pieces()):
                 self._open_folder()
-                manifest = dump(self._settings, self._folder, pause_writes=self._paused_writes)
+                manifest = dump(
+                    self._settings,
+                    self._folder,
+                    pause_writes=self._paused_writes,
+                    with_keys=True,
+                )
                 self._dumped_writes = writes
                 self._must_rewrite = False
                 self._state.note_saved(datetime.fromisoformat(manifest.created_at))
@@ -300,7 +305,7 @@ def restore_snapshot(settings: Settings, folder: BackupFolder) -> str | None:
     if saved is None or not saved.tables:
         return None
     began = time.monotonic()
-    manifest = restore(settings, folder)
+    manifest = restore(settings, folder, with_keys=True)
     return (
         f"the data of {manifest.created_at} is restored: {sum(manifest.rows.values())} rows, "
         f"{len(manifest.objects)} objects, {time.monotonic() - began:.1f} s"

@@ -54,8 +54,8 @@ _TRAIN: Rights = {
     "table/exports": ("PutItem",),
 }
 
-# What every function of routes does: it reads the caller's account, with the refresh token that the
-# access token came from, counts calls, and reports events to webhooks.
+# What every function of routes does: it reads the caller's account, with the API key or the refresh
+# token that the access token came from, counts calls, and reports events to webhooks.
 _CALLED: Rights = {
     "bucket": ("ListBucket",),
     "objects/models": ("GetObject",),
@@ -64,6 +64,8 @@ _CALLED: Rights = {
     "queue/deliver": SEND,
     "secret": ("GetSecretValue",),
     "table/accounts": ("BatchGetItem", "GetItem"),
+    # The update notes when a key was used.
+    "table/api-keys": ("BatchGetItem", "GetItem", "UpdateItem"),
     "table/exports": ("PutItem",),
     "table/models": ("BatchGetItem", "GetItem"),
     "table/quotas": ("GetItem", "UpdateItem"),
@@ -111,6 +113,7 @@ _RECORDS: Rights = {
     "queue/export": SEND,
     "queue/train-free": SEND,
     "queue/train-paid": SEND,
+    "table/api-keys": ("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem"),
     "table/datasets": ("BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     "table/deletions": ("GetItem", "PutItem", "UpdateItem"),
     "table/incoming": ("PutItem",),
@@ -242,6 +245,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/train-paid": SEND,
         "table/accounts": ("DeleteItem",),
         "table/accounts/index/closed": ("Query",),
+        "table/api-keys": ("DeleteItem", "GetItem"),
         "table/counters": ("DeleteItem", "UpdateItem"),
         "table/datasets": ("GetItem", "Query", "UpdateItem"),
         "table/datasets/index/open": ("Query",),

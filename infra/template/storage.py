@@ -9,6 +9,7 @@ from typing import Any
 
 from chalicelib.domain.jobs.batch import BATCH_KEPT
 from chalicelib.stores.aws.objects import BATCHES, EXPORTS
+from chalicelib.stores.aws.tables import ApiKeyRow, table_name
 from chalicelib.stores.jobs.queues import INCOMING
 from chalicelib.web.http.cors import MAX_AGE_SECONDS
 from infra import resources
@@ -76,7 +77,10 @@ def _table(table: TableResource) -> Part:
         "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [dict(entry) for entry in table.attributes],
         "KeySchema": [dict(entry) for entry in table.keys],
-        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+        # A recovered table would bring revoked API keys back.
+        "PointInTimeRecoverySpecification": {
+            "PointInTimeRecoveryEnabled": table.name != table_name(SETTINGS, ApiKeyRow)
+        },
         "SSESpecification": {"SSEEnabled": True},
     }
     if table.indexes:

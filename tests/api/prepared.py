@@ -84,10 +84,14 @@ class Prepared(World):
         self._snapshot = Snapshot(settings)
         self.restore()
 
+    def accounts(self) -> AccountService:
+        """Return what the administrator works with."""
+        s = self.stores
+        return AccountService(s.accounts, s.refresh_tokens, s.api_keys, self.clock)
+
     def sign_up(self, email: str) -> tuple[Account, str]:
         """Make an account and obtain a token for it."""
-        accounts = AccountService(self.stores.accounts, self.stores.refresh_tokens, self.clock)
-        made = accounts.create(email, "STARTER", "HEROKU", public_pem_of(self.pem))
+        made = self.accounts().create(email, "STARTER", "HEROKU", public_pem_of(self.pem))
         granted = self.container.tokens.grant_assertion(self.assertion(sub=email))
         return made.account, granted.access_token
 

@@ -20,6 +20,7 @@ from chalicelib.domain.common.clock import system_clock
 from chalicelib.routes import OPERATIONS
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.web.operations.operation import FAMILY
@@ -79,7 +80,7 @@ class World:
             os.environ.setdefault(name, value)
         clients = Clients(self.settings)
         self.accounts = AccountService(
-            AccountStore(clients), RefreshTokenStore(clients), system_clock
+            AccountStore(clients), RefreshTokenStore(clients), ApiKeyStore(clients), system_clock
         )
 
     def close(self) -> None:

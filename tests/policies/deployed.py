@@ -31,6 +31,7 @@ from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
 from chalicelib.routes import OPERATIONS
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws import tables
 from chalicelib.stores.aws.clients import Clients
@@ -114,9 +115,8 @@ class Deployed:
     def new_account(self, email: str, plan: str) -> Account:
         """Make an account as the administrator does."""
         tables.bind(self.settings, self.outside.dynamodb, self.outside.dynamodb_once)
-        service = AccountService(
-            AccountStore(self.outside), RefreshTokenStore(self.outside), self.clock
-        )
+        tokens, keys = RefreshTokenStore(self.outside), ApiKeyStore(self.outside)
+        service = AccountService(AccountStore(self.outside), tokens, keys, self.clock)
         made = service.create(email, plan, "HEROKU", PUBLIC_PEM).account
         service.set_example_calls(email, 1_000)
         return made
@@ -124,9 +124,8 @@ class Deployed:
     def close_account(self, email: str) -> None:
         """Close an account as the administrator does, keeping nothing."""
         tables.bind(self.settings, self.outside.dynamodb, self.outside.dynamodb_once)
-        service = AccountService(
-            AccountStore(self.outside), RefreshTokenStore(self.outside), self.clock
-        )
+        tokens, keys = RefreshTokenStore(self.outside), ApiKeyStore(self.outside)
+        service = AccountService(AccountStore(self.outside), tokens, keys, self.clock)
         service.close(email, 0)
 
     def assertion(self, email: str) -> str:

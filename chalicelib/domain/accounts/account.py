@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chalicelib.domain.accounts.api_key import ApiKey
     from chalicelib.domain.models.model import ServedModel
 
 # Monthly predictions by source and plan. Spec: Limits, Plan tiers.
@@ -83,3 +84,5 @@ class ApiCaller:
     account: Account
     model: ServedModel | None = None
     """The account's model that the call names; None when it was not read or does not exist."""
+    key: ApiKey | None = None
+    """The API key of the call; None for an access token."""

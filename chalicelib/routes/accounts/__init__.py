@@ -1,9 +1,10 @@
-"""Tokens, usage and webhooks of an account."""
+"""Tokens, API keys, usage and webhooks of an account."""
 
-from chalicelib.routes.accounts import oauth, usage, webhooks
+from chalicelib.routes.accounts import keys, oauth, usage, webhooks
 
 OPERATIONS = (
     *oauth.OPERATIONS,
+    *keys.OPERATIONS,
     *usage.OPERATIONS,
     *webhooks.OPERATIONS,
 )

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET
 
+from chalicelib.domain.accounts.api_key import NO_KEY
 from chalicelib.errors import MissingParameter
 from chalicelib.services.accounts.tokens import Granted
 from chalicelib.web.operations.fields import Filled
@@ -89,6 +90,7 @@ OPERATIONS = (
         aliases=("/v2/oauth2/token/{token}",),
         view=revoke_token,
         summary="Revoke a refresh token and the access tokens made from it.",
+        key_scope=NO_KEY,
         status=204,
         statuses=(404,),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.operation import Call, Operation
@@ -16,8 +17,8 @@ def list_usage(call: Call) -> ListAnswer:
 
 
 def whoami(call: Call) -> service_records.AccountRecord:
-    """Show whose token it is. beyond.md, section 11."""
-    return describe.account(call.account)
+    """Show whose token or API key it is. beyond.md, section 11."""
+    return describe.account(call.account, call.scope)
 
 
 OPERATIONS = (
@@ -26,8 +27,9 @@ OPERATIONS = (
         method="GET",
         path="/v2/whoami",
         view=whoami,
-        summary="Return the account that the token belongs to.",
+        summary="Return the account that the token or API key belongs to.",
         answer=service_records.AccountRecord,
+        key_scope=PREDICT,
     ),
     Operation(
         name="list_usage",
@@ -36,6 +38,7 @@ OPERATIONS = (
         view=list_usage,
         summary="Return the plan and the predictions of the current month.",
         answer=service_records.UsageRecord,
+        key_scope=PREDICT,
         is_list=True,
     ),
 )

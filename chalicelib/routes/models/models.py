@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.common.limits import EPOCHS_PAGE, EXAMPLES_PAGE, MODELS_PAGE
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.models.evaluation import EvaluatedFilter
@@ -127,6 +128,7 @@ OPERATIONS = (
         view=get_metrics,
         locate=model_in_path,
         summary="Return the metrics of a model.",
+        key_scope=PREDICT,
         answer=model_records.MetricsRecord,
     ),
     Operation(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.accounts.rates import DOCUMENTS
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
@@ -115,6 +116,7 @@ OPERATIONS = (
         locate=find_model,
         # Not metered: the contract counts predictions, not readings.
         cost=DOCUMENTS,
+        key_scope=PREDICT,
         summary="Read text, tables, contacts or the fields of a form from an image or PDF.",
         form=OcrForm,
         files=("sampleContent", "formTemplate"),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
 from chalicelib.domain.models.prediction import (
@@ -85,6 +86,7 @@ def _operation(
         name_model=named_in_body,
         locate=served_in_body,
         cost=PICTURES,
+        key_scope=PREDICT,
         summary=summary,
         form=form,
         files=("sampleContent",),

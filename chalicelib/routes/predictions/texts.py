@@ -7,6 +7,7 @@ from typing import NoReturn
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.accounts.rates import TEXTS
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
@@ -70,6 +71,7 @@ OPERATIONS = (
         name_model=named_in_body,
         locate=served_in_body,
         cost=TEXTS,
+        key_scope=PREDICT,
         summary="Predict the intent of a text.",
         form=TextForm,
         answer=model_records.PredictionRecord,
@@ -85,6 +87,7 @@ OPERATIONS = (
         name_model=named_in_body,
         locate=served_in_body,
         cost=TEXTS,
+        key_scope=PREDICT,
         summary="Predict the sentiment of a text.",
         form=TextForm,
         answer=model_records.PredictionRecord,

@@ -20,6 +20,7 @@ from chalicelib.formats.tokens.rsa_key import (
     public_pem_of,
 )
 from chalicelib.stores.accounts.accounts import MAX_EMAIL_CHARACTERS, AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 
 DEFAULT_PLAN = "STARTER"
@@ -47,10 +48,15 @@ class AccountService:
     """Creates, lists, changes and closes accounts."""
 
     def __init__(
-        self, accounts: AccountStore, refresh_tokens: RefreshTokenStore, clock: Clock
+        self,
+        accounts: AccountStore,
+        refresh_tokens: RefreshTokenStore,
+        api_keys: ApiKeyStore,
+        clock: Clock,
     ) -> None:
         self._accounts = accounts
         self._refresh_tokens = refresh_tokens
+        self._api_keys = api_keys
         self._clock = clock
 
     def create(
@@ -150,6 +156,14 @@ class AccountService:
             self._refresh_tokens.delete_all(account.account_id)
         return KeyedAccount(changed, private_pem)
 
+    def revoke_keys(self, email: str) -> None:
+        """Revoke all API keys of an account.
+
+        Raises:
+            NotFound: no active account has this address.
+        """
+        self._api_keys.delete_all(self._active(email).account_id)
+
     def close(self, email: str, keep_days: float = DEFAULT_KEEP_DAYS) -> Account:
         """Close an account: its tokens end at once, its data is deleted later.
 
@@ -162,6 +176,7 @@ class AccountService:
         delete_after = self._clock() + timedelta(days=keep_days)
         closed = _existing(self._accounts.close(account.account_id, delete_after), email)
         self._refresh_tokens.delete_all(account.account_id)
+        self._api_keys.delete_all(account.account_id)
         return closed
 
     def _active(self, email: str) -> Account:

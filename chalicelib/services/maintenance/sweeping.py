@@ -22,6 +22,7 @@ from chalicelib.stores.jobs.turns import INGEST_LANES
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.accounts import AccountStore
+    from chalicelib.stores.accounts.api_keys import ApiKeyStore
     from chalicelib.stores.accounts.webhooks import WebhookStore
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
@@ -60,6 +61,7 @@ class SweepServiceStores:
     training_queue: TrainingQueue
     turns: TurnStore
     webhooks: WebhookStore
+    api_keys: ApiKeyStore
 
 
 class SweepService:
@@ -140,6 +142,7 @@ class SweepService:
             if self._is_empty(account.account_id):
                 self._delete_batches(account.account_id)
                 self._stores.webhooks.delete_all(account.account_id)
+                self._stores.api_keys.delete_all(account.account_id)
                 self._stores.accounts.delete(account)
                 self._stores.turns.delete(account.account_id)
                 self._stores.datasets.delete_places(account.account_id)

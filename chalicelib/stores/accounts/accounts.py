@@ -17,9 +17,16 @@ from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountK
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.accounts.api_keys import load_api_keys
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
-from chalicelib.stores.aws.tables import AccountRow, CounterRow, ModelRow, RefreshTokenRow
+from chalicelib.stores.aws.tables import (
+    AccountRow,
+    ApiKeyRow,
+    CounterRow,
+    ModelRow,
+    RefreshTokenRow,
+)
 from chalicelib.stores.models.served import SERVED_MEMBERS, load_served
 
 # RFC 5321 allows no longer address, so a longer one needs no lookup.
@@ -85,23 +92,31 @@ class AccountStore:
         return None if row is None else load_account(row)
 
     def find_caller(
-        self, account_id: str, refresh_id: str | None = None, model_id: str | None = None
+        self,
+        account_id: str,
+        refresh_id: str | None = None,
+        model_id: str | None = None,
+        digest: str | None = None,
     ) -> ApiCaller | None:
-        """Find an account, and the refresh token and model of its call, in one table call.
+        """Find an account, and what authenticates its call and its model, in one table call.
 
         Args:
             account_id: from the access token.
             refresh_id: the refresh token that must be valid too, if there is one.
             model_id: the model that the call names, if it names one.
+            digest: the digest of the API key that must be valid, if there is one.
 
         Returns:
-            The caller; None when there is no such account, or its refresh token is revoked.
+            The caller; None when there is no such account, or its refresh token or API key is
+            revoked.
         """
         reads: dict[type[TableRow], dict[str, str]] = {AccountRow: {"account_id": account_id}}
         if refresh_id is not None:
             reads[RefreshTokenRow] = {"account_id": account_id, "token_id": refresh_id}
         if model_id is not None and STRING_ID.fullmatch(model_id):
             reads[ModelRow] = {"account_id": account_id, "model_id": model_id}
+        if digest is not None:
+            reads[ApiKeyRow] = {"lookup": account_id}
         if len(reads) == 1:
             account = self.get(account_id)
             return None if account is None else ApiCaller(account)
@@ -112,7 +127,8 @@ class AccountStore:
         account = None if row is None else load_account(row)
         if account is None or (refresh_id is not None and RefreshTokenRow not in rows):
             return None
-        return ApiCaller(account, load_served(rows.get(ModelRow)))
+        caller = ApiCaller(account, load_served(rows.get(ModelRow)))
+        return caller if digest is None else _with_key(caller, digest, rows.get(ApiKeyRow))
 
     def find_by_email(self, email: str) -> Account | None:
         """Find an account by its e-mail address, in upper or lower case."""
@@ -211,6 +227,14 @@ def _row(key: str) -> AccountRow | None:
         return AccountRow.get(key, consistent_read=True)
     except AccountRow.DoesNotExist:
         return None
+
+
+def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
+    """Add the caller's API key; None if its account does not list it."""
+    for key in load_api_keys(caller.account.account_id, row):
+        if key.digest == digest:
+            return replace(caller, key=key)
+    return None
 
 
 def _keys_read(row: type[TableRow], key: Mapping[str, str]) -> dict[str, Any]:

@@ -71,6 +71,16 @@ class RefreshTokenRow(TableRow):
     used_at = NumberAttribute(null=True)
 
 
+class ApiKeyRow(TableRow):
+    """The API keys of an account, by its id. Rows of a key's SHA-256 point to its account."""
+
+    Meta = _meta(table_name="api-keys")
+    lookup = UnicodeAttribute(hash_key=True)
+    target = UnicodeAttribute(null=True)
+    keys = JSONAttribute(null=True)
+    revision = NumberAttribute(default=0)
+
+
 class CounterRow(TableRow):
     """The last integer id by kind, and the last turn by lane and by account.
 
@@ -183,9 +193,8 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source; a long body is in S3.
 
-    Numbers below 0 are layouts of corrected sequences: minus the fence of the correction.
-    Partition `7#places` holds labels by example id, `7#mended` the data that each correction
-    replaced, `7#corrections` its receipt.
+    Numbers below 0 are layouts of corrected sequences: minus the correction's fence. `7#places`
+    holds labels by example id, `7#mended` what corrections replaced, `7#corrections` receipts.
     """
 
     Meta = _meta(table_name="examples")
@@ -466,6 +475,7 @@ ROWS: tuple[type[TableRow], ...] = (
     ExportRow,
     ReceiptRow,
     UploadFormRow,
+    ApiKeyRow,
 )
 # Other kinds of rows in one of the tables above.
 SHARED: tuple[type[TableRow], ...] = (BatchRow, KeyRow, DeliveryRow)

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from chalicelib import __version__
+from chalicelib.domain.accounts.api_key import ALL, NO_KEY, PREDICT
 from chalicelib.domain.accounts.rates import COSTS
 from chalicelib.domain.common.repeats import KEY_HEADER, MAX_KEY, REPLAYED_HEADER
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES
@@ -42,6 +43,7 @@ DESCRIPTIONS = {
     302: "Redirects to the console or the docs.",
     400: "The request is not valid; `message` says how to fix it.",
     401: "The caller is not authenticated.",
+    403: "The call is outside of the scope of the API key.",
     404: "The object does not exist, or belongs to another account.",
     409: "The object's current state does not allow it.",
     413: "A file or the body is over its limit.",
@@ -59,6 +61,11 @@ _HEAD_DETAILS = (
     "Returns status and headers of GET. Counts against the rate limits, not against the monthly "
     "limit of example lists; issues no URL."
 )
+_KEY_SCOPES = {
+    ALL: "API keys need the scope `all`.",
+    PREDICT: "API keys of any scope may call it.",
+    NO_KEY: "No API key may call it.",
+}
 KEY_PARAMETER: Schema = {
     "name": KEY_HEADER,
     "in": "header",
@@ -105,7 +112,13 @@ def document(operations: Iterable[Operation]) -> Schema:
         "components": {
             "schemas": schemas.components,
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+                "apiKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "pk_…",
+                    "description": "An API key of `POST /v2/keys`.",
+                },
             },
         },
     }
@@ -121,6 +134,8 @@ def statuses(operation: Operation) -> list[int]:
     found = {operation.status, *operation.statuses}
     if not operation.is_public:
         found |= {401, 429, 503}
+        if operation.key_scope != PREDICT:
+            found.add(403)
     if operation.locate is not None:
         # Whatever is located may not exist.
         found.add(404)
@@ -219,7 +234,7 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
             str(status): _response(operation, family, status, schemas, path)
             for status in statuses(operation)
         },
-        "security": [] if operation.is_public else [{"bearer": []}],
+        "security": _security(operation),
     }
     if operation.is_deprecated:
         described["deprecated"] = True
@@ -253,8 +268,17 @@ def _details(operation: Operation) -> str:
     if operation.page_size:
         said.append(f"Returns pages of at most {operation.page_size}; `Link` has the next page.")
     if not operation.is_public:
+        said.append(_KEY_SCOPES[operation.key_scope])
         said.append(f"Subject to the account's rate limit of {COSTS[operation.cost]}.")
     return " ".join(said)
+
+
+def _security(operation: Operation) -> list[Schema]:
+    """Return the alternative ways to authenticate a call."""
+    if operation.is_public:
+        return []
+    schemes: list[Schema] = [{"bearer": []}]
+    return schemes if operation.key_scope == NO_KEY else [*schemes, {"apiKey": []}]
 
 
 def _slug(path: str) -> str:

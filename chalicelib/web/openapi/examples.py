@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chalicelib.domain.accounts.api_key import ALL, ApiKeyNotFound, InsufficientScope
 from chalicelib.domain.common.repeats import KeyReused
 from chalicelib.errors import (
     DatasetBeingDeleted,
@@ -62,6 +63,7 @@ _NOT_FOUND: dict[str, ServiceError] = {
     "deletion_id": DeletionNotFound("Z5BSHFEWCQVZOPVYEZ5QRBPBUU"),
     "export_id": ExportNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),
     "file": RouteNotFound(),
+    "key_id": ApiKeyNotFound("K4CHIJVHSBXSBXKNS5LQSYFAKM"),
     "token": TokenNotFound(),
     "model_id": ModelNotFound("BMPQSAWRE72FYYS4YQ3U2XCU5E"),
     "dataset_id": DatasetNotFound(1_000_201),
@@ -69,6 +71,7 @@ _NOT_FOUND: dict[str, ServiceError] = {
 _REFUSALS: dict[int, ServiceError] = {
     400: MissingParameter("name"),
     401: InvalidToken(),
+    403: InsufficientScope(ALL),
     409: DatasetBeingDeleted(1_000_201),
     413: TooLarge(
         "The file has 31457280 bytes; at most 26214400 are allowed. Split it, and add the other "

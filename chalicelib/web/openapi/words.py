@@ -61,7 +61,16 @@ WORDS: Mapping[str, str] = {
     # the account
     "AccountRecord.id": "Id of the account; the `organizationId` of other records.",
     "email": "Email address of the account.",
-    "AccountRecord.scope": "What the token may do; `all` is everything.",
+    "AccountRecord.scope": "What the token or API key may do; `all` is everything.",
+    # API keys
+    "ApiKeyRecord.scope": "What the key may do: `all` calls, or only `predict`.",
+    "ApiKeyForm.scope": "What the key may do: `all` calls, or only `predict`: single predictions, "
+    "OCR, metrics of a model, and usage.",
+    "prefix": "First 8 characters of the key.",
+    "lastUsedAt": "When the key was last used, to within a day; null before its first use.",
+    "ApiKeyRecord.expiresAt": "When the key expires; null if it does not.",
+    "ApiKeyRecord.secret": "The key, which is sent as `Authorization: Bearer pk_…`.",
+    "key_id": "Id of an API key.",
     # usage
     "UsageRecord.id": "Id of the month.",
     "organizationId": "Id of the account.",

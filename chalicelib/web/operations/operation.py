@@ -1,8 +1,9 @@
 """One declaration per operation, a call of it, and how that is answered.
 
 Declared in chalicelib/routes, described by chalicelib/web/openapi. The order of the checks is the
-contract's (section 3): 401, 429 of a rate, 404, 400/413/415, 409, 429 of an allowance, work. One
-of the two places where errors become answers; the other is chalicelib/workers.py.
+contract's (section 3): 401, 429 of a rate, 403 of a scope, 404, 400/413/415, 409, 429 of an
+allowance, work. One of the two places where errors become answers; the other is
+chalicelib/workers.py.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import msgspec
 from chalice.app import Response
 
 from chalicelib import log
-from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.account import Account, ApiCaller
+from chalicelib.domain.accounts.api_key import ALL, PREFIX, check_scope
 from chalicelib.domain.accounts.rates import RECORDS
 from chalicelib.domain.accounts.usage import Usage, until_answered
 from chalicelib.domain.common.clock import date_text
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 BOTH = (VISION, LANGUAGE)
 # The folders of chalicelib/routes in the order of use; the sections of the OpenAPI document.
 GROUPS: Mapping[str, str] = {
-    "accounts": "Tokens, webhooks, plan and predictions of the month.",
+    "accounts": "Tokens, API keys, webhooks, plan and predictions of the month.",
     "datasets": "Labelled texts or images: upload, browse, correct and extend them.",
     "models": "Train models on datasets, follow their training, and read their metrics.",
     "predictions": "Predict labels of texts and images, detect objects, and read documents.",
@@ -119,6 +121,8 @@ class Operation:
     """Whether it needs no token."""
     cost: str = RECORDS
     """Cost class for the rate limit; not used for public calls."""
+    key_scope: str = ALL
+    """Scope that an API key needs: PREDICT, ALL, or NO_KEY if no key may make the call."""
     is_metered: bool = False
     """Whether every answer after the 401 has the rate-limit headers."""
     status: int = 200
@@ -183,6 +187,8 @@ class Call:
     """All operations, for the OpenAPI document."""
     account: Account = field(init=False)
     """The caller; not set for public operations."""
+    scope: str = ALL
+    """What the caller's token or API key may do."""
     located: Any = None
     """The model read with the account, or the result of `locate`."""
     form: Any = None
@@ -257,14 +263,26 @@ def _answer(call: Call) -> Response:
     operation = call.operation
     if not operation.is_public:
         name_model = partial(operation.name_model or _names_none, call)
-        caller = call.container.tokens.find_caller(bearer_token(call), name_model)
+        caller = _find_caller(call, name_model)
         call.account, call.located = caller.account, caller.model
         log.add(account=call.account.account_id)
         call.container.rates.check(call.account, operation.cost)
+        if caller.key is not None:
+            call.scope = caller.key.scope
+            # Before a stored answer could be repeated and before any object is looked up.
+            check_scope(call.scope, operation.key_scope)
         key = sent_key(call.request) if operation.takes_key else None
         if key is not None:
             return _answer_once(call, key)
     return _work(call)
+
+
+def _find_caller(call: Call, name_model: Callable[[], str | None]) -> ApiCaller:
+    """Return the caller of an access token or an API key."""
+    token = bearer_token(call)
+    if token.startswith(PREFIX):
+        return call.container.api_keys.find_caller(token, name_model)
+    return call.container.tokens.find_caller(token, name_model)
 
 
 def _answer_once(call: Call, key: str) -> Response:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.api_key import ApiKey
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView, Label
@@ -69,6 +70,7 @@ from chalicelib.web.records.model_records import (
 )
 from chalicelib.web.records.service_records import (
     AccountRecord,
+    ApiKeyRecord,
     DeletionRecord,
     DeliveryRecord,
     PlanRecord,
@@ -363,6 +365,21 @@ def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
     )
 
 
+def api_key(row: ApiKey, secret: str | None = None) -> ApiKeyRecord:
+    """Return the record of an API key."""
+    ends, used = row.expires_at, row.last_used_at
+    return ApiKeyRecord(
+        id=row.key_id,
+        name=row.name,
+        scope=row.scope,
+        prefix=row.prefix,
+        created_at=date_text(row.created_at),
+        expires_at=None if ends is None else date_text(ends),
+        last_used_at=None if used is None else date_text(used),
+        secret=secret or UNSET,
+    )
+
+
 def delivery(row: Delivery) -> DeliveryRecord:
     """Return the record of a delivery."""
     return DeliveryRecord(
@@ -438,9 +455,9 @@ def _rejection(item: RejectedItem) -> RejectionRecord:
     )
 
 
-def account(caller: Account) -> AccountRecord:
-    """Return the record of an account; a token of an account may do everything."""
-    return AccountRecord(caller.account_id, caller.email, caller.plan, "all", "account")
+def account(caller: Account, scope: str) -> AccountRecord:
+    """Return the record of an account, with the scope of the call's token or API key."""
+    return AccountRecord(caller.account_id, caller.email, caller.plan, scope, "account")
 
 
 def usage(facts: UsageFacts) -> UsageRecord:

@@ -1,4 +1,4 @@
-"""The records of the service: deletions, webhooks, usage, tokens, health.
+"""The records of the service: deletions, webhooks, usage, API keys, tokens, health.
 
 describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
 """
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.domain.accounts.api_key import ALL, PREDICT
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
 from chalicelib.domain.jobs.webhook import (
     DELIVERED,
@@ -30,6 +31,7 @@ DeletionStatus = Annotated[
 
 
 HookEvent = Annotated[str, Meta(extra_json_schema={"enum": [*EVENTS]})]
+KeyScope = Annotated[str, Meta(extra_json_schema={"enum": [ALL, PREDICT]})]
 HookStatus = Annotated[str, Meta(extra_json_schema={"enum": [ENABLED, DISABLED]})]
 DeliveryStatus = Annotated[str, Meta(extra_json_schema={"enum": [PENDING, DELIVERED, UNDELIVERED]})]
 
@@ -60,6 +62,20 @@ class WebhookRecord(msgspec.Struct, rename="camel", kw_only=True):
     failure_msg: str | UnsetType = UNSET
     secret: str | UnsetType = UNSET
     object: Literal["webhook"] = "webhook"
+
+
+class ApiKeyRecord(msgspec.Struct, rename="camel", kw_only=True):
+    """An API key; its secret is returned only when it is created."""
+
+    id: str
+    name: str
+    scope: KeyScope
+    prefix: str
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    secret: str | UnsetType = UNSET
+    object: Literal["key"] = "key"
 
 
 class DeliveryRecord(msgspec.Struct, rename="camel", kw_only=True):
@@ -101,12 +117,12 @@ class UsageRecord(msgspec.Struct, rename="camel"):
 
 
 class AccountRecord(msgspec.Struct):
-    """The account that a token belongs to."""
+    """The account that a token or API key belongs to."""
 
     id: str
     email: str
     plan: str
-    scope: Literal["all"]
+    scope: KeyScope
     object: Literal["account"]
 
 

@@ -491,6 +491,20 @@ class Webhook(Record, kw_only=True):
     object: str = "webhook"
 
 
+class ApiKey(Record, kw_only=True):
+    """An API key; its secret is returned only when it is created."""
+
+    id: str
+    name: str
+    scope: str
+    prefix: str
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    secret: str | None = None
+    object: str = "key"
+
+
 class Delivery(Record, kw_only=True):
     """The delivery of an event to a webhook."""
 
@@ -530,7 +544,7 @@ class Usage(Record, kw_only=True):
 
 
 class Account(Record, kw_only=True):
-    """The account that a token belongs to."""
+    """The account that a token or API key belongs to."""
 
     id: str
     email: str

@@ -12,6 +12,7 @@ from chalicelib.errors import Conflict, InvalidParameter, NotFound
 from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.tables import AccountRow
 
@@ -21,7 +22,9 @@ EMAIL = "ann@example.com"
 @pytest.fixture
 def service(clients, clock) -> AccountService:
     """A service on empty tables."""
-    return AccountService(AccountStore(clients), RefreshTokenStore(clients), clock)
+    return AccountService(
+        AccountStore(clients), RefreshTokenStore(clients), ApiKeyStore(clients), clock
+    )
 
 
 @pytest.fixture

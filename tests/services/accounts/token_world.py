@@ -15,6 +15,7 @@ from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.secrets import SecretStore
@@ -40,7 +41,7 @@ class World:
         self.other_private_pem = other_private_pem
         self.secrets = SecretStore(clients, settings)
         store, refresh_tokens = AccountStore(clients), RefreshTokenStore(clients)
-        self.accounts = AccountService(store, refresh_tokens, clock)
+        self.accounts = AccountService(store, refresh_tokens, ApiKeyStore(clients), clock)
         rates = RateLimits(RateStore(clients), clock)
         self.tokens = TokenService(store, refresh_tokens, self.secrets, clock, settings, rates)
         public_pem = public_pem_of(private_pem)

@@ -1,0 +1,121 @@
+"""API keys: secrets that a program sends in place of an access token. beyond.md, section 11."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chalicelib.errors import BadRequest, NotFound, ServiceError
+
+# Scopes: every call that a key may make, or only predictions.
+ALL, PREDICT = "all", "predict"
+# The class of calls that need an access token, because a stolen key could outlive its revocation.
+NO_KEY = "none"
+# Most keys of an account.
+MAX_KEYS = 20
+MAX_KEY_NAME = 64
+# Number of random bytes in a secret.
+SECRET_BYTES = 32
+# Access tokens never begin so.
+PREFIX = "pk_"
+# Number of characters of a secret that stay visible, so that a person recognises the key.
+SHOWN_CHARACTERS = 8
+# A use is noted only if the last noted one is this old, so that few calls write.
+NOTED_EVERY = timedelta(days=1)
+_FORM = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
+
+
+class ApiKeyNotFound(NotFound):
+    """The account has no such API key."""
+
+    code = "key_not_found"
+
+    def __init__(self, key_id: object) -> None:
+        super().__init__(f"There is no API key {key_id}; GET /v2/keys lists them.")
+
+
+class TooManyApiKeys(BadRequest):
+    """The account has the maximum number of API keys."""
+
+    code = "too_many_keys"
+    text = (
+        f"The account has {MAX_KEYS} API keys, the maximum. Delete one that is no longer used: "
+        "DELETE /v2/keys/{id}"
+    )
+
+
+class InsufficientScope(ServiceError):
+    """The call is outside of the scope of the API key."""
+
+    status = 403
+    code = "insufficient_scope"
+
+    def __init__(self, needed: str) -> None:
+        if needed == NO_KEY:
+            text = "No API key may make this call. Sign in with the key file of the account."
+        else:
+            text = (
+                f"An API key of the scope '{PREDICT}' may only make single predictions, read "
+                "documents, and call GET models/{id}, GET /v2/apiusage and GET /v2/whoami. Use a "
+                f"key of the scope '{ALL}' or an access token."
+            )
+        super().__init__(text)
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """An API key as it is stored: without its secret."""
+
+    account_id: str
+    key_id: str
+    name: str
+    scope: str
+    """ALL or PREDICT."""
+    prefix: str
+    """First characters of the secret."""
+    digest: str
+    """SHA-256 of the secret in hexadecimal digits."""
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+    def is_valid(self, now: datetime) -> bool:
+        """Return whether the key has not expired."""
+        return self.expires_at is None or now < self.expires_at
+
+    def is_use_due(self, now: datetime) -> bool:
+        """Return whether a use of the key has to be noted."""
+        return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
+
+
+def is_well_formed(secret: str) -> bool:
+    """Return whether a text has the form of a secret."""
+    return _FORM.fullmatch(secret) is not None
+
+
+def new_api_secret(random: bytes) -> str:
+    """Return the secret that consists of these bytes."""
+    return PREFIX + base64.urlsafe_b64encode(random).rstrip(b"=").decode("ascii")
+
+
+def digest_of(secret: str) -> str:
+    """Return the digest under which a secret is stored."""
+    # A plain hash is enough: nobody can try 2^256 secrets.
+    return hashlib.sha256(secret.encode("ascii")).hexdigest()
+
+
+def check_scope(scope: str, needed: str) -> None:
+    """Return if a scope includes a call.
+
+    Args:
+        scope: ALL or PREDICT.
+        needed: PREDICT, ALL or NO_KEY.
+
+    Raises:
+        InsufficientScope: it does not.
+    """
+    if needed == NO_KEY or (needed == ALL and scope != ALL):
+        raise InsufficientScope(needed)

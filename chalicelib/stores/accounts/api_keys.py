@@ -1,0 +1,144 @@
+"""API keys: one row per account holds all of them, and one row per key finds the account.
+
+The table is separate because it is in no backup. A key is valid only while the row of its account
+lists it, so that one consistent read shows revocations at once and one condition enforces the
+maximum number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from pynamodb.exceptions import PynamoDBException
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.accounts.api_key import MAX_KEYS, ApiKey, TooManyApiKeys
+from chalicelib.domain.common.decoding import prepare
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.tables import ApiKeyRow
+
+# Attempts to change the row: each fails only because another change came first.
+_TRIES = 20
+
+
+@translate_errors
+class ApiKeyStore:
+    """Reads and changes the API keys of accounts."""
+
+    def __init__(self, clients: Clients) -> None:
+        clients.bind_tables()
+
+    def of_account(self, account_id: str) -> list[ApiKey]:
+        """List the keys of an account in the order of their creation."""
+        return load_api_keys(account_id, _read(account_id))
+
+    def find_account(self, digest: str) -> str | None:
+        """Return the id of the account that a key belongs to, even if it is revoked just now."""
+        row = _read(digest)
+        return None if row is None else row.target
+
+    def add(self, key: ApiKey) -> None:
+        """Store a key; it replaces one with the same id.
+
+        Raises:
+            TooManyApiKeys: the account has the maximum number of keys.
+        """
+
+        def change(keys: dict[str, ApiKey]) -> None:
+            if len(keys) >= MAX_KEYS and key.key_id not in keys:
+                raise TooManyApiKeys
+            keys[key.key_id] = key
+
+        replaced = self._change(key.account_id, change).get(key.key_id)
+        try:
+            # Second, so that no row remains that nothing lists.
+            ApiKeyRow(key.digest, target=key.account_id).save()
+            if replaced is not None:
+                ApiKeyRow(replaced.digest).delete()
+        except PynamoDBException:
+            with suppress(PynamoDBException, StorageUnavailable):
+                self.remove(key)
+            raise
+
+    def remove(self, key: ApiKey) -> None:
+        """Revoke a key; does nothing if it is revoked."""
+        # First, so that a caller who repeats a failed call still finds the key in the list.
+        ApiKeyRow(key.digest).delete()
+
+        def change(keys: dict[str, ApiKey]) -> None:
+            keys.pop(key.key_id, None)
+
+        self._change(key.account_id, change)
+
+    def note_use(self, key: ApiKey, now: datetime) -> None:
+        """Store when a key was used, unless that was stored within a day or the key is revoked."""
+
+        def change(keys: dict[str, ApiKey]) -> None:
+            found = keys.get(key.key_id)
+            if found is not None and found.digest == key.digest and found.is_use_due(now):
+                keys[key.key_id] = replace(found, last_used_at=now)
+
+        self._change(key.account_id, change)
+
+    def delete_all(self, account_id: str) -> None:
+        """Revoke all keys of an account."""
+        for key in self.of_account(account_id):
+            ApiKeyRow(key.digest).delete()
+        ApiKeyRow(account_id).delete()
+
+    def _change(
+        self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
+    ) -> dict[str, ApiKey]:
+        """Change the row, on condition that no other call has changed it since it was read.
+
+        Returns:
+            The keys as they were before.
+
+        Raises:
+            StorageUnavailable: other calls changed it first each time.
+        """
+        for _ in range(_TRIES):
+            row = _read(account_id)
+            revision = 0 if row is None else int(row.revision)
+            before = {key.key_id: key for key in load_api_keys(account_id, row)}
+            keys = dict(before)
+            change(keys)
+            if keys == before:
+                return before
+            actions: list[Action] = [
+                ApiKeyRow.keys.set([_dump(key) for key in keys.values()]),
+                ApiKeyRow.revision.set(revision + 1),
+            ]
+            unchanged = (
+                ApiKeyRow.lookup.does_not_exist() if row is None else ApiKeyRow.revision == revision
+            )
+            if try_update(ApiKeyRow(account_id), actions, unchanged):
+                return before
+        raise StorageUnavailable
+
+
+def load_api_keys(account_id: str, row: ApiKeyRow | None) -> list[ApiKey]:
+    """Return the keys in the row of an account."""
+    members = (row.keys if row else None) or []
+    prepare(ApiKey)
+    return [msgspec.convert({**one, "account_id": account_id}, ApiKey) for one in members]
+
+
+def _read(lookup: str) -> ApiKeyRow | None:
+    try:
+        return ApiKeyRow.get(lookup, consistent_read=True)
+    except ApiKeyRow.DoesNotExist:
+        return None
+
+
+def _dump(key: ApiKey) -> dict[str, Any]:
+    members: dict[str, Any] = msgspec.to_builtins(key)
+    del members["account_id"]
+    return members
