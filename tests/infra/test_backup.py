@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from chalicelib.config import Settings
+from chalicelib.container import Container
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.models.model import TrainRequest
+from chalicelib.errors import InvalidToken
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow
@@ -337,3 +339,35 @@ def test_the_command_says_what_is_wrong_in_one_line(
     assert "make run" in capsys.readouterr().err
     assert main(["verify", str(tmp_path / "b")], nothing) == 1
     assert "holds no backup" in capsys.readouterr().err
+
+
+def test_backup_has_no_api_keys(filled: World, folder: BackupFolder, settings: Settings) -> None:
+    """No file of a backup names a key, and a restore revives none: it removes what is there."""
+    keys = filled.container.api_keys
+    key, secret = keys.create(filled.account, "shop")
+    dump(settings, folder)
+
+    files = [file.read_bytes() for file in folder.path.rglob("*") if file.is_file()]
+    assert files
+    assert all(key.digest.encode() not in content for content in files)
+    assert "api-keys" not in folder.manifest().tables
+    restore(settings, folder, is_replacing=True)
+    assert keys.of_account(filled.account) == ()
+    with pytest.raises(InvalidToken):
+        keys.find_caller(secret)
+
+
+def test_saved_data_of_a_stack_has_its_api_keys(
+    filled: World, folder: BackupFolder, settings: Settings
+) -> None:
+    """A stack that starts again still knows its keys; a restore of the same folder revives none."""
+    _, secret = filled.container.api_keys.create(filled.account, "shop")
+    dump(settings, folder, with_keys=True)
+
+    empty(settings)
+    restore(settings, folder, with_keys=True)
+    restarted = Container(settings, filled.clock)
+    assert restarted.api_keys.find_caller(secret)
+    restore(settings, folder, is_replacing=True)
+    with pytest.raises(InvalidToken):
+        restarted.api_keys.find_caller(secret)

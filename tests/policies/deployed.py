@@ -284,6 +284,10 @@ class Caller:
         event = make_event(method, url, body, kind, authorization=f"Bearer {self.token}")
         return self.deployed.call(event)
 
+    def with_key(self, secret: str, method: str, url: str) -> Answer:
+        """Send a request without a body, with an API key."""
+        return self.deployed.call(make_event(method, url, authorization=f"Bearer {secret}"))
+
     def ok(self, method: str, url: str, body: bytes | None = None, kind: str | None = None) -> Any:
         """Send a request that must succeed; return its record."""
         answer = self.send(method, url, body, kind)

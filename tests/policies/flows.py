@@ -55,6 +55,7 @@ def live(deployed: Deployed, *more: Callable[[Caller], None]) -> None:
     crossed(free, paid)
     guarded(paid)
     tokens(free)
+    keyed(free)
     close(deployed, free, paid)
 
 
@@ -91,6 +92,21 @@ def tokens(caller: Caller) -> None:
     refresh = caller.sign_in()
     caller.form("POST", "/v2/oauth2/token", grant_type="refresh_token", refresh_token=refresh)
     caller.ok("DELETE", f"/v2/oauth2/tokens/{refresh}")
+
+
+def keyed(caller: Caller) -> None:
+    """Call each function of routes with its own API key, whose first use it notes."""
+    routes = (
+        ("POST", f"{LANGUAGE}/intent"),
+        ("POST", f"{VISION}/predict"),
+        ("POST", f"{VISION}/ocr"),
+    )
+    for method, path in (*routes, ("GET", "/v2/whoami")):
+        made = caller.json("POST", "/v2/keys", name="shop")
+        assert caller.with_key(made["secret"], method, path).status != 401
+        caller.ok("DELETE", f"/v2/keys/{made['id']}")
+    caller.json("POST", "/v2/keys", name="left")
+    assert len(caller.get("/v2/keys")["data"]) == 1
 
 
 def texts(caller: Caller) -> None:

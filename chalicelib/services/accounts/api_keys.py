@@ -125,8 +125,11 @@ class ApiKeyService:
 
     def revoke(self, key: ApiKey) -> None:
         """Revoke a key at once."""
-        self._keys.remove(key)
-        self._clear(key.digest)
+        try:
+            self._keys.remove(key)
+        finally:
+            # Also after a failure, which may have deleted the row that leads to the account.
+            self._clear(key.digest)
 
     def revoke_all(self, account: Account) -> int:
         """Revoke every key of an account; return their number."""
