@@ -103,7 +103,7 @@ def new_api_secret(random: bytes) -> str:
 
 def digest_of(secret: str) -> str:
     """Return the digest under which a secret is stored."""
-    # A plain hash is enough: nobody can try 2^256 secrets.
+    # A plain hash is enough: 2^256 secrets cannot be tried.
     return hashlib.sha256(secret.encode("ascii")).hexdigest()
 
 
