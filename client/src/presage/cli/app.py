@@ -13,6 +13,7 @@ from presage import Presage, PresageError, __version__
 from presage._settings import Login, load_login, save_login
 from presage.cli import batches, compare, datasets, models, predictions, rankings, webhooks
 from presage.cli.context import Json, client
+from presage.cli.options import current_command, in_options
 from presage.cli.output import PipeClosed, note, say, show
 from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
 
@@ -130,7 +131,7 @@ def main() -> None:
     except ConfigurationError as error:
         _end(str(error), USAGE)
     except PresageError as error:
-        _end(str(error), REFUSED)
+        _end(in_options(str(error), current_command(app)), REFUSED)
     except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
     except (BrokenPipeError, PipeClosed):

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from presage import Batch, Presage, PresageError
+from presage._sources import BatchOcrOptions
 from presage._sync.families import Language, Vision
 from presage.cli.context import Id, Json, Quiet, client, find_model, pairs, shows_progress
+from presage.cli.options import known_options
 from presage.cli.output import print_json, say, show, table
 from presage.errors import NotFoundError
 
@@ -57,7 +59,8 @@ def run(
         raise PresageError(f"{output} already exists: --force overwrites it.")
     with client() as service:
         family = _family_of(service, model, file)
-        fields = pairs(options, "--set")
+        known = known_options(family.batches.create, BatchOcrOptions)
+        fields = pairs(options, "--set", known)
         made = family.batches.create(
             model, file, partial=partial or None, **fields, progress=progress
         )

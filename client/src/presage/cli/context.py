@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,18 +49,25 @@ def family_of(service: Presage, model_type: str) -> Family:
     return service.language if model_type.startswith("text") else service.vision
 
 
-def pairs(given: list[str] | None, option: str) -> dict[str, Any]:
-    """Parse NAME=VALUE options; values that look like numbers or booleans are converted."""
+def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE options with known names; numbers and booleans are converted."""
     found: dict[str, Any] = {}
     for item in given or []:
         name, equals, text = item.partition("=")
         if not name or not equals:
             raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint=option)
-        found[name.replace("-", "_")] = _value(text)
+        snake = name.replace("-", "_")
+        if snake not in known:
+            names = ", ".join(sorted(one.replace("_", "-") for one in known))
+            raise typer.BadParameter(f"{name} is unknown; known: {names}", param_hint=option)
+        found[snake] = value(text)
     return found
 
 
-def _value(text: str) -> Any:
+def value(text: str | bool) -> Any:
+    """Return a number or boolean of an option's text, and any other text as it is."""
+    if isinstance(text, bool):
+        return text
     if text in ("true", "false"):
         return text == "true"
     if re.fullmatch(r"[+-]?\d+", text):

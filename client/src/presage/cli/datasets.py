@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,9 +20,9 @@ from presage.cli.context import (
     client,
     families,
     find_dataset,
-    pairs,
     shows_progress,
 )
+from presage.cli.options import current_command, in_options, with_reading
 from presage.cli.output import print_json, say, show, table
 
 app = typer.Typer(no_args_is_help=True, help="Datasets: labelled texts or images.")
@@ -36,14 +36,6 @@ Kind = Annotated[
 ]
 Language = Annotated[str | None, typer.Option(help="Language of the texts.")]
 Name = Annotated[str | None, typer.Option(help="Name of the dataset.")]
-Reading = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help="How to read the file, as in label-column=Category or delimiter=';'; also "
-        "text-column, header, sheet, encoding, format, strict=true, shrink=true. Repeatable.",
-    ),
-]
 # Longest cell of a printed preview.
 _SHOWN_CHARACTERS = 50
 # Default formats of exports by dataset type; texts have csv.
@@ -107,19 +99,19 @@ def _describe(dataset: Dataset) -> None:
 
 
 @app.command()
+@with_reading
 def check(
     file: File,
     kind: Kind = None,
     language: Language = None,
-    reading: Reading = None,
     preview: Annotated[
         bool, typer.Option("--preview", help="Show the first 20 rows and the columns.")
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
+    **reading: Any,
 ) -> None:
     """Validate a file without storing anything."""
-    given = pairs(reading, "--set")
     with client() as service:
         family, kind = _family_of(service, file, kind)
         found = family.datasets.check(
@@ -128,7 +120,7 @@ def check(
             language=language,
             preview=preview or None,
             progress=shows_progress(quiet),
-            **given,
+            **reading,
         )
     show(found, _check_lines(found), as_json=as_json)
     if not found.is_trainable:
@@ -141,10 +133,14 @@ def _check_lines(found: records.Validation) -> list[str]:
         f"{', '.join(part for part in parts if part)}: {_counts(found)}",
         *_preview_lines(found),
         *(f"  {line}" for line in table(("LABEL", "EXAMPLES"), _label_rows(found.labels))),
-        *(f"warning: {item.message}" for item in found.warnings),
+        *map(_warning_line, found.warnings),
         *map(_rejection_line, found.rejections),
         *(f"cannot be trained: {reason}" for reason in found.reasons),
     ]
+
+
+def _warning_line(warning: records.Warning) -> str:
+    return f"warning: {in_options(warning.message, current_command(app))}"
 
 
 def _preview_lines(found: records.Validation) -> list[str]:
@@ -185,22 +181,22 @@ def _rejection_line(item: records.Rejection) -> str:
 
 
 @app.command()
+@with_reading
 def upload(
     file: File,
     kind: Kind = None,
     name: Name = None,
     language: Language = None,
-    reading: Reading = None,
     quiet: Quiet = False,
     id_alone: Id = False,
     as_json: Json = False,
+    **reading: Any,
 ) -> None:
     """Upload a file or folder as a dataset, and wait until it is processed."""
-    given = pairs(reading, "--set")
     with client() as service:
         family, kind = _family_of(service, file, kind)
         dataset = family.datasets.upload(
-            file, type=kind, name=name, language=language, progress=shows_progress(quiet), **given
+            file, type=kind, name=name, language=language, progress=shows_progress(quiet), **reading
         )
         receipt = dataset.receipts().first()
     if id_alone:
@@ -211,8 +207,8 @@ def upload(
         return
     _describe(dataset)
     if receipt is not None:
-        for warning in receipt.warnings:
-            say(f"warning: {warning.message}")
+        for line in map(_warning_line, receipt.warnings):
+            say(line)
         if receipt.rejected:
             say(f"{receipt.rejected} rows were left out: presage datasets show {dataset.id}")
 
@@ -228,18 +224,18 @@ def _family_of(service: Presage, file: str, kind: str | None) -> tuple[Family, s
 
 
 @app.command()
+@with_reading
 def add(
     dataset_id: DatasetId,
     file: File,
-    reading: Reading = None,
     quiet: Quiet = False,
     as_json: Json = False,
+    **reading: Any,
 ) -> None:
     """Add the examples of a file to a dataset, and wait until it is processed."""
-    given = pairs(reading, "--set")
     with client() as service:
         found = find_dataset(service, dataset_id)
-        dataset = found.add(file, progress=shows_progress(quiet), **given)
+        dataset = found.add(file, progress=shows_progress(quiet), **reading)
     if as_json:
         print_json(dataset)
     else:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from presage import Model, Pages
+from presage._sources import TrainParams
 from presage.cli import drawing
 from presage.cli.context import (
     DatasetId,
@@ -76,7 +77,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model on a dataset."""
-    params = pairs(param, "--param")
+    params = pairs(param, "--param", TrainParams.__annotations__)
     with client() as service:
         dataset = find_dataset(service, dataset_id)
         model = dataset.train(name, algorithm=algorithm, epochs=epochs, **params)
@@ -98,7 +99,7 @@ def retrain(
     as_json: Json = False,
 ) -> None:
     """Train a model again on its current dataset."""
-    params = pairs(param, "--param")
+    params = pairs(param, "--param", TrainParams.__annotations__)
     with client() as service:
         model = find_model(service, model_id)
         again = model.retrain(algorithm=algorithm, epochs=epochs, **params)
@@ -180,6 +181,8 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     lines = [f"{members['name']}  ({members['modelId']}, {members['language']})"]
     if "testAccuracy" in metrics:
         lines.append(f"accuracy on held-out examples: {_metric(metrics['testAccuracy'])}")
+    if "testAccuracies" in metrics:
+        lines += _label_lines(metrics, members["engine"])
     if "meanAveragePrecision" in metrics:
         lines.append(f"mean average precision: {_metric(metrics['meanAveragePrecision'])}")
     if members.get("calibrationError") is not None:
@@ -190,6 +193,20 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     if suspects:
         lines.append(f"examples whose label is probably wrong: {len(suspects)} are listed")
     return [*lines, members["limits"]]
+
+
+def _label_lines(metrics: dict[str, Any], engine: dict[str, Any]) -> list[str]:
+    """Return a table with threshold and accuracy of each label of a multi-label model."""
+    thresholds = engine.get("thresholds") or {}
+    rows = [
+        (
+            f"{thresholds[label]:.3f}" if label in thresholds else "none",
+            _metric(accuracy),
+            label,
+        )
+        for label, accuracy in metrics["testAccuracies"].items()
+    ]
+    return ["by label, on held-out examples:", *table(("THRESHOLD", "ACCURACY", "LABEL"), rows)]
 
 
 @app.command()

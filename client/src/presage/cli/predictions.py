@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from presage import PresageError, records
+from presage import FormResult, OcrResult, PresageError, TableResult, records
 from presage.cli import drawing
 from presage.cli.context import Json, ModelId, PngFile, client, family_of, find_model
-from presage.cli.output import print_json, say, show
+from presage.cli.output import note, print_json, say, show, table
 from presage.errors import NotFoundError
 
 Samples = Annotated[
@@ -126,6 +126,9 @@ def ocr(
         str | None, typer.Option(help="text or markdown: print the whole text.")
     ] = None,
     latin: Annotated[bool, typer.Option("--latin", help="Recognise letters with accents.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Of task contact also show lines without contact data.")
+    ] = False,
     draw: Draw = None,
     as_json: Json = False,
 ) -> None:
@@ -139,15 +142,35 @@ def ocr(
             output=output,
             alphabet="latin" if latin else None,
         )
-    items = found.raw["probabilities"]
     if draw is not None:
+        items = found.raw["probabilities"]
         drawing.draw_boxes(
             Path(document), [(_name(item), item["boundingBox"]) for item in items], draw
         )
+    show(found, _ocr_lines(found, every), as_json=as_json)
+
+
+def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
+    """Yield the text that people see: the whole text, or items, then tables."""
     whole = found.raw.get("document")
-    # Lines without contact data come last, because people look for the others.
-    items = sorted(items, key=lambda item: item["attributes"].get("tag") == "OTHER")
-    show(found, whole.splitlines() if whole is not None else map(_line, items), as_json=as_json)
+    if whole is not None:
+        yield from whole.splitlines()
+        return
+    items = found.raw["probabilities"]
+    tables = found.tables if isinstance(found, (TableResult, FormResult)) else []
+    for item in items:
+        # People look for contact data, and most lines of a page have none.
+        is_hidden = item["attributes"].get("tag") == "OTHER" and not every
+        if not is_hidden and "cells" not in item["attributes"]:
+            yield _line(item)
+    for number, one in enumerate(tables, 1):
+        if len(items) > 1:
+            yield f"table {number}, page {one.attributes.page_number}:"
+        rows = [[" ".join(cell.split()) for cell in row] for row in one.rows]
+        yield from table(rows[0], rows[1:]) if rows else ()
+    hidden = sum(item["attributes"].get("tag") == "OTHER" for item in items)
+    if hidden and not every:
+        note(f"{hidden} lines without contact data are hidden; --all shows them")
 
 
 def _template(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import typer
 
 from presage import PresageError
 from presage.cli.context import Json, Quiet, client, family_of, find_model, pairs, shows_progress
+from presage.cli.options import known_options
 from presage.cli.output import print_json, say, show, table
 
 
@@ -47,9 +48,10 @@ def rank(
         raise PresageError(f"{output} already exists: --force overwrites it.")
     is_csv = output is not None and output.suffix.casefold() == ".csv"
     fields: dict[str, Any] = {"count": count, "partial": partial or None}
-    fields |= {"format": "csv" if is_csv else None, **pairs(options, "--set")}
+    fields["format"] = "csv" if is_csv else None
     with client() as service:
         rankings = family_of(service, find_model(service, model).model_type).rankings
+        fields |= pairs(options, "--set", known_options(rankings.create))
         made = rankings.create(model, file, **fields, progress=progress).wait(progress=progress)
         if output is not None:
             size = made.save(output, progress=progress)

@@ -1,0 +1,220 @@
+"""Tests of what the command prints: errors in its own words, tables, contacts and cards."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import typer.main
+from presage import Presage, _sources
+from presage.cli import datasets, models, options, predictions
+from presage.cli.app import app, main
+
+MODEL, WHEN = "A" * 26, "2026-11-21T09:30:00.000+0000"
+BOX = {"minX": 1, "minY": 2, "maxX": 3, "maxY": 4}
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def answers() -> dict[str, Any]:
+    """Return the service's answer of each path, which a test fills."""
+    return {}
+
+
+@pytest.fixture
+def sent() -> list[bytes]:
+    """Collect the bodies of all calls."""
+    return []
+
+
+@pytest.fixture
+def presage(
+    answers: dict[str, Any],
+    sent: list[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    """Run the command with a service that answers as a test says."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.read())
+        found = answers[request.url.path.removeprefix("/v2")]
+        status, members = found if isinstance(found, tuple) else (200, found)
+        return httpx.Response(status, json=members)
+
+    transport = httpx.MockTransport(answer)
+    settings = {"transport": transport}
+    for module in (datasets, models, predictions):
+        monkeypatch.setattr(
+            module, "client", lambda: Presage("http://service", token="t", http=settings)
+        )
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["presage", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def command(*words: str) -> Any:
+    """Return a command of `presage`."""
+    found: Any = typer.main.get_command(app)
+    for word in words:
+        found = found.commands[word]
+    return found
+
+
+UPLOAD, TRAIN = ("datasets", "upload"), ("models", "train")
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "expected"),
+    [
+        (
+            UPLOAD,
+            "Say which one with the field 'textColumn'.",
+            "Say which one with the option --text-column.",
+        ),
+        (
+            UPLOAD,
+            "Send textColumn=2 and labelColumn=1 to confirm it.",
+            "Send --text-column=2 and --label-column=1 to confirm it.",
+        ),
+        (
+            UPLOAD,
+            "'format' is csv, and the file is a workbook. Leave 'format' out.",
+            "--format is csv, and the file is a workbook. Leave --format out.",
+        ),
+        (
+            UPLOAD,
+            "`textColumn` names no column. Columns: 'Subject', 'name', 'format'.",
+            "--text-column names no column. Columns: 'Subject', 'name', 'format'.",
+        ),
+        (UPLOAD, "The 'data' parameter is required.", "The FILE argument is required."),
+        (
+            TRAIN,
+            "The 'trainParams.outOfDomainRate' parameter is not valid: 2.",
+            "The --param out-of-domain-rate option is not valid: 2.",
+        ),
+        (
+            ("ocr",),
+            "It needs either the 'formType' or the 'formTemplate' field.",
+            "It needs either the --form-type or the --template option.",
+        ),
+        (
+            ("batch", "run"),
+            "Name the column of the texts by 'textColumn'.",
+            "Name the column of the texts by --set text-column.",
+        ),
+        (("datasets", "show"), "Send 'textColumn' to be sure.", "Send 'textColumn' to be sure."),
+    ],
+)
+def test_messages_name_options(words: tuple[str, ...], message: str, expected: str) -> None:
+    """Fields of the API become options of the command; names in the user's file stay."""
+    assert options.in_options(message, command(*words)) == expected
+
+
+def test_refusals_name_options(presage: Run, answers: dict[str, Any]) -> None:
+    """A refused file ends with status 1 and a remedy that the command can do."""
+    message = "Say which one with the field 'textColumn'."
+    answers["/language/datasets/upload"] = 400, {"message": message, "code": "invalid_upload"}
+    status, _, error = presage("datasets", "upload", "http://there/t.csv")
+    assert (status, error) == (1, "presage: Say which one with the option --text-column.\n")
+
+
+def test_reading_options_are_sent(presage: Run, answers: dict[str, Any], sent: list[bytes]) -> None:
+    """Each reading option is an option of the command; `--set` of older scripts still works."""
+    answers["/language/datasets/validate"] = 400, {"message": "x"}
+    named = ("--text-column", "2", "--header", "false", "--strict", "--set", "label-column=Kind")
+    presage("datasets", "check", "http://there/t.csv", *named)
+    members = {"textColumn": 2, "header": False, "strict": True, "labelColumn": "Kind"}
+    path = {"path": "http://there/t.csv", "type": "text-intent"}
+    assert json.loads(sent[0]) == {**path, **members}
+
+
+def test_every_reading_option_is_described() -> None:
+    """Uploads, additions and checks have a described option for each field of the service."""
+    for name in ("upload", "add", "check"):
+        found = {item.name: item.help for item in command("datasets", name).params}
+        assert all(found[option] for option in _sources.ReadingOptions.__annotations__)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("datasets", "upload", "http://there/t.csv", "--set", "label-colum=Kind"),
+        ("models", "train", "1", "--param", "profil=fast"),
+    ],
+)
+def test_unknown_names_are_wrong_usage(
+    presage: Run, sent: list[bytes], words: tuple[str, ...]
+) -> None:
+    """A misspelt name ends with status 2 and the known names, and nothing is sent."""
+    status, _, error = presage(*words)
+    assert (status, "is unknown; known: " in error, sent) == (2, True, [])
+
+
+def test_tables_are_aligned(presage: Run, answers: dict[str, Any]) -> None:
+    """`--task table` prints the cells of each table in columns."""
+    example = Path(__file__).parents[1] / "spec" / "examples" / "ocr_table.json"
+    found = json.loads(example.read_text("utf-8"))
+    answers["/vision/ocr"] = found
+    url = "http://there/a.pdf"
+    assert presage("ocr", url, "--task", "table")[1] == "Item  Price\nPen   2.50\n"
+    found["probabilities"] *= 2
+    assert presage("ocr", url, "--task", "table")[1].splitlines()[3] == "table 2, page 1:"
+
+
+def test_lines_without_contact_data_are_hidden(presage: Run, answers: dict[str, Any]) -> None:
+    """`--task contact` hides OTHER and says so; `--all` and `--json` show everything."""
+    items = [
+        {
+            "probability": 0.9,
+            "label": text,
+            "boundingBox": BOX,
+            "attributes": {"tag": tag, "pageNumber": 1},
+        }
+        for text, tag in (("lorem", "OTHER"), ("Ann Lee", "PERSON"))
+    ]
+    answers["/vision/ocr"] = {"task": "contact", "probabilities": items}
+    words = ("ocr", "http://there/a.png", "--task", "contact")
+
+    _, out, error = presage(*words)
+    assert (out, error[:2]) == ("0.900  PERSON: Ann Lee\n", "1 ")
+    _, out, error = presage(*words, "--all")
+    assert (len(out.splitlines()), error) == (2, "")
+    assert len(json.loads(presage(*words, "--json")[1])["probabilities"]) == 2
+
+
+def test_cards_show_threshold_and_accuracy_of_each_label(
+    presage: Run, answers: dict[str, Any]
+) -> None:
+    """The card of a multi-label model has a line for each label."""
+    share = {"value": 0.95, "low": 0.9, "high": 0.98, "level": 0.95, "examples": 40}
+    answers[f"/language/models/{MODEL}/card"] = {
+        "modelId": MODEL,
+        "name": "rooms",
+        "language": "N/A",
+        "createdAt": WHEN,
+        "trainedOn": {},
+        "engine": {"thresholds": {"indoor": 0.41}},
+        "artifactSha256": "",
+        "metrics": {"testAccuracies": {"indoor": share, "people": None}},
+        "limits": "Trained on 40 pictures.",
+        "object": "card",
+    }
+    lines = presage("models", "card", MODEL)[1].splitlines()
+    assert [line.split() for line in lines[2:5]] == [
+        ["THRESHOLD", "ACCURACY", "LABEL"],
+        ["0.410", "95.0%", "(90.0%", "to", "98.0%)", "indoor"],
+        ["none", "not", "measured", "people"],
+    ]
