@@ -24,6 +24,7 @@ FAMILY_KINDS = {LANGUAGE: TEXT_KINDS, VISION: PICTURE_KINDS}
 HEADER_GUESSED = "headerGuessed"
 COLUMNS_SWAPPED = "columnsSwapped"
 COLUMNS_GUESSED = "columnsGuessed"
+CELLS_JOINED = "cellsJoined"
 DELIMITER_GUESSED = "delimiterGuessed"
 SHEET_GUESSED = "sheetGuessed"
 ENCODING_GUESSED = "encodingGuessed"

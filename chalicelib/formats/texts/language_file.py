@@ -212,7 +212,8 @@ def _read_delimited(
     for record in read_records(stream, layout.delimiter):
         if record.number % _CHECK_ROWS == 0:
             check()
-        cells = drop_empty_end(record.cells)
+        # An empty last cell is a missing label where the last cell is the label.
+        cells = record.cells if layout.joins_cells else drop_empty_end(record.cells)
         if record.number in layout.skipped or (
             len(cells) < 2 and not record.fault and not "".join(cells).strip()
         ):
@@ -236,10 +237,14 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
         return "the row repeats the header; remove it."
     if count < 2:
         return f"the row has one cell; separate text and label by a {name}."
-    if count <= layout.width:
+    if layout.fits(cells):
         return ""
     whole = "text and label are two" if layout.width == 2 else f"whole rows have {layout.width}"
-    return f"the row has {count:,} cells, {whole}; put a text that holds a {name} in double quotes."
+    more = ", or name the other columns in the header" if layout.header else ""
+    return (
+        f"the row has {count:,} cells, {whole}; put a text that holds a {name} in double "
+        f"quotes{more}."
+    )
 
 
 def _read_json(

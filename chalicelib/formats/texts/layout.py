@@ -45,6 +45,8 @@ class TextLayout:
     """A character at the end of every label that is not part of it."""
     width: int = 2
     """Cells of a whole row."""
+    joins_cells: bool = False
+    """Whether rows with more cells are texts with delimiters, whose parts are joined again."""
     shape: ObjectShape = field(default_factory=ObjectShape)
     """Where JSON objects contain text and label."""
     warnings: tuple[UploadWarning, ...] = field(default=())
@@ -55,8 +57,16 @@ class TextLayout:
         """Return whether the file contains objects."""
         return self.kind in (JSON, JSONL, LABEL_STUDIO)
 
+    def fits(self, cells: list[str]) -> bool:
+        """Return whether a row has text and label and not too many cells."""
+        return len(cells) >= 2 and (self.joins_cells or len(cells) <= self.width)
+
     def pick(self, cells: list[str]) -> tuple[str, str]:
         """Return text and label of a row; cells that it lacks at its end are empty."""
+        if self.joins_cells and len(cells) > 2:
+            at = 1 if self.label_at == 0 else len(cells) - 1
+            parts = self.delimiter.join(cells[:at]), self.delimiter.join(cells[at:])
+            cells = list(parts)
         last = max(self.text_at, self.label_at, *self.texts_at)
         cells += [""] * (last + 1 - len(cells))
         text = cells[self.text_at]

@@ -66,9 +66,10 @@ def _preview_rows(
         for record in islice(read_records(stream, layout.delimiter), last):
             if record.number not in reasons:
                 continue
-            cells = drop_empty_end(list(record.cells))
-            is_whole = 2 <= len(cells) <= layout.width
-            pair = layout.pick(list(cells)) if is_whole else None
+            cells = list(record.cells)
+            if not layout.joins_cells:
+                drop_empty_end(cells)
+            pair = layout.pick(list(cells)) if layout.fits(cells) else None
             yield cut_row(record.number, cells, pair, reasons[record.number])
 
 

@@ -83,6 +83,13 @@ class TextTable:
             if not record.fault and any(map(str.strip, cells)):
                 yield record.number, cells
 
+    def count_cells(self, number: int) -> int:
+        """Return the number of cells of a record, empty ones at its end included."""
+        with open_text(self.file, self.layout.encoding) as stream:
+            for record in islice(read_records(stream, self.layout.delimiter), number - 1, number):
+                return len(record.cells)
+        return 0
+
     def survey(self, delimiter: str) -> Survey:
         """Return how a delimiter splits the first records."""
         if delimiter not in self._surveys:

@@ -15,6 +15,7 @@ from chalicelib.domain.datasets.upload_format import (
 )
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.columns.facts import are_swapped, has_known_header, has_unnamed_header
+from chalicelib.formats.texts.columns.joining import join_cells
 from chalicelib.formats.texts.columns.names import (
     Columns,
     NamedColumns,
@@ -95,7 +96,7 @@ class ColumnFinder:
         """Find a character that an export adds to every label."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
-        labels = [cells[at].strip() for _, cells in rows if len(cells) > at]
+        labels = [self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at]
         ends = sum(label.endswith(_FORMS_END) and len(label) > 1 for label in labels)
         if not labels or ends < len(labels) * _NEARLY_ALL:
             return self._layout
@@ -150,6 +151,8 @@ class ColumnFinder:
             self._warn_of_columns(number, names)
         elif is_header and options.header is None and not asked:
             self._warn_of_header(number, names, has_titles=has_titles)
+        if is_header and len(names) == 2:
+            self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
 

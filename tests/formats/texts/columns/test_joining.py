@@ -1,0 +1,104 @@
+"""Rows with more cells than a header of two names: texts with delimiters that are not quoted."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from chalicelib.domain.datasets.upload_format import ReadingOptions
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.language_scan import ScanRules, kept_rows, scan
+
+LABELS = ("billing", "shipping", "refund")
+
+
+def read(header, make, count=60, **options):
+    """Return the kept rows as pairs, and the codes of warnings about the layout."""
+    lines = [header, *(make(number, LABELS[number % 3]) for number in range(count))]
+    file = io.BytesIO("\n".join(lines).encode())
+    rules = ScanRules("en", is_sentiment=False, options=ReadingOptions(**options))
+    decision = scan(file, rules)
+    rows = [(row.text, row.label) for row in kept_rows(file, rules, decision)]
+    return rows, [warning.code for warning in decision.layout.warnings]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["text,label", "message,category", "Kommentar,Kategorie", "Text,Label", "utterance,intent"],
+)
+@pytest.mark.parametrize("commas", [1, 3])
+def test_texts_with_commas_are_joined_up_to_the_last_cell(header, commas):
+    """With the label last, all other cells are the text, with a warning."""
+    text = ", ".join(["my parcel"] * commas)
+    rows, codes = read(header, lambda n, label: f"no {n}, {text},{label}")
+
+    assert rows[:2] == [(f"no 0, {text}", "billing"), (f"no 1, {text}", "shipping")]
+    assert (len(rows), "cellsJoined" in codes) == (60, True)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_any_delimiter_is_joined_in_either_order(delimiter):
+    """With the label first, all other cells are the text; the delimiter returns between them."""
+    last, _ = read(
+        f"text{delimiter}label",
+        lambda n, label: delimiter.join([f"hello {n}", " it is late", label]),
+    )
+    first, codes = read(
+        f"label{delimiter}text",
+        lambda n, label: delimiter.join([label, f"hello {n}", " it is late"]),
+    )
+
+    assert first == last
+    assert (last[0], "cellsJoined" in codes) == (
+        (f"hello 0{delimiter} it is late", "billing"),
+        True,
+    )
+
+
+def test_commas_without_spaces_are_joined_by_the_labels_that_repeat():
+    """A few last cells that repeat are labels, whatever the commas in the texts mean."""
+    rows, _ = read("text,label", lambda n, label: f"it costs {n},50 euros,{label}")
+    asked, _ = read(
+        "one,two",
+        lambda n, label: f"it costs {n},50 euros,{label}",
+        text_column="one",
+        label_column="two",
+    )
+
+    assert rows[1] == asked[1] == ("it costs 1,50 euros", "shipping")
+
+
+def test_missing_label_behind_joined_cells_is_rejected():
+    """A part of a text does not become the label where the last cell is empty."""
+    rows, _ = read("text,label", lambda n, label: f"no {n}, it is late,{label if n % 5 else ''}")
+
+    assert (len(rows), {label for _, label in rows}) == (48, set(LABELS))
+
+
+@pytest.mark.parametrize(
+    ("header", "make"),
+    [
+        ("text,label", lambda n, label: f"hello {n},{label},{'ab'[n % 2]}"),
+        ("text,label", lambda n, label: f"hello {n},{label},always"),
+        ("text,label", lambda n, label: f"hello {n},{label},note {n}"),
+        ("label,text", lambda n, label: f"{label},hello {n},note {n}"),
+    ],
+)
+def test_further_columns_without_a_name_are_refused(header, make):
+    """Cells that can be another column are not guessed; naming the column is the remedy."""
+    with pytest.raises(InvalidUpload, match=r"has 3 cells, .* or name the other columns"):
+        read(header, make)
+    rows, codes = read(f"{header},note", make)
+
+    assert rows[0] == ("hello 0", "billing")
+    assert "cellsJoined" not in codes
+
+
+def test_few_wide_rows_stay_rejected_and_unnamed_columns_of_sheets_stay():
+    """Files that were read right before give the same dataset."""
+    few, codes = read("text,label", lambda n, label: f"hello {n}{', you' * (n < 9)},{label}")
+    unnamed, _ = read("text,label,", lambda n, label: f"hello {n},{label},note {n}")
+
+    assert (len(few), codes) == (51, [])
+    assert unnamed[0] == ("hello 0", "billing")
