@@ -4,8 +4,8 @@ The status is that of the nearest class that names one: BadRequest 400, Unauthor
 404, MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
 StorageUnavailable 503, TimedOut 504. TrainingFailed and LeaseLost at the end stay within workers.
 
-Raised where the rule is known, translated in two places only: by operations of chalicelib/web
-(HTTP) and by chalicelib/workers.py (queues). Spec: Errors; contract section 3.
+Errors are raised where a rule is checked, and become answers in two places only: in chalicelib/web
+(HTTP) and in chalicelib/workers.py (queues). Spec: Errors; contract section 3.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class InvalidParameter(BadRequest):
 
 
 class InvalidUpload(BadRequest):
-    """The uploaded file cannot become a dataset; also the text behind `FAILED: `."""
+    """The uploaded file cannot become a dataset; the text also follows `FAILED: ` in answers."""
 
     code = "invalid_upload"
     preview: Any = None  # rows, sheets and columns, as far as they were read
@@ -98,7 +98,7 @@ class TooLarge(ServiceError):
 
 
 class UnsupportedType(ServiceError):
-    """Bytes or content type of no supported kind."""
+    """The bytes or the content type are of no supported kind."""
 
     status = 415
     code = "unsupported_type"
@@ -119,7 +119,7 @@ class InvalidToken(Unauthorized):
 
 
 class InvalidScheme(Unauthorized):
-    """The Authorization header is missing or is no well-formed Bearer."""
+    """The Authorization header is missing or is not a well-formed Bearer token."""
 
     code = "invalid_authentication_scheme"
     text = "Invalid authentication scheme"
@@ -147,7 +147,7 @@ class RouteNotFound(NotFound):
 
 
 class EntitiesNotOffered(NotFound):
-    """The old service had a beta of named entities."""
+    """Named entities, a beta of the old service, are not offered."""
 
     code = "not_offered"
     text = (
@@ -157,7 +157,7 @@ class EntitiesNotOffered(NotFound):
 
 
 class ObjectNotFound(NotFound):
-    """Nothing of the caller has this id."""
+    """The caller has no object with this id."""
 
     what = "object"
 
@@ -170,11 +170,11 @@ class ObjectNotFound(NotFound):
 
 
 class DatasetNotFound(ObjectNotFound, what="dataset"):
-    """No dataset of the caller has this id."""
+    """The caller has no dataset with this id."""
 
 
 class ModelNotFound(ObjectNotFound, what="model"):
-    """No model of the caller has this id."""
+    """The caller has no model with this id."""
 
 
 class MetricsNotFound(NotFound):
@@ -210,23 +210,23 @@ class PrebuiltNotInstalled(NotFound):
 
 
 class LabelNotFound(ObjectNotFound, what="label"):
-    """No label of the caller's dataset has this id or position."""
+    """The caller's dataset has no label with this id or position."""
 
 
 class DeletionNotFound(ObjectNotFound, what="deletion"):
-    """No deletion of the caller has this id."""
+    """The caller has no deletion with this id."""
 
 
 class ExportNotFound(ObjectNotFound, what="export"):
-    """The caller's dataset has no export of this id, or not any more."""
+    """The caller's dataset has no export with this id, or the export has expired."""
 
 
 class BatchNotFound(ObjectNotFound, what="batch"):
-    """The caller has no batch of this id, or not any more."""
+    """The caller has no batch with this id, or the batch has expired."""
 
 
 class TokenNotFound(NotFound):
-    """No refresh token of the caller is this one."""
+    """The caller has no such refresh token."""
 
     code = "token_not_found"
     text = "Unable to find this refresh token."
@@ -244,7 +244,7 @@ class MethodNotAllowed(ServiceError):
 
 
 class Conflict(ServiceError):
-    """The request is right, the state of the thing forbids it now."""
+    """The request is valid, but the current state of the object forbids it."""
 
     status = 409
     code = "conflict"
@@ -277,7 +277,7 @@ class DatasetNotReady(Conflict):
 
 
 class DatasetBeingDeleted(Conflict):
-    """Nothing can be added to, or trained from, what is being deleted."""
+    """A dataset that is being deleted accepts no examples and no trainings."""
 
     code = "dataset_being_deleted"
 
@@ -286,7 +286,7 @@ class DatasetBeingDeleted(Conflict):
 
 
 class ExampleNameTaken(Conflict):
-    """Feedback images are distinguished by their names."""
+    """The dataset has a feedback image of this name; names identify feedback images."""
 
     code = "example_name_taken"
 
@@ -331,7 +331,7 @@ class ModelUnreadable(Conflict):
 
 
 class SuspectsNotKept(Conflict):
-    """The model has no report, or one of a version that kept none but the card's suspects."""
+    """The model has no report of suspects, or its version stored only those of the card."""
 
     code = "suspects_not_kept"
 
@@ -341,7 +341,7 @@ class SuspectsNotKept(Conflict):
 
 
 class EvaluationNotKept(Conflict):
-    """The model has no evaluation, or is of a kind or version that keeps none."""
+    """The model has no evaluation, or is of a kind or version that stores none."""
 
     code = "evaluation_not_kept"
 
@@ -351,7 +351,7 @@ class EvaluationNotKept(Conflict):
 
 
 class EncoderMissing(Conflict):
-    """The model needs an encoder that is not installed; others are never used in its place."""
+    """The model needs an encoder that is not installed; no other encoder replaces it."""
 
     code = "encoder_missing"
     what = "encoder"
@@ -373,7 +373,7 @@ class EncoderUnreadable(EncoderMissing):
 
 
 class BackboneMissing(EncoderMissing):
-    """The same of a backbone, the encoder of pictures."""
+    """The model needs a backbone (the encoder of images) that is not installed."""
 
     code = "backbone_missing"
     what = "backbone"
@@ -392,7 +392,7 @@ class ProfileMissing(Conflict):
 
 
 class QuotaExceeded(ServiceError):
-    """An allowance is used up."""
+    """A limit on the account's use of the service is reached."""
 
     status = 429
     code = "quota_exceeded"
@@ -427,13 +427,13 @@ class RateExceeded(QuotaExceeded):
 
 
 class TooManyOpen(QuotaExceeded):
-    """Too much unfinished or stored work of one account."""
+    """The account has too much unfinished work or too much stored data."""
 
     code = "too_many_open"
 
 
 class StorageUnavailable(ServiceError):
-    """AWS throttled, failed or was out of reach; the cause is chained."""
+    """AWS throttled the call, failed or could not be reached; the cause is chained."""
 
     status = 503
     code = "storage_unavailable"
@@ -444,7 +444,7 @@ class StorageUnavailable(ServiceError):
 
 
 class NothingIsSaved(StorageUnavailable):
-    """What the storage takes now would be gone with its next stop, so no new data is taken."""
+    """The storage cannot save new data at present, so no new data is accepted."""
 
     code = "nothing_is_saved"
 
@@ -457,7 +457,7 @@ class NothingIsSaved(StorageUnavailable):
 
 
 class MachineBusy(ServiceError):
-    """Other work left no processor or thread for this; nothing is wrong with what was sent."""
+    """The process has no free thread or processor time for this call; the request is valid."""
 
     status = 503
     code = "machine_busy"
@@ -471,7 +471,7 @@ class MachineBusy(ServiceError):
 
 
 class TimedOut(ServiceError):
-    """The work was not finished within the gateway's time; the text says how far it came."""
+    """The work did not end within the gateway's time; the text names how far it came."""
 
     status = 504
     code = "timed_out"
@@ -482,11 +482,11 @@ class TimedOut(ServiceError):
 
 
 class TrainingFailed(Exception):
-    """The engine cannot learn from these examples; the text names cause and remedy."""
+    """The model cannot be trained on these examples; the text names cause and remedy."""
 
 
 class PartsSent(Exception):
-    """A training gave work away in parts, and has to wait until they are done."""
+    """A training delegated parts of its work and has to wait until they are done."""
 
     def __init__(self, stage: str, heads: int) -> None:
         super().__init__(stage)
@@ -496,4 +496,4 @@ class PartsSent(Exception):
 
 
 class LeaseLost(Exception):
-    """Another worker took the job over, or it was ended; this one must stop writing."""
+    """Another worker owns the job now, or the job has ended; this worker must stop writing."""

@@ -1,7 +1,7 @@
-"""What happens to uploads, trainings, documents and model files, as lines that carry figures.
+"""Logs uploads, trainings, documents and model files, with their metrics.
 
-One function an event, so that line and metric cannot differ. Written whatever the lowest level of
-the log is.
+There is one function per event, so that log line and metric cannot differ. The lines are written at
+every log level.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds:
     Args:
         dataset_id: its dataset.
         kind: type of the dataset.
-        rows: how many were seen, kept and rejected.
-        seconds: how long the reading took.
+        rows: numbers of rows seen, kept and rejected.
+        seconds: duration of reading.
     """
     seen, kept, rejected = rows
     log.record(
@@ -31,7 +31,7 @@ def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds:
 
 
 def upload_failed(dataset_id: int, kind: str) -> None:
-    """Record that an upload ended as FAILED; its receipt says why."""
+    """Record that an upload ended as FAILED; its receipt has the reason."""
     figures = metrics.embedded({metrics.UPLOADS_FAILED: 1}, Type=kind)
     log.record("upload_failed", dataset=dataset_id, type=kind, **figures)
 
@@ -43,7 +43,7 @@ def training_done(model_id: str, kind: str, seconds: float) -> None:
 
 
 def training_failed(model_id: str, kind: str) -> None:
-    """Record that a training ended as FAILED; its model says why."""
+    """Record that a training ended as FAILED; its model has the reason."""
     figures = metrics.embedded({metrics.TRAININGS_FAILED: 1}, Type=kind)
     log.record("training_failed", model=model_id, type=kind, **figures)
 
@@ -54,7 +54,7 @@ def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
 
 
 def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
-    """Record the end of a batch: lines with an answer, and lines without one."""
+    """Record the end of a batch, with the numbers of lines with and without an answer."""
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 
 
@@ -82,12 +82,12 @@ def document_read(task: str, pages: int, seconds: float) -> None:
 
 
 def model_brought(folder: str, size: int, seconds: float) -> None:
-    """Model files were brought from the bucket; the size is in bytes."""
+    """Record that model files were downloaded from the bucket; the size is in bytes."""
     figures = metrics.embedded({metrics.MODEL_MILLISECONDS: 1000 * seconds}, Model=folder)
     log.record("model_brought", folder=folder, bytes=size, seconds=round(seconds, 3), **figures)
 
 
 def model_not_brought(folder: str, error: BaseException) -> None:
-    """Model files could not be brought from the bucket."""
+    """Record that model files could not be downloaded from the bucket."""
     figures = metrics.embedded({metrics.MODELS_NOT_BROUGHT: 1})
     log.error("model_not_brought", error, folder=folder, **figures)

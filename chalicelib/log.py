@@ -1,9 +1,9 @@
 """Writes one JSON line per event, with time, level and the ids of its call or job.
 
 Lines contain no tokens, texts, file names or image bytes, only ids and numbers. Of an exception,
-only its place and kind are written, because its text may repeat what a caller sent. Lines go to a
-separate stream, so that no host adds a prefix: on Lambda each becomes one event of the function's
-log group, see docs/runbook.md.
+only place and kind are written, because its text may repeat what a caller sent. Lines go to a
+separate stream, to which Lambda adds no prefix; each line becomes one event of the function's log
+group (docs/runbook.md).
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ _LOGGER.addHandler(STREAM)
 
 
 def configure(level: str, stream: str = "") -> None:
-    """Set what is logged, and where; called when the container is built.
+    """Set the log level and the destination of lines; called when the container is built.
 
     Args:
         level: lowest level.
-        stream: `stderr` or `stdout` for all lines; empty for warnings on stderr only, as befits a
-            command. Without effect where a host took the lines by `write_to`.
+        stream: `stderr` or `stdout` for all lines; empty for only warnings on stderr, as in
+            commands. Ignored after a call of `write_to`.
     """
     _LOGGER.setLevel(level)
     STREAM.stream_name = stream or STDERR
@@ -89,7 +89,7 @@ def configure(level: str, stream: str = "") -> None:
 
 
 def write_to(*handlers: logging.Handler) -> None:
-    """Write lines to these handlers in place of all others; each gets finished lines."""
+    """Send lines only to these handlers, in place of all others."""
     for handler in list(_LOGGER.handlers):
         _LOGGER.removeHandler(handler)
     for handler in handlers:
@@ -97,7 +97,7 @@ def write_to(*handlers: logging.Handler) -> None:
 
 
 def capture_libraries() -> None:
-    """Write what libraries log as lines, in place of what the host does with it."""
+    """Log the records of libraries as our lines, and stop other handlers of the host."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
@@ -117,19 +117,19 @@ def warning(event: str, **facts: object) -> None:
 
 
 def error(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
-    """Log a failure, with the places that an exception went through when there is one."""
+    """Log a failure, with the code places of its exception if there is one."""
     if _LOGGER.isEnabledFor(logging.ERROR):
         _write("ERROR", event, facts, exception)
 
 
 def record(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
-    """Log what accounts and figures are made of: written whatever the lowest level is."""
+    """Log an event that accounting or metrics need, at every log level."""
     _write("ERROR" if exception else "INFO", event, facts, exception)
 
 
 @contextmanager
 def bound(**facts: object) -> Iterator[None]:
-    """Put facts on every line that is written within, by this thread; nests."""
+    """Add facts to every line that this thread writes within the block; blocks nest."""
     token = _FACTS.set({**_FACTS.get(), **facts})
     try:
         yield
@@ -138,12 +138,12 @@ def bound(**facts: object) -> Iterator[None]:
 
 
 def add(**facts: object) -> None:
-    """Put facts on every line from now on, until the innermost `bound` ends."""
+    """Add facts to all further lines, until the innermost `bound` block ends."""
     _FACTS.set({**_FACTS.get(), **facts})
 
 
 def with_context(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Return a function whose lines have the facts of now, whichever thread runs it."""
+    """Return a function that logs with the current facts, in whichever thread it runs."""
     facts = _FACTS.get()
 
     @wraps(function)

@@ -1,8 +1,8 @@
-"""Figures for CloudWatch, in its embedded metric format: members of log lines.
+"""Writes metrics for CloudWatch as members of log lines (embedded metric format).
 
-Every metric is declared here, with its unit and dimensions; there are few values of each
-dimension, and never accounts. A count of calls or jobs is the number of samples of its time, so
-that it costs no metric of its own. See infra/template/dashboard.py and docs/runbook.md.
+Every metric is declared here, with its unit and dimensions. A dimension has few values, and never
+accounts. The number of calls or jobs is the sample count of their duration metric, so that it needs
+no metric. See infra/template/dashboard.py and docs/runbook.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COUNT, MILLISECONDS, SECONDS = "Count", "Milliseconds", "Seconds"
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure."""
+    """The name, unit and dimensions of a metric."""
 
     name: str
     """In the namespace."""
@@ -74,7 +74,7 @@ class _Emission:
 
 
 def configure(mode: str, service: str) -> None:
-    """Switch the metrics; called when the container is built.
+    """Switch metrics on or off; called when the container is built.
 
     Args:
         mode: OFF or EMF.
@@ -89,13 +89,13 @@ def is_on() -> bool:
 
 
 def put(values: Values, **dimensions: str) -> None:
-    """Write a line with some figures, all of the same dimensions."""
+    """Write a log line with some metrics, all of the same dimensions."""
     if _Emission.is_on:
         log.record("metrics", **embedded(values, **dimensions))
 
 
 def embedded(values: Values, **dimensions: str) -> dict[str, object]:
-    """Return the members by which a line carries figures; none while metrics are off.
+    """Return the members that add metrics to a log line; empty while metrics are off.
 
     Raises:
         ValueError: a metric has other dimensions.
@@ -118,12 +118,12 @@ def embedded(values: Values, **dimensions: str) -> dict[str, object]:
 
 @contextmanager
 def cold_start(function: str) -> Iterator[None]:
-    """Measure the first thing that a process does, with what its start has taken.
+    """Log how long the first call of a process takes, and how long the process took to start.
 
-    The start counts by its processor time: between it and the first call a process may sleep.
+    The start is measured in processor time, because a process may sleep before its first call.
 
     Args:
-        function: full name of the function; the stack's name is taken off.
+        function: full name of the function, including the stack's name.
     """
     if _Emission.is_warm:
         yield
@@ -136,5 +136,5 @@ def cold_start(function: str) -> Iterator[None]:
 
 
 def short_function(name: str) -> str:
-    """Take the stack's name off a function's."""
+    """Return the name of a function without the stack's name."""
     return name.removeprefix(f"{_Emission.service}-") or "unknown"

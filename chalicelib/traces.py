@@ -1,7 +1,7 @@
-"""Exceptions as text that repeats nothing of a call: kinds, codes and places, never messages.
+"""Describes exceptions by kinds, codes and places, never by their messages.
 
-What an exception says may quote the text, name or address that it is about; where it came from and
-what AWS called it is enough to find the cause.
+A message may quote a caller's text, name or address. The places and AWS's error code are enough to
+find the cause.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _PARTS = 3
 
 
 def describe(exception: BaseException) -> dict[str, object]:
-    """Describe an exception and its causes.
+    """Describe an exception and its causes for a log line.
 
     Returns:
-        `exception`, its kind and code, and `trace`: a text for each exception of the chain, the
-        first time that an exception is described.
+        `exception` is the kind and code, `trace` has a text per exception of the chain. An
+            exception that was described before has no `trace`.
     """
     if exception.__dict__.get(_DESCRIBED):
         return {"exception": _title(exception)}

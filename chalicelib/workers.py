@@ -1,7 +1,7 @@
-"""The queues' door: hands each message to its service.
+"""Passes each queue message to its service.
 
-What a service raises is logged and gives the message back to the queue; services end their job for
-good themselves, when it was refused or is out of attempts.
+An exception of a service is logged, and the queue delivers the message again. Services themselves
+end jobs that were refused or are out of attempts.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ COUNTING_SECONDS = 3.0
 
 
 class JobFailed(Exception):
-    """A job did not end well; names the kind of the error only, because its host logs this text."""
+    """A job failed. The text has only the kind of the error, because the host logs it."""
 
 
 def handle(
     handler: Handler, container: Container, message: Mapping[str, Any], context: Any
 ) -> None:
-    """Do the job of one message, and write its line.
+    """Run the job of one message, and log the result.
 
     Args:
         handler: one of the functions below.
         container: the services.
-        message: as the queue's event has it.
-        context: the function's.
+        message: the message as in the queue's event.
+        context: context of the Lambda function.
 
     Raises:
-        JobFailed: whatever ended the job; the queue tries again.
+        JobFailed: the job failed for any reason; the queue delivers it again.
     """
     tracked = _tracked(context, message_id=message.get("messageId", ""))
     function = metrics.short_function(_function(context))
@@ -142,7 +142,7 @@ def run_ingest(
     remaining_seconds: Callable[[], float],
     delivery: int = 1,
 ) -> None:
-    """Read an upload, or do a part of one, of a batch or of a training."""
+    """Read an upload, or process one part of an upload, batch or training."""
     if isinstance(job, IngestJob):
         container.ingest.run(job, delivery)
     elif isinstance(job, BatchJob):
@@ -223,10 +223,10 @@ HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Send again what no worker works on; while much waits, count places until the next sweep.
+    """Resend abandoned work, and update queue positions while many trainings wait.
 
     Raises:
-        JobFailed: the next sweep continues.
+        JobFailed: part of the sweep failed; the next sweep repeats it.
     """
     with _tracked(context):
         try:

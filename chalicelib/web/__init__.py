@@ -1,1 +1,1 @@
-"""HTTP words: declarations, parsing, records, OpenAPI. Chalice lives here and in routes."""
+"""HTTP: declarations, parsing, records, OpenAPI. Only this folder and routes use Chalice."""

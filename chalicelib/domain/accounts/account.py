@@ -70,7 +70,7 @@ class Account:
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:
-        """Return a key that is still accepted; None when there is none of this id."""
+        """Return the key with this id if it is still accepted, else None."""
         for key in self.keys:
             if key.key_id == key_id and key.is_valid(now):
                 return key
@@ -79,7 +79,7 @@ class Account:
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """An account, and what was read together with it."""
+    """The calling account, and the rows that were read together with it."""
 
     account: Account
     model: ServedModel | None = None

@@ -34,10 +34,10 @@ class BatchCounters(Protocol):
     """Counts predictions by month, many at once."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve predictions; return how many, and how many others are counted."""
+        """Reserve predictions; return the number reserved and the number already counted."""
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Release all but `kept`; return how many were reserved, 0 if settled before."""
+        """Release all but `kept`; return the number reserved, 0 if settled before."""
 
 
 class BatchAllowances:
@@ -83,7 +83,7 @@ class BatchAllowances:
         return covered
 
     def settle(self, batch: Batch, kept: int) -> None:
-        """Count the answered lines for good and release the rest, once.
+        """Count the answered lines of a batch permanently and release the rest, once.
 
         Args:
             batch: a batch that has ended.

@@ -93,7 +93,7 @@ _TESTS = Rate(TESTS_PER_MINUTE / 60, 60)
 
 
 class SharedBuckets(Protocol):
-    """The rows that all processes draw from."""
+    """The stored token buckets that all processes draw from."""
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
         """Remove up to `wanted` calls from a bucket; return how many were removed."""
@@ -129,7 +129,7 @@ class _Drawn:
 
 
 class RateLimits:
-    """Lets calls pass or refuses them. All calls pass while the rows are unavailable."""
+    """Accepts calls or refuses them. All calls pass while the stored buckets are unavailable."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
         """Create the limits.
@@ -145,7 +145,7 @@ class RateLimits:
         self._drawn = lru_cache(_BUCKETS)(lambda *_: _Drawn())
 
     def check(self, account: Account, cost: str) -> None:
-        """Return if the account may make the call.
+        """Raise RateExceeded unless the account may make the call now.
 
         Args:
             account: the caller.
@@ -166,10 +166,10 @@ class RateLimits:
                 _refuse(account, cost, rate, now)
 
     def check_webhook_test(self, account_id: str) -> None:
-        """Return when an account may send a test to one of its webhooks.
+        """Raise RateExceeded unless an account may send a test to a webhook now.
 
         Raises:
-            RateExceeded: it has sent too many within a minute.
+            RateExceeded: the account sent too many tests within a minute.
         """
         if not self._factor:
             return

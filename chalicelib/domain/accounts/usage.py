@@ -99,7 +99,7 @@ class Usage:
 
 
 class Counters(Protocol):
-    """Counts calls by account, kind and month, never beyond a limit however many callers."""
+    """Counts calls by account, kind and month; simultaneous calls never exceed a limit."""
 
     def reserve(
         self,
@@ -113,21 +113,21 @@ class Counters(Protocol):
         """Count one call; return how many are counted now, None when the limit is reached."""
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Take one call back; False when it is not known whether it is still counted."""
+        """Subtract one call; return False if it is unknown whether the call is still counted."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Count one call for good."""
+        """Count one call permanently."""
 
     def settle(self, job: SettleJob) -> None:
         """Release the call that a job names, if it was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
-        """Return how many calls are counted."""
+        """Return the number of counted calls."""
 
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count records of a day; return False when the limit would be passed."""
+        """Count examples shown on a day; return False if the limit would be exceeded."""
 
 
 class Reservation:
@@ -153,10 +153,10 @@ class Reservation:
         self._began = time.perf_counter()
 
     def count(self, limit: int) -> Usage | None:
-        """Count the call; return the allowance with it, None when the limit is reached.
+        """Count the call; return the usage including it, None when the limit is reached.
 
         Raises:
-            StorageUnavailable: it could not be counted.
+            StorageUnavailable: the call could not be counted.
         """
         starts_at, resets_at = month_start(self._now), next_month_start(self._now)
         used = self._counters.reserve(
@@ -168,11 +168,11 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Start measuring the work now, if it did not start with the reservation."""
+        """Start measuring the time of the work now, not from the reservation on."""
         self._began = time.perf_counter()
 
     def release(self) -> None:
-        """Take the call back, if it was counted, into the month it was counted in."""
+        """Subtract the call, if it was counted, from the month in which it was counted."""
         if self.outcome != COUNTED:
             return
         self.outcome, answer = UNKNOWN, _ANSWER.get()
@@ -281,19 +281,20 @@ class Allowances:
     def predict(
         self, account: Account, model: ServedModel, work: Callable[[], Answer]
     ) -> tuple[Answer, Usage]:
-        """Make a prediction while it is counted.
+        """Run `work` and count its result as one prediction.
 
         Args:
             account: the caller.
             model: the model that predicts.
-            work: makes the prediction; its result is discarded when no prediction was left.
+            work: computes the prediction; its result is discarded when the account has no
+                prediction left.
 
         Returns:
             The prediction, and the month's usage including it.
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
-            StorageUnavailable: it could not be counted.
+            StorageUnavailable: the prediction could not be counted.
         """
         # Working while counting would waste the work of an account that has nothing left.
         if account.account_id in self._refused:
@@ -322,7 +323,7 @@ class Allowances:
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
-            StorageUnavailable: it could not be counted.
+            StorageUnavailable: the prediction could not be counted.
         """
         now = self._clock()
         reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
@@ -337,7 +338,7 @@ class Allowances:
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.
-            StorageUnavailable: it could not be counted.
+            StorageUnavailable: the call could not be counted.
         """
         now, own = self._clock(), account.example_calls_per_month
         limit = self._example_calls_per_month if own is None else own
@@ -438,5 +439,5 @@ def whole_seconds(duration: timedelta) -> int:
 
 
 def reset_text(moment: datetime) -> str:
-    """Return the moment when a count starts again as text, UTC."""
+    """Format the moment when a count starts again, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -17,7 +17,7 @@ class ListFilter:
     """None matches all."""
 
     def __bool__(self) -> bool:
-        """Return whether the filter can exclude anything."""
+        """Return whether the filter excludes anything."""
         return bool(self.name) or self.status is not None
 
     def keeps(self, name: str, status: str) -> bool:

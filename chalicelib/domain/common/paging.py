@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class ListPage(Generic[Item]):
-    """Consecutive items of a list."""
+    """Consecutive items of a list, and whether more items follow."""
 
     items: tuple[Item, ...]
     offset: int

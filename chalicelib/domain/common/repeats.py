@@ -1,8 +1,8 @@
 """Calls sent with an `Idempotency-Key`: their first answer is stored and replayed.
 
-The record of a key holds an id, and if needed a number, from its first attempt on. What the call
-creates gets them. So an attempt that follows one that died or stalled finds the work already
-done, and a second write of it fails on its condition.
+The record of a key stores, from the first attempt on, the id that the created object gets, and a
+number if needed. So a later attempt finds what an earlier one has done, and cannot create the
+object twice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 class KeyReused(ServiceError):
-    """The key came with a different request before."""
+    """The key was sent before with a different request."""
 
     status = 422
     code = "idempotency_key_reused"
@@ -45,7 +45,7 @@ class KeyReused(ServiceError):
 
 
 class KeyUnderWay(Conflict):
-    """The first call with the key has no answer yet."""
+    """The first call with the key is not answered yet."""
 
     code = "idempotency_key_under_way"
 
@@ -59,7 +59,7 @@ class KeyUnderWay(Conflict):
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """An answer as it was sent."""
+    """A stored answer, as it was sent."""
 
     status: int
     headers: Mapping[str, str | list[str]]
@@ -84,15 +84,15 @@ class KeyedCall:
 
     @property
     def is_taken_over(self) -> bool:
-        """Return whether an earlier attempt may have done the work."""
+        """Return whether an earlier attempt may have done the work already."""
         return self.attempt > 1
 
 
 def checked_key(key: str) -> str:
-    """Return the digest of an allowed key; the key itself is not stored.
+    """Check an idempotency key and return its digest; the key itself is not stored.
 
     Raises:
-        InvalidParameter: it is empty, too long or contains characters that are not allowed.
+        InvalidParameter: the key is empty, too long or contains characters that are not allowed.
     """
     if _KEY.fullmatch(key) is None:
         shown = key[:_SHOWN] + ("…" if len(key) > _SHOWN else "")
@@ -110,7 +110,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Give objects created within the block the ids of a key."""
+    """Give objects that are created within the block the ids that the key reserved."""
     token = _CALL.set(call)
     try:
         yield
@@ -119,13 +119,13 @@ def under_key(call: KeyedCall) -> Iterator[None]:
 
 
 def object_id() -> str:
-    """Return the string id of what a call creates: the same at each attempt under a key."""
+    """Return the string id of the created object, the same at each attempt with a key."""
     call = _CALL.get()
     return new_string_id() if call is None else call.object_id
 
 
 def object_number() -> int | None:
-    """Return the integer id that a key reserves for what the call creates; None without."""
+    """Return the integer id that a key reserves for the created object; None without a key."""
     call = _CALL.get()
     return None if call is None else call.number or None
 
@@ -137,6 +137,6 @@ def began_at(now: datetime) -> datetime:
 
 
 def mark() -> str | None:
-    """Return the id that distinguishes this call from others; None without a key."""
+    """Return an id that distinguishes this call from others; None without a key."""
     call = _CALL.get()
     return None if call is None else call.object_id

@@ -42,7 +42,7 @@ def checked_type(family: str, value: str | None) -> str:
     """Return the dataset type; the default is `image` for vision, language has none.
 
     Raises:
-        MissingParameter: none was sent for a language dataset.
+        MissingParameter: no type was sent for a language dataset.
         InvalidParameter: the family does not have this type.
     """
     types = FAMILY_TYPES[family]
@@ -61,7 +61,7 @@ def checked_language(family: str, value: str | None) -> str:
     """Return the dataset language; the default is en_US for texts, images have none.
 
     Raises:
-        InvalidParameter: it is not supported.
+        InvalidParameter: the language is not supported.
     """
     if family != LANGUAGE:
         return NO_LANGUAGE
@@ -93,7 +93,7 @@ def checked_labels(value: str | None, dataset_type: str) -> tuple[str, ...]:
     """Split a comma-separated list of labels.
 
     Raises:
-        InvalidParameter: one is not allowed or is repeated, or there are too many.
+        InvalidParameter: a label is not allowed or is repeated, or there are too many.
     """
     parts = [part for part in (value or "").split(",") if part.strip()]
     labels = tuple(checked_label(part, dataset_type, "labels") for part in parts)

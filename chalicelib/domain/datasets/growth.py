@@ -110,7 +110,7 @@ def check_takes_file(dataset: Dataset) -> None:
 
 
 def check_capacity(stored: int, more: int, limit: int) -> None:
-    """Refuse a picture file that an account has no room for; all figures in bytes (TooManyOpen)."""
+    """Refuse an image file that exceeds the account's storage, in bytes (TooManyOpen)."""
     if stored + more > limit:
         raise TooManyOpen(
             f"The account stores {stored} bytes and this file has {more}; the limit is "

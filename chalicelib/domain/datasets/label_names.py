@@ -69,7 +69,7 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
 
 
 def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
-    """Return the present name for each former one that no label has now; all in normal form."""
+    """Return the present name by former name, all in normal form, without names in use again."""
     present = {normal_form(all_of.name) for all_of in names.values()}
     return {
         name: normal_form(names[label_id].name)
@@ -87,10 +87,10 @@ _DATABASE_NULL = "NULL"
 
 
 def is_missing_mark(label: str) -> bool:
-    """Return whether a label is a mark for a missing value, such as `#N/A`."""
+    """Return whether a label name is a mark for a missing value, such as `#N/A`."""
     return label.casefold() in _MISSING_MARKS
 
 
 def may_be_missing(label: str) -> bool:
-    """Return whether such a mark can be a label as well: the number of its rows decides."""
+    """Return whether a name is a mark such as `none` that can also be a real label."""
     return label.casefold() in _POSSIBLE_LABELS and label != _DATABASE_NULL

@@ -55,7 +55,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class SheetSummary:
-    """A sheet of a workbook that is shown."""
+    """A visible sheet of a workbook."""
 
     name: str
     rows: int

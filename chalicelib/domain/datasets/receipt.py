@@ -1,4 +1,4 @@
-"""The outcome of every row or file of an upload: the reader's decisions, and the receipt.
+"""The results of reading an upload: accepted and rejected examples, and the receipt.
 
 Contract section 5, receipts.
 """
@@ -77,7 +77,7 @@ class UploadScan:
             self.rejections.append(item)
 
     def fill_failed(self, receipt: Receipt) -> Receipt:
-        """Return the receipt of a failed upload with the counts so far."""
+        """Return the receipt of a failed upload, with the counts up to the failure."""
         return replace(
             receipt,
             seen=self.seen,
@@ -112,7 +112,7 @@ class IngestPlan:
     """Yields the new examples in file order; can be called again."""
 
     def fill(self, receipt: Receipt) -> Receipt:
-        """Return the receipt with the counts of this file."""
+        """Return the receipt with the counts of the file."""
         return replace(
             receipt,
             seen=self.scan.seen,

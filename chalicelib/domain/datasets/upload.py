@@ -1,8 +1,9 @@
-"""What a caller uploads: a file in the call, a URL, or a file that was put into the bucket before.
+"""Uploads: a file in the call, a URL, or a file that was put into the bucket before.
 
-Files too large for the gateway go straight into the bucket. The caller gets a presigned form,
-sends the file with it, and then gives the `path` to a dataset upload (`path`) or a prediction
-(`sampleLocation`). The same account can use it once, within an hour. Contract section 5, uploads.
+Files too large for the gateway go straight into the bucket. The caller gets a presigned form, sends
+the file with it, and then gives the `path` to a dataset upload (`path`) or a prediction
+(`sampleLocation`). The same account can use the file once, within an hour. Contract section 5,
+uploads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 @dataclass(frozen=True)
 class QueuedUpload:
-    """A running upload as the queue order sees it."""
+    """A running upload, with what decides its place in the queue."""
 
     account_id: str
     family: str
@@ -92,7 +93,7 @@ def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
     """Return the uploaded file that a call has claimed.
 
     Args:
-        account_id: its owner.
+        account_id: owner of the file.
         path: as the caller sent it.
         etag: version of the file that was claimed.
 
@@ -185,7 +186,7 @@ class Upload:
 
     @property
     def label_ids(self) -> range:
-        """Return the reserved label ids; a deletion removes them whether committed or not."""
+        """Return the reserved label ids. A deletion removes these too, committed or not."""
         return range(self.first_label, self.first_label + self.labels)
 
 

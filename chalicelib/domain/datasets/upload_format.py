@@ -165,7 +165,7 @@ def checked_delimiter(value: str | None) -> str:
     """Return the delimiter that a caller named; empty when none was named.
 
     Raises:
-        InvalidParameter: it is not one of DELIMITERS.
+        InvalidParameter: the delimiter is not one of DELIMITERS.
     """
     if not value:
         return ""
@@ -181,7 +181,7 @@ def checked_encoding(value: str | None) -> str:
     """Return the encoding that a caller named, as ENCODINGS spells it; empty when none was named.
 
     Raises:
-        InvalidParameter: it is not one of ENCODINGS.
+        InvalidParameter: the encoding is not one of ENCODINGS.
     """
     if not value:
         return ""
@@ -201,7 +201,7 @@ def _codec_of(name: str) -> str:
 
 
 def checked_header(value: bool | int | None) -> bool | int | None:
-    """Return what a caller says about the header: true, false, a row number, or nothing.
+    """Return the header option of a caller: true, false, a row number, or nothing.
 
     Raises:
         InvalidParameter: the row number is not between 1 and 100.
@@ -219,7 +219,7 @@ def checked_column(value: int | str | None, parameter: str) -> str:
     """Return the column that a caller named; empty when none was named.
 
     Raises:
-        InvalidParameter: it is too long, or a position below 1.
+        InvalidParameter: the name is too long, or the position is below 1.
     """
     column = "" if value is None else str(value).strip()
     if len(column) > _LONGEST_NAME:

@@ -56,7 +56,7 @@ class OddBoxes:
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
-    """Find labels that differ by case, spaces or one letter, and labels with few examples.
+    """Return warnings of labels that differ little, and of labels with few examples.
 
     Args:
         counts: examples by label, including those already in the dataset.
@@ -90,7 +90,7 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
 
 
 def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWarning]:
-    """Return warnings of labels that stand for a missing value, or could.
+    """Return warnings of labels that stand, or may stand, for a missing value.
 
     Args:
         rejected: rows that were left out for such a label.
@@ -135,7 +135,7 @@ def _split(label: str) -> list[str]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Find files with many duplicates, and files whose labels are not classes."""
+    """Return warnings of many duplicates, and of nearly as many labels as examples."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:
@@ -163,7 +163,7 @@ def warn_of_counts(
 
 
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
-    """Warn of texts that occur in the file with several labels."""
+    """Return a warning of texts that occur in the file with several labels."""
     if not count:
         return []
     return [
@@ -178,7 +178,7 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
 
 
 def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
-    """Warn of boxes that are too small to show anything."""
+    """Return a warning of boxes that are too small to show anything."""
     message = (
         f"{boxes.count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
         "from. Check that their numbers are pixels of the picture as displayed."
@@ -187,7 +187,7 @@ def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
-    """Warn of boxes that were largely outside of their image."""
+    """Return a warning of boxes that were largely outside their image."""
     message = (
         f"{boxes.count:,} boxes reached far out of their picture and were cut at its edge. Check "
         "that their last two numbers are width and height, not the right and the bottom edge, and "
@@ -221,7 +221,7 @@ def _warning_of_boxes(code: str, message: str, boxes: OddBoxes) -> list[UploadWa
 
 
 def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
-    """Refuse a file with warnings, for a caller who asked for `strict` (InvalidUpload)."""
+    """Raise InvalidUpload if a file has warnings and the caller sent `strict`."""
     if warnings:
         listed = " ".join(f"{warning.code}: {warning.message}" for warning in warnings)
         raise InvalidUpload(

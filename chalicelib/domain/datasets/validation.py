@@ -20,7 +20,7 @@ _SHOWN_LABELS = 10
 
 @dataclass(frozen=True)
 class Validation:
-    """The dataset that an upload of a file would make."""
+    """The dataset that an upload of a file would create."""
 
     format: FileFormat
     scan: UploadScan
@@ -37,7 +37,7 @@ def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int
 
     Args:
         dataset_type: type of the dataset.
-        kept_by_label: examples by label; every label has one.
+        kept_by_label: number of examples by label, at least 1 each.
         words: words of the texts; 0 for images.
     """
     labels = len(kept_by_label)

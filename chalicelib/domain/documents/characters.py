@@ -1,7 +1,7 @@
 """The characters that OCR answers with: those of English or of western European documents.
 
-The alphabets of the recogniser are cut to them at installation. Text of other sources, such as
-the second engine, is converted by `to_documented` and `to_latin`.
+The installation removes all other characters from the alphabets of the recogniser. Text of other
+sources, such as the second engine, is converted by `to_documented` and `to_latin`.
 """
 
 from __future__ import annotations

@@ -66,12 +66,12 @@ class Table:
 
     @property
     def text(self) -> str:
-        """Return its text, row by row."""
+        """Return the text of the table, row by row."""
         return " ".join(cell.text for cell in self.cells if cell.text)
 
     @property
     def probability(self) -> float:
-        """Return the structure's probability times the mean of the non-empty cells."""
+        """Return the probability of the structure times the mean of the non-empty cells."""
         # Weighted by length, because long cells hold most of the text that can be wrong.
         weight = sum(len(cell.text) for cell in self.cells)
         total = sum(cell.probability * len(cell.text) for cell in self.cells)

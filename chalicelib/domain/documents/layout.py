@@ -24,7 +24,7 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Return the position when an earlier page ends at `last`."""
+        """Return this position counted on from `last`, the last position of an earlier page."""
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 

@@ -1,4 +1,4 @@
-"""What an OCR call asks for, and what is found. Contract section 6."""
+"""Requests and findings of OCR. Contract section 6."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OcrRequest:
 
     @property
     def needs_pixels(self) -> bool:
-        """Return whether a page's text layer is not enough."""
+        """Return whether the page's image is needed in addition to its text layer."""
         return self.finds_tables or (self.task == TEXT and self.output == MARKDOWN)
 
     @property
@@ -55,7 +55,7 @@ class OcrRequest:
 
 @dataclass(frozen=True, slots=True)
 class TableBlock:
-    """A table with everything that an answer says about its cells."""
+    """A table with all members that an answer has for its cells."""
 
     table: NamedTable
     normalized: tuple[str | None, ...]
@@ -156,7 +156,7 @@ class DocumentFindings:
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
-    """Return the findings of all pages with positions counted through the document."""
+    """Return the findings of all pages, with positions that count through the document."""
     found: list[Finding] = []
     last = NOWHERE
     for page in pages:
@@ -180,7 +180,7 @@ def shown_probability(value: float) -> float:
 
 
 def place_of(item: Item) -> Rect:
-    """Return the rectangle of an item: the union of the ones it has."""
+    """Return the rectangle of a finding: the union of the rectangles of its parts."""
     if isinstance(item, TableBlock):
         return item.table.table.box
     if isinstance(item, FormField):
@@ -196,7 +196,7 @@ def without_content(page: ReadPage) -> ReadPage:
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:
-    """Count words as the word limit of images does."""
+    """Count words by the rule of the word limit for images."""
     return sum(len(line.text.split()) for line in lines)
 
 

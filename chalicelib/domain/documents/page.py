@@ -55,7 +55,7 @@ class Rect:
         return max(0.0, self.width) * max(0.0, self.height)
 
     def overlap(self, other: Rect) -> float:
-        """Return the square pixels that both cover."""
+        """Return the area that both rectangles cover, in square pixels."""
         width = min(self.max_x, other.max_x) - max(self.min_x, other.min_x)
         height = min(self.max_y, other.max_y) - max(self.min_y, other.min_y)
         return max(0.0, width) * max(0.0, height)
@@ -73,7 +73,7 @@ def around(rects: Iterable[Rect]) -> Rect:
 
 
 def between(first: Point, last: Point, place: float) -> Point:
-    """Return the point at a fraction from 0 to 1 of the way from one point to another."""
+    """Return the point at a fraction of the way, 0 to 1, from one point to another."""
     return (
         first[0] + place * (last[0] - first[0]),
         first[1] + place * (last[1] - first[1]),
@@ -102,12 +102,12 @@ class Course:
 
     @property
     def length(self) -> float:
-        """Return the distance of its ends, in pixels."""
+        """Return the distance between its ends, in pixels."""
         return dist(self.points[0], self.points[-1])
 
     @property
     def sag(self) -> float:
-        """Return its deviation from the straight line between its ends, in line heights."""
+        """Return the largest deviation from the straight line between the ends, in line heights."""
         (x, y), (end_x, end_y) = self.points[0], self.points[-1]
         across = [(px - x) * (end_y - y) - (py - y) * (end_x - x) for px, py in self.points]
         area = self.length * self.height

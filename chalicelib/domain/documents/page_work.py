@@ -20,7 +20,7 @@ class _Stopped(Exception):
 
 
 class PageWork:
-    """The pages of one call: which are done, and whether work may continue."""
+    """The progress of the pages of one call, and whether work may continue."""
 
     def __init__(
         self, page_count: int, seconds_left: float, limit_seconds: float, slots: threading.Semaphore
@@ -42,7 +42,7 @@ class PageWork:
         self._failures: list[BaseException] = []
 
     def check(self) -> None:
-        """Return while work may continue.
+        """Raise TimedOut once the time is up.
 
         Raises:
             TimedOut: the time is up; names the page that was reached.
@@ -55,8 +55,8 @@ class PageWork:
     def run(self, threads: Executor, read: Callable[[int], Result]) -> list[Result]:
         """Process every page, and return the results in page order.
 
-        The first error ends all: waiting pages are not begun, and the others stop at their
-        next check, for which this does not wait.
+        After the first error no further page is begun, and running pages stop at their next check.
+        The method does not wait for them.
 
         Args:
             threads: executor of the pages.

@@ -27,7 +27,7 @@ def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
     """Decode a sample that was sent as text; line breaks and a `data:` prefix are accepted.
 
     Raises:
-        InvalidParameter: it is not base64.
+        InvalidParameter: the text is not base64.
     """
     head = text[:200].lstrip()
     found = _DATA_URL.match(head)

@@ -93,7 +93,7 @@ class BatchLine:
 
 
 def line_of(kept: Sequence[object]) -> BatchLine:
-    """Return the line of its stored form in a part."""
+    """Parse the stored form of a line."""
     row, line_id, text, *error = kept
     stored_error = LineError(*map(str, error)) if error else None
     return BatchLine(
@@ -177,7 +177,7 @@ class Batch:
 
     @property
     def is_metered(self) -> bool:
-        """Return whether its lines are counted as predictions."""
+        """Return whether the lines are counted as predictions."""
         return self.kind != READ
 
     @property
@@ -209,12 +209,12 @@ class Batch:
 
     @property
     def is_over(self) -> bool:
-        """Return whether its status is final."""
+        """Return whether the status is final."""
         return self.status in (SUCCEEDED, FAILED, CANCELLED)
 
     @property
     def counted(self) -> int:
-        """Return how many predictions remain counted at its end: the answers in its result."""
+        """Return the number of predictions that stay counted: the answers in the result."""
         # Lines are ranked only when all are answered, so a cancelled ranking has no result.
         has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)
         return 0 if has_none else self.lines_done - self.lines_failed

@@ -1,4 +1,4 @@
-"""What differs between batches of the families: reading the input, answering lines of a part."""
+"""Interface of batches: reading the input and answering lines, which differ by family."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from chalicelib.domain.models.model import ServedModel
 
 
 class Check(Protocol):
-    """Called now and then; raises to stop the work."""
+    """A function that is called now and then and raises to stop the work."""
 
     def __call__(self) -> None:
-        """Return while the work may continue."""
+        """Raise an error if the work must stop."""
 
 
 class BatchWork(Protocol):
-    """The batches of one family."""
+    """Reads and answers the batches of one family."""
 
     max_bytes: int
     """Most bytes of a file behind a `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Refuse a model that cannot answer this kind, as the single call does."""
+        """Refuse a model that cannot answer this kind of batch, as a single call does."""
 
     def check_sent(self, content: bytes) -> None:
         """Refuse a file sent in a call that is empty, too large, or clearly of another kind.
 
         Raises:
-            InvalidUpload: it is empty.
-            TooLarge: it is over the limit of a call.
-            UnsupportedType: it is of another kind.
+            InvalidUpload: the file is empty.
+            TooLarge: the file is over the limit of a call.
+            UnsupportedType: the file is of another kind.
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
         """Return whether the parts of a sent file can be written within the call.
 
         Raises:
-            InvalidUpload: it cannot be read.
+            InvalidUpload: the file cannot be read.
         """
 
     def read(self, batch: Batch, file: BinaryIO, check: Check) -> Iterator[BatchLine]:
-        """Yield the lines of a file; a line that is invalid has its error.
+        """Yield the lines of a file; an invalid line contains its error.
 
         Raises:
             InvalidUpload: the file cannot be read, or has no line, or too many.
@@ -55,7 +55,7 @@ class BatchWork(Protocol):
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Yield the answers to lines of a part, in their order.
+        """Yield the answers to the lines of a part, in the same order.
 
         Args:
             batch: the batch.

@@ -26,10 +26,10 @@ class Cancellation:
         return max(0.0, self._deadline - self._clock().timestamp())
 
     def check(self) -> None:
-        """Return while work may continue.
+        """Raise an error if the work must stop.
 
         Raises:
-            LeaseLost: another worker owns the job, or it was ended.
+            LeaseLost: another worker owns the job, or the job has ended.
             TimedOut: the time of this worker is up; the queue delivers the job again.
         """
         self._check_lease()

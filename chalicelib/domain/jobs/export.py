@@ -71,10 +71,10 @@ class Export:
 
 
 def checked_format(dataset_type: str, sent: str) -> str:
-    """Return an export format if the dataset type allows it.
+    """Check that a dataset type can be exported in a format, and return the format.
 
     Raises:
-        InvalidParameter: it is not one of the type's formats.
+        InvalidParameter: the type has no such format.
     """
     allowed = FORMATS[dataset_type]
     if sent not in allowed:

@@ -20,7 +20,7 @@ from chalicelib.domain.models.model import Model
 
 
 class UnknownJob(Exception):
-    """A message names a kind of job that its queue does not carry."""
+    """The message's kind of job does not belong on its queue."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -67,7 +67,7 @@ class TrainJob(Job, frozen=True, kw_only=True, tag="train"):
 
 
 class TrainPartJob(Job, frozen=True, kw_only=True, tag="train_part"):
-    """Compute a part of a training run that waits for it under its fence."""
+    """Compute a part of a training run, which waits until its parts are done."""
 
     model_id: str
     run: int
@@ -76,7 +76,7 @@ class TrainPartJob(Job, frozen=True, kw_only=True, tag="train_part"):
 
 
 class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
-    """Delete a dataset or model, or what corrections of a dataset left behind."""
+    """Delete a dataset or model, or the data that corrections of a dataset replaced."""
 
     deletion_id: str
 
@@ -98,7 +98,7 @@ class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
 
 # A message without a part has no member `part`, so the default is not written.
 class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
-    """Compute a part of a batch, or without a part do its next step: prepare, continue or end."""
+    """Compute a part of a batch; without a part, prepare, continue or end the batch."""
 
     batch_id: str
     part: int | None = None
@@ -112,14 +112,14 @@ class DeliverJob(Job, frozen=True, kw_only=True, tag="deliver"):
 
 
 class NotedObject(msgspec.Struct, frozen=True):
-    """An object of the bucket, as S3 describes it; the key is URL-encoded."""
+    """An object of the bucket, as an S3 notification describes it; the key is URL-encoded."""
 
     key: str
     etag: str = msgspec.field(name="eTag", default="")
 
 
 class NotedEntry(msgspec.Struct, frozen=True):
-    """The member of a record that holds the object."""
+    """The member of a notification that holds the object."""
 
     object: NotedObject
 
@@ -145,7 +145,7 @@ Message = TypeVar("Message", bound=msgspec.Struct)
 
 
 def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
-    """Return the kind of a job as messages name it, "" for anything else."""
+    """Return the kind of a job as messages name it; "" for other values."""
     return str(job.__struct_config__.tag or "")
 
 
@@ -166,7 +166,7 @@ def decode_job(
         default: kind of messages that name none of them.
 
     Raises:
-        UnknownJob: the message names none of the kinds, and no default is given.
+        UnknownJob: the message has none of the kinds, and no default is given.
         msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.
     """
     prepare(_Head)

@@ -1,6 +1,6 @@
 """Rankings: which of many samples are most worth labelling. beyond.md, section 7.
 
-A ranking is a batch whose lines are selected from when all of them are answered.
+A ranking is a batch that selects some of its lines when all are answered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_RANKED = 1_000
 
 
 def check_ranked(family: str, model: ServedModel) -> None:
-    """Refuse a model that cannot rank (InvalidParameter)."""
+    """Raise InvalidParameter for a model that cannot rank."""
     types = [kind for kind in KIND_TYPES[RANK] if kind.startswith("text") == (family == LANGUAGE)]
     allowed = " or ".join(types)
     if model.type not in types:

@@ -28,7 +28,7 @@ class PartWork:
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:
-    """Divide work into parts of some seconds; return none if there is too little.
+    """Divide work into parts of some seconds; return no parts if there is too little work.
 
     Args:
         items: the smallest units of work, in order.

@@ -24,7 +24,7 @@ class Turn:
 
 
 class WaitingJob(Protocol):
-    """A job as a queue index shows it."""
+    """A job as an index of a queue lane shows it."""
 
     @property
     def account_id(self) -> str:
@@ -33,12 +33,12 @@ class WaitingJob(Protocol):
 
     @property
     def turn(self) -> int:
-        """Return its number in its lane."""
+        """Return the number of the job in its lane."""
         ...
 
     @property
     def lease_until(self) -> int:
-        """Return the end of its worker's lease, in milliseconds since 1970."""
+        """Return the end of the worker's lease, in milliseconds since 1970."""
         ...
 
 

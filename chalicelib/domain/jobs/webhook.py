@@ -100,13 +100,13 @@ class Webhook:
     """Mark of the call that set the secret, so that a repeated call does not rotate again."""
 
     def recovered(self) -> Webhook:
-        """Return the webhook without its failures."""
+        """Return the webhook with its count of failures reset."""
         return replace(self, failures=0, failing_since=None, resting_until=None, cause="")
 
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """Something that has happened; contains only ids and states."""
+    """An event that webhooks are notified of; contains only ids and states."""
 
     account_id: str
     type: str
@@ -146,10 +146,10 @@ class Delivery:
 
 
 def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
-    """Return the events without repetitions if all are known.
+    """Check the names of events, and return them without repetitions.
 
     Raises:
-        InvalidParameter: there are none, or one is unknown.
+        InvalidParameter: the list is empty, or an event is unknown.
     """
     unknown = [event for event in sent if event not in EVENTS]
     if unknown or not sent:
@@ -164,7 +164,7 @@ def new_secret(random: bytes) -> str:
 
 
 def signature(secrets: Sequence[str], message_id: str, timestamp: int, body: str) -> str:
-    """Sign a body with every valid secret, as the header `webhook-signature` needs it."""
+    """Sign a body with every valid secret; return the value of the header `webhook-signature`."""
     signed = f"{message_id}.{timestamp}.{body}".encode()
     return " ".join(
         "v1," + base64.b64encode(hmac.digest(_key(one), signed, hashlib.sha256)).decode("ascii")

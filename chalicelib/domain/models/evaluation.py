@@ -1,4 +1,4 @@
-"""A model's answers to its own examples, by heads that were not trained on them."""
+"""Predictions for a model's own examples, by heads that were not trained on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedExample:
-    """An example, and the answer of a head that was not trained on it."""
+    """An example, and the prediction of a head that was not trained on it."""
 
     example_id: int
     """For a label that an image does not have: the image's first example."""
@@ -25,7 +25,7 @@ class EvaluatedExample:
 
     @property
     def is_right(self) -> bool:
-        """Return whether the answer was its label."""
+        """Return whether the prediction equals the example's label."""
         return self.expected == self.predicted
 
 
@@ -51,7 +51,7 @@ class EvaluatedFilter:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Answers of similar probability."""
+    """The number of predictions of similar probability, and how many are correct."""
 
     low: float
     """Lowest probability, 0 to 1."""
@@ -65,7 +65,7 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All evaluated examples of a model version, and its reliability."""
+    """All evaluated examples of a model version, and the reliability of their predictions."""
 
     examples: Sequence[EvaluatedExample] = ()
     reliability: Sequence[ReliabilityBin] = ()
@@ -73,7 +73,7 @@ class Evaluation:
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:
-    """Count answers, given as probability and whether it was right, in bins."""
+    """Count predictions, given as (probability, is correct), in bins of probability."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for answer in answers:
         bins[min(BINS - 1, int(answer[0] * BINS))].append(answer)
@@ -112,7 +112,7 @@ def read_evaluation(document: Any) -> Evaluation:
 
 
 def without_evaluated(document: Any, ids: Collection[int] | None = None) -> dict[str, Any]:
-    """Remove examples from the JSON form of an evaluation; all of them without ids."""
+    """Remove examples from the JSON form of an evaluation; without ids, remove all."""
     kept = [] if ids is None else [one for one in document["examples"] if one[0] not in ids]
     # The reliability stays, because it does not identify single examples.
     return {**document, "examples": kept}

@@ -66,7 +66,7 @@ def word_spans(text: str) -> list[TextSpan]:
 
 
 def without(text: str, span: TextSpan) -> str:
-    """Remove a part, and the space that would be doubled."""
+    """Return the text without a part, and without the space that would be doubled."""
     return f"{text[: span.start].rstrip()} {text[span.end :].lstrip()}".strip()
 
 
@@ -80,8 +80,8 @@ def part_shares(whole: float, variants: Sequence[float]) -> list[float]:
     """Return the contribution of each part to the log-odds of a label, -1 to 1.
 
     Args:
-        whole: probability of a label, 0 to 1.
-        variants: its probability without one part each.
+        whole: probability of the label for the whole sample, 0 to 1.
+        variants: probability of the label when one part is missing, for each part.
 
     Returns:
         Contributions whose absolute values sum to 1; all 0 if no part matters.

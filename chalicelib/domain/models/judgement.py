@@ -32,7 +32,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """Place of a sample in a ranking."""
+    """Position of a sample in a ranking, with score and reason."""
 
     rank: int
     score: float

@@ -22,7 +22,7 @@ class RunControl(Protocol):
     """Lease, time and progress of the run, for a learner."""
 
     def check(self) -> None:
-        """Return while the run is owned; raise LeaseLost if another worker owns the run."""
+        """Raise LeaseLost if another worker owns the run."""
         ...
 
     def remaining_seconds(self) -> float:
@@ -30,7 +30,7 @@ class RunControl(Protocol):
         ...
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Store the progress, 0 to 1, if it has grown and the last report is old.
+        """Store the progress, 0 to 1, if it has increased and the last report is old.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -38,23 +38,23 @@ class RunControl(Protocol):
         ...
 
     def is_due(self) -> bool:
-        """Return whether the last report is old enough for another."""
+        """Return whether the last report is old enough for a new one."""
         ...
 
 
 class PartDelegation(Protocol):
-    """Work that a run delegates to other workers (chalicelib/services/training/parts.py)."""
+    """Delegates work of a run to other workers (chalicelib/services/training/parts.py)."""
 
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Delegate work once in a run; what is left of it later the run does itself.
+        """Delegate work, once in a run; work that is left later is done by the run itself.
 
         Args:
-            model: the run, which is owned.
+            model: the model, whose run this worker owns.
             stage: name of the work.
-            works: its parts; none if it is too little to be delegated.
-            shares: progress of the run before and after it.
+            works: parts of the work; empty if there is too little to delegate.
+            shares: progress of the run before and after the work, 0 to 1.
 
         Raises:
             PartsSent: the run has to wait for its parts.
@@ -62,11 +62,12 @@ class PartDelegation(Protocol):
         ...
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Do the waiting parts of a run, the last ones first.
+        """Compute the waiting parts of a run here, the last ones first.
 
         Args:
-            model: the run, which is owned.
-            check: called between parts with the parts done and all parts; raises to stop.
+            model: the model, whose run this worker owns.
+            check: called between parts with the numbers of finished and of all parts; raises to
+                stop.
         """
         ...
 
@@ -101,7 +102,7 @@ class Learner(Protocol):
     """Trains the models of one family of datasets."""
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train, if possible from where an earlier function stopped.
+        """Train a model, or continue where an earlier function stopped.
 
         Raises:
             TrainingFailed: the dataset cannot be trained; the message says why and what to do.
@@ -111,5 +112,5 @@ class Learner(Protocol):
         ...
 
     def discard(self, model: Model) -> None:
-        """Delete what only an unfinished run needs."""
+        """Delete data that only an unfinished run needs."""
         ...

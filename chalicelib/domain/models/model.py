@@ -158,7 +158,7 @@ class ModelView:
 
 @dataclass(frozen=True)
 class ServedModel:
-    """What a prediction needs to know about a model."""
+    """The data of a model that predictions need."""
 
     model_id: str
     """Id, or name of a prebuilt model."""
@@ -170,14 +170,14 @@ class ServedModel:
 
     @property
     def family(self) -> str:
-        """Return the family of the calls that it answers."""
+        """Return the family of the calls that the model answers."""
         return LANGUAGE if self.type in FAMILY_TYPES[LANGUAGE] else VISION
 
     def require_type(self, types: Collection[str]) -> None:
-        """Return if the model is of one of these types.
+        """Raise an error unless the model is of one of these types.
 
         Raises:
-            InvalidParameter: it is of another type.
+            InvalidParameter: the model is of another type.
         """
         if self.type not in types:
             raise InvalidParameter(

@@ -17,7 +17,7 @@ STATES = (LOADED, INSTALLED, OFFERED, MISSING)
 
 @dataclass(frozen=True)
 class EnginePart:
-    """A part of an engine."""
+    """A part of an engine, with the state of its files."""
 
     name: str
     state: str
@@ -29,7 +29,7 @@ class EnginePart:
 
 
 class ModelSource(Protocol):
-    """Provides folders of model files, named as below the model directory."""
+    """Provides folders of model files, by their names below the model directory."""
 
     def offers(self, folder: str) -> bool:
         """Return whether a folder can be downloaded."""

@@ -31,7 +31,7 @@ Ranked = tuple[Probability, ...]
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """An object that was found."""
+    """A detected object: label, probability and box."""
 
     label: str
     probability: float
@@ -41,7 +41,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class PredictionOptions:
-    """Options of a call."""
+    """Options of a prediction call."""
 
     count: int | None = None
     """Most labels to return; None for the default of the model's type."""
@@ -75,6 +75,6 @@ def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = N
 
 
 def ordered(items: Iterable[Probability], count: int | None = None) -> Ranked:
-    """Sort by descending probability, then by label; return the top `count`."""
+    """Sort labels by descending probability, then by name; return the top `count`."""
     found = sorted(items, key=lambda item: (-item.probability, item.label))
     return tuple(found if count is None else found[:count])

@@ -42,5 +42,5 @@ def suspects_document(suspects: Sequence[SuspectExample]) -> dict[str, Any]:
 
 
 def read_suspects(document: Any) -> tuple[SuspectExample, ...]:
-    """Parse the document of `suspects_document`; the most suspicious first."""
+    """Parse the document that `suspects_document` returned; most suspicious first."""
     return tuple(SuspectExample(**one) for one in document["suspects"])

@@ -47,7 +47,7 @@ def checked_algorithm(
     Args:
         dataset_type: type of the dataset.
         value: the algorithm that was sent, if any.
-        former: the algorithm of the last training, which a retraining keeps.
+        former: the algorithm of the last training, which a retraining uses again.
 
     Raises:
         InvalidParameter: the algorithm does not exist.
@@ -70,7 +70,7 @@ def check_trainable(dataset: Dataset) -> None:
     """Refuse a dataset that is not available.
 
     Raises:
-        DatasetBeingDeleted: it is being deleted.
+        DatasetBeingDeleted: the dataset is being deleted.
         DatasetNotReady: an upload is running or has failed.
     """
     if dataset.status == DELETION_PENDING:
@@ -167,7 +167,7 @@ def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
 
 
 def attempt_cause(family: str, error: Exception) -> str:
-    """Return what failed in a training attempt, in words that a caller understands."""
+    """Return the cause of a failed training attempt, in words for callers."""
     if family == VISION and isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if family == VISION and isinstance(error, StorageUnavailable):
@@ -184,7 +184,7 @@ def out_of_attempts(attempts: int, cause: str) -> str:
 
 
 def new_guard(model_id: str, milliseconds: int) -> str:
-    """Return the entry that protects a dataset and counts as an open training."""
+    """Return a guard entry, which protects a dataset and counts as an open training."""
     # The random part distinguishes two requests in the same millisecond.
     return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"
 
@@ -205,13 +205,13 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether a guard entry outlived its training, because a worker or call died.
+    """Return whether a guard entry is stale, because a worker or call died.
 
     Args:
         entry: made by `new_guard`.
         open_models: models that are QUEUED or RUNNING.
         now_milliseconds: the current time, in milliseconds since 1970.
-        ended: moment of the end by model id, for models whose run is over.
+        ended: end of the run by model id, for models whose run is over.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # A younger entry belongs to a retraining that is about to be queued.

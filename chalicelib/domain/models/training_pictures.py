@@ -52,7 +52,7 @@ class TrainingPictures:
     """Ids in the order of `labels`; labels of a global dataset have none."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
-        """Return the images at some indexes, with the same labels."""
+        """Return the images with these indexes; the labels stay the same."""
         kept = [self.pictures[place] for place in places]
         return TrainingPictures(
             self.labels,
@@ -113,7 +113,7 @@ def _examples(picture: LabelledPicture) -> int:
 
 
 def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
-    """Reduce the augmented views, by the same number everywhere, until they fit.
+    """Return how many views of each image to use, so that their features fit into memory.
 
     Args:
         plain: number of unaltered views of each image, which are never left out.
@@ -121,7 +121,7 @@ def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -
         most_rows: rows of features that fit.
 
     Returns:
-        Number of views of each image to use, from the first.
+        The number of views of each image to use, from the first on.
     """
     views = list(wanted)
     extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)

@@ -41,10 +41,10 @@ class TrainingTexts:
 
         Args:
             limit: most texts to train on.
-            least: examples of each label that are always included.
+            least: number of examples of each label that are always included.
 
         Returns:
-            These texts if they fit, else the sample.
+            All texts if they are at most `limit`, else the sample.
         """
         if len(self.texts) <= limit:
             return self

@@ -24,7 +24,7 @@ class WarmModels(Generic[Kept]):
 
         Args:
             limit: most models.
-            most_bytes: most memory; the model that was loaded last always stays.
+            most_bytes: most memory, in bytes; the model that was loaded last always stays.
             bytes_of: returns the memory of a model.
         """
         self._limit = limit
@@ -35,7 +35,7 @@ class WarmModels(Generic[Kept]):
         self._lock = Lock()
 
     def get(self, key: tuple[str, str], read: Callable[[], Kept]) -> Kept:
-        """Return a model, and load it first if it is not cached."""
+        """Return a model; load the model first if it is not cached."""
         with self._lock:
             if key in self._models:
                 self._models.move_to_end(key)

@@ -20,7 +20,7 @@ GrantType = Literal["urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_toke
 
 
 class TokenForm(msgspec.Struct):
-    """Fields of a token request; the grant decides which are required."""
+    """Fields of a token request; the grant type decides which ones are required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [

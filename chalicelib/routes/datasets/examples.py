@@ -93,7 +93,7 @@ def locate_label(call: Call) -> tuple[DatasetView, Label]:
 
 
 def find_label(call: Call) -> tuple[DatasetView, Label] | None:
-    """Return the label of the query; None if validation will refuse it."""
+    """Return the label of the query; None if the id is invalid and will be refused later."""
     label_id = locate.sent_number_id(call.request.query, "labelId", LabelNotFound)
     if label_id is None:
         return None

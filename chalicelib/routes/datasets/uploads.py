@@ -149,7 +149,7 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Add a file to a dataset; without one, give it the name that was sent."""
+    """Add a file to a dataset; without a file, rename the dataset."""
     form: OldChangesForm = call.form
     if form.name is None or form.path is not None or "data" in call.fields.files:
         return add_to_dataset(call)

@@ -1,6 +1,7 @@
-"""Calls of typed clients of version 1.0 that version 2.0 has not: labels, and one example.
+"""Calls of typed clients of version 1.0 that version 2.0 does not have: labels, one example.
 
-They answer below `/v1` alone, with the records of labels and examples. Contract section 4.
+These calls exist only below `/v1`, and return the records of labels and examples. Contract section
+4.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ class NewLabelForm(msgspec.Struct):
 
 
 def list_labels(call: Call) -> ListAnswer:
-    """List the labels of a dataset, in its order."""
+    """List the labels of a dataset in order."""
     page = ListPage(tuple(call.located.labels), 0, has_more=False)
     return list_answer(page, describe.label, Window(0, MAX_LABELS))
 
 
 def get_label(call: Call) -> dataset_records.LabelRecord:
-    """Show one label."""
+    """Return one label."""
     _, label = call.located
     return describe.label(label)
 
 
 def add_label(call: Call) -> dataset_records.LabelRecord:
-    """Add a label without examples, or return the one of this name."""
+    """Add a label without examples, or return the existing label of this name."""
     return describe.label(call.container.version_1.add_label(call.located, call.form.name))
 
 
@@ -53,7 +54,7 @@ def locate_example(call: Call) -> tuple[DatasetView, Example]:
 
 
 def get_example(call: Call) -> dataset_records.ExampleRecord:
-    """Show one example; counts to the monthly limit."""
+    """Return one example; counts towards the monthly limit of such calls."""
     view, example = call.located
     return describe.example(call.container.version_1.show_example(call.account, view, example))
 

@@ -89,7 +89,7 @@ def recover_training(call: Call) -> model_records.TrainingRecord | None:
 
 
 def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
-    """Return the model named in the body if an earlier try of this call queued its training."""
+    """Return the model of the body if an earlier attempt queued its training."""
     model = model_in_body(call)
     # The mark in the row is that of the call which queued the last training.
     if model is None or call.keyed is None or model.mark != call.keyed.object_id:

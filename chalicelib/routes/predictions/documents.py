@@ -49,7 +49,7 @@ _TEMPLATE_RULES = {
 
 
 class OcrForm(msgspec.Struct, rename="camel"):
-    """Fields of a reading in addition to the file `sampleContent`."""
+    """Fields of a call that reads a document, in addition to the file `sampleContent`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"allOf": [FORM_RULES, _TEMPLATE_RULES]}
     json_rules: ClassVar[dict[str, Any]] = {"allOf": [JSON_RULES, _TEMPLATE_RULES]}
@@ -69,7 +69,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
 
 
 def find_model(call: Call) -> ServedModel | None:
-    """Return the model of the body; None if validation will refuse its id."""
+    """Return the model of the body; None if its id is invalid and will be refused later."""
     model = served_in_body(call)
     if model is not None and model.type == OCR:
         call.container.ocr.require_networks(model)

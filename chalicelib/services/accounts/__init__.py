@@ -1,1 +1,1 @@
-"""Accounts, their tokens and what they have used."""
+"""Accounts, their tokens and their usage."""

@@ -108,8 +108,8 @@ class AccountService:
         Args:
             email: the account's address.
             plan: name of the plan.
-            source: plan family; by default the account's own if it has the plan, otherwise the
-                one that has it.
+            source: plan family; by default the account's family if that has the plan, otherwise the
+                family that has it.
 
         Raises:
             InvalidParameter: the plan does not exist.
@@ -168,7 +168,7 @@ class AccountService:
         """Close an account: its tokens end at once, its data is deleted later.
 
         Raises:
-            InvalidParameter: the time to keep the data is out of range.
+            InvalidParameter: the retention time of the data is out of range.
             NotFound: no account has this address.
         """
         _check_range("keep", keep_days, MAX_KEEP_DAYS, "days")

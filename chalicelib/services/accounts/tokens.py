@@ -65,8 +65,9 @@ class Granted:
 class TokenService:
     """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
-    A token names the account key that it came from, and an access token also the refresh token. It
-    ends with either of them, and with the account. Nothing is cached, so it ends at once.
+    A token names the account key, and the refresh token if there is one, by which it was issued. It
+    becomes invalid with that key, with that refresh token and with the account. Nothing is cached,
+    so this takes effect at once.
     """
 
     def __init__(

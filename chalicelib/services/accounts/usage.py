@@ -34,7 +34,7 @@ class UsageFacts:
 
 
 class UsageService:
-    """Reports what an account has used of its allowances."""
+    """Reports how much of its allowances an account has used."""
 
     def __init__(self, allowances: Allowances) -> None:
         self._allowances = allowances

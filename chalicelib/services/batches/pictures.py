@@ -83,7 +83,7 @@ class ImagePredictor(Protocol):
         types: Collection[str],
         options: PredictionOptions,
     ) -> Sequence[Prediction[Probability | Detection]]:
-        """Answer images as the single call does."""
+        """Predict images as the single call does."""
 
 
 class DocumentReader(Protocol):
@@ -104,7 +104,7 @@ class DocumentReader(Protocol):
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Return what the request asks for."""
+        """Read a document, and return what the request selects."""
 
 
 # Errors of a single file. Any other error fails the part, which is then repeated.
@@ -166,7 +166,7 @@ class PictureWork:
         """Read the uploaded images of a dataset, each once, by its first example.
 
         Raises:
-            InvalidUpload: there are too many.
+            InvalidUpload: the dataset has too many images.
         """
         del batch
         seen: set[bytes] = set()

@@ -1,4 +1,4 @@
-"""Rankings: what the parts of such a batch store, and the selection of lines at the end."""
+"""Rankings: stores a judgement of every line of a batch, and selects lines at the end."""
 
 from __future__ import annotations
 

@@ -131,8 +131,8 @@ class BatchService:
             options: the other options.
 
         Raises:
-            InvalidParameter: the model has another type.
-            ModelNotReady, EncoderMissing, ModelUnreadable: it cannot answer.
+            InvalidParameter: the model has another type. ModelNotReady, EncoderMissing,
+            ModelUnreadable: the model cannot answer.
             BadRequest: the input cannot be read, or is empty.
             TooLarge: the input is over its limit.
             TooManyOpen: the account has the maximum number of batches.

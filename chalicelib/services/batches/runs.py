@@ -1,9 +1,9 @@
-"""Answers batches: prepares them, answers their parts, writes the result, settles the count.
+"""Runs batches: prepares them, answers their parts, writes the result, releases predictions.
 
 A batch runs as a few chains of parts: the worker that has answered a part sends the next part of
-its chain. So an account has only a few queued messages, however large its batches are, and with as
-many chains as workers a new batch waits only for the parts that are running. Every step may be
-repeated: a part writes the same bytes again, and the row counts it once.
+its chain. So an account has only a few queued messages, however large its batches are, and a new
+batch waits only for parts that are running. Every step may be repeated: a part writes the same
+bytes again, and is counted once.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Ranker(Protocol):
 
 @dataclass(frozen=True)
 class BatchWriters:
-    """What `BatchRunService` writes results with."""
+    """The functions with which `BatchRunService` writes results."""
 
     write_lines: WriteLines
     """Writes answered lines in the format of the result."""
@@ -149,10 +149,10 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Answer a part of a batch, or take its next step.
+        """Answer a part of a batch, or perform the batch's next step.
 
         Args:
-            job: as made by `batch_job`.
+            job: the job that `batch_job` made.
             delivery: how often the queue has delivered this message.
         """
         batch = self._batches.find(job.account_id, job.batch_id)
@@ -166,12 +166,12 @@ class BatchRunService:
             self._take_next_step(batch)
 
     def prepare(self, batch: Batch) -> None:
-        """Write the parts of a batch, reserve its predictions, and start it when it is next.
+        """Write the parts of a batch, reserve its predictions, and start the batch if it is next.
 
         Raises:
             InvalidUpload, DownloadFailed, TooLarge: the input cannot be read, or is empty.
             PredictionQuotaExceeded: not enough predictions are left.
-            LeaseLost: another worker owns it, or it has ended.
+            LeaseLost: another worker owns the batch, or the batch has ended.
         """
         with self._owned(batch) as (owned, check):
             total = self._write_parts(owned, check)

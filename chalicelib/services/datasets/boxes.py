@@ -74,7 +74,7 @@ class BoxService:
         Args:
             view: a dataset of type image-detection.
             example_id: id of any box of the image.
-            sent: all boxes of the image from now on; none removes all.
+            sent: the new boxes of the image; an empty list removes all.
 
         Raises:
             InvalidParameter: the dataset has another type, or a box is not valid.
@@ -82,7 +82,7 @@ class BoxService:
             ExampleNotFound: the example was removed meanwhile.
             TooLarge: the dataset would have more examples than are allowed.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         row = view.dataset
         if row.type != DETECTION:

@@ -68,7 +68,7 @@ class CorrectionService:
 
         Raises:
             InvalidParameter: the name is not allowed.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         name = checked_name(name)
         if not self._stores.datasets.rename(view.dataset, name):
@@ -85,7 +85,7 @@ class CorrectionService:
             Conflict: another label has the name.
             LabelNotFound: the label was removed meanwhile.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         name = checked_label(name, view.dataset.type, "name")
         check_changeable(view.dataset)
@@ -137,7 +137,7 @@ class CorrectionService:
             LabelNotFound: the dataset has no label of this id.
             ExampleNotFound: the example was removed meanwhile.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         label_id = target_label(view, change)
         if document is not None and view.dataset.family != LANGUAGE:
@@ -152,7 +152,7 @@ class CorrectionService:
     def find_done(
         self, view: DatasetView, wanted: str, example_id: int | None = None
     ) -> CorrectionResult | None:
-        """Return the result of an earlier attempt at a call; None if it committed nothing.
+        """Return the result of an earlier attempt at this call; None if it changed nothing.
 
         Args:
             view: the dataset.
@@ -183,9 +183,9 @@ class CorrectionService:
         """Remove an example from a dataset.
 
         Raises:
-            ExampleNotFound: it was removed meanwhile.
+            ExampleNotFound: the example was removed meanwhile.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         return self._apply(view, [ExampleChange(example_id, is_removed=True)])
 
@@ -198,7 +198,7 @@ class CorrectionService:
             InvalidParameter: a label is merged into itself.
             LabelNotFound: a label was removed meanwhile.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         if merge_target is not None and merge_target.label_id == label.label_id:
             raise InvalidParameter("mergeInto", "it is the label itself; send another label's id.")
@@ -223,7 +223,7 @@ class CorrectionService:
             LabelNotFound: the dataset has no label of some id.
             ExampleNotFound: the dataset has no example of some id.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         seen: set[int] = set()
         changes = []
@@ -256,7 +256,7 @@ class CorrectionService:
             InvalidParameter: the model was trained from another dataset.
             SuspectsNotKept: the model has no stored report.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         if model.dataset_id != view.dataset.dataset_id:
             raise InvalidParameter(

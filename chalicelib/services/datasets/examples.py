@@ -100,7 +100,7 @@ class ExampleService:
         """Find a label and its dataset by the id of the label.
 
         Raises:
-            LabelNotFound: no dataset of the account in this family has it.
+            LabelNotFound: no dataset of the account in this family has the label.
         """
         # An old route names only the label, so its row also holds the dataset.
         dataset_id = self._labels.dataset_id(owner_key(account_id, family), label_id)
@@ -140,7 +140,7 @@ class ExampleService:
             LabelNotFound: the dataset has no label of this id.
             InvalidParameter: the text or label is not allowed.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
             TooLarge: the dataset is full.
         """
         text = checked_text(document)
@@ -168,7 +168,7 @@ class ExampleService:
             UnsupportedType: the file is not a PNG or JPEG.
             BadRequest: the image is broken, or the dataset takes no single images.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
             TooManyOpen: the account has used its storage.
         """
         target = _target(view, label_id, label)

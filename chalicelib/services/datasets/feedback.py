@@ -94,7 +94,8 @@ class FeedbackService:
 
         Raises:
             BadRequest: the image is broken, or the dataset of the model was deleted.
-            InvalidParameter: the model takes no such feedback, or the label is unknown.
+            InvalidParameter: the model accepts no single images as feedback, or the label is
+                unknown.
             TooLarge: the image is over 1 MB, or the dataset is full.
             UnsupportedType: the file is not a PNG or JPEG.
             DatasetNotYetAvailable: an upload is in progress.

@@ -11,7 +11,7 @@ from chalicelib.stores.datasets.receipts import ReceiptStore
 
 
 class ReceiptService:
-    """Lists what uploads and corrections did to a dataset."""
+    """Lists the results of uploads to a dataset, and of corrections."""
 
     def __init__(self, receipts: ReceiptStore, corrections: CorrectionReceipts) -> None:
         self._receipts = receipts

@@ -40,7 +40,7 @@ class ThumbnailService:
         self._known = KnownThumbnails()
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
-        """Make the thumbnail of a decoded image; return None if that is not possible.
+        """Store a thumbnail of a decoded image; return None if that is not possible.
 
         Args:
             dataset_id: id of the dataset.

@@ -1,4 +1,4 @@
-"""What clients of version 1.0 read and write, and version 2.0 has not: one example, a label."""
+"""Calls of version 1.0 that version 2.0 does not have: read one example, add a label."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class VersionOneStores:
 
 
 class VersionOneService:
-    """Examples and labels, one by one."""
+    """Reads single examples and adds labels, for clients of version 1.0."""
 
     def __init__(self, stores: VersionOneStores, allowances: Allowances) -> None:
         self._stores = stores
@@ -42,7 +42,7 @@ class VersionOneService:
         """Find an example of a dataset.
 
         Raises:
-            ExampleNotFound: the dataset has none of this id.
+            ExampleNotFound: the dataset has no example with this id.
         """
         found = self._stores.corrections.find(view.dataset, [example_id])
         if example_id not in found:
@@ -50,7 +50,7 @@ class VersionOneService:
         return found[example_id][1]
 
     def show_example(self, account: Account, view: DatasetView, example: Example) -> ExampleView:
-        """Return an example with its label and location; counts like a list of examples.
+        """Return an example with its label and location; counted as an example call.
 
         Raises:
             ExampleQuotaExceeded: the account's calls of this month are used up.
@@ -60,12 +60,13 @@ class VersionOneService:
             return self._stores.example_views.show_one(view.dataset, example)
 
     def add_label(self, view: DatasetView, name: str) -> Label:
-        """Add a label without examples, or return the one of this name.
+        """Add a label without examples, or return the existing label of this name.
 
         Raises:
-            InvalidParameter: the name is not allowed, or there are as many labels as are allowed.
+            InvalidParameter: the name is not allowed, or the dataset has the maximum number of
+                labels.
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         name = checked_label(name, view.dataset.type, "name")
         check_changeable(view.dataset)

@@ -1,1 +1,1 @@
-"""Exports of datasets: asking for one, and writing it."""
+"""Exports of datasets: requests, and the jobs that write the files."""

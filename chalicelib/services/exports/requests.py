@@ -1,4 +1,4 @@
-"""Accepts exports, and shows how far they are."""
+"""Accepts exports and returns their progress."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class ExportService:
 
         Raises:
             InvalidParameter: a dataset of this type has no such format.
-            BadRequest: there is nothing to export.
-            DatasetBeingDeleted: it is being deleted.
+            BadRequest: the dataset has no example to export.
+            DatasetBeingDeleted: the dataset is being deleted.
             TooManyOpen: the account has the maximum number of exports.
         """
         dataset = view.dataset

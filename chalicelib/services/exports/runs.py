@@ -64,7 +64,7 @@ class ExportRunService:
         """Write one export, unless it has ended or another worker owns it.
 
         Args:
-            job: as made by `export_job`.
+            job: the job that `export_job` made.
             remaining_seconds: returns the remaining time of the function.
             delivery: how often the queue has delivered this message.
         """

@@ -62,7 +62,7 @@ class DeletionRunService:
         Args:
             stores: the stores to delete from.
             clock: returns the current time.
-            clear_traces: deletes what corrections of a dataset replaced; returns the seconds
+            clear_traces: deletes data that corrections of a dataset replaced; returns the seconds
                 until the next attempt, 0 if everything is deleted.
         """
         self._stores = stores

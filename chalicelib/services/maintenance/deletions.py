@@ -28,7 +28,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class DeletionService:
-    """Deletes datasets and models. No route shows them after the answer."""
+    """Deletes datasets and models; after the answer no route shows them any more."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class DeletionService:
 
         Raises:
             DatasetNotFound: the account never had such a dataset.
-            DatasetInTraining: a model of it is QUEUED or RUNNING.
+            DatasetInTraining: a model of the dataset is QUEUED or RUNNING.
         """
         deletion = deletion_of(account.account_id, DATASET, str(dataset_id), family)
         dataset = self._datasets.find(account.account_id, family, dataset_id)
@@ -67,7 +67,7 @@ class DeletionService:
         return self._start(deletion)
 
     def delete_failed(self, account: Account, family: str, limit: int) -> list[Deletion]:
-        """Delete at most `limit` datasets without examples whose upload failed, oldest first."""
+        """Delete datasets without examples whose upload failed, at most `limit`, oldest first."""
         owner = account.account_id
         ids = self._datasets.ids(owner, family, ListFilter(status=FAILED))
         deleted: list[Deletion] = []
@@ -85,7 +85,7 @@ class DeletionService:
 
         Raises:
             ModelNotFound: the account never had such a model.
-            ModelBusy: it is QUEUED or RUNNING.
+            ModelBusy: the model is QUEUED or RUNNING.
         """
         if STRING_ID.fullmatch(model_id) is None:
             raise ModelNotFound(model_id[:100])

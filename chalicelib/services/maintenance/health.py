@@ -31,7 +31,7 @@ Facts = tuple[str | None, str | None]
 
 
 class Pool(Protocol):
-    """The loaded parts of one engine."""
+    """The parts of one engine that are in memory."""
 
     def is_loaded(self, name: str) -> bool:
         """Return whether a part is in memory."""

@@ -1,6 +1,6 @@
-"""Deletes the chunks that corrections replaced, and every trace of removed examples.
+"""Deletes the data that corrections of a dataset replaced, including all data of removed examples.
 
-A trace is deleted once no reader or training that started before the correction can use it.
+The data is deleted once no reader, and no training that started before the correction, can use it.
 Every step may be repeated.
 """
 
@@ -60,19 +60,20 @@ class TraceServiceStores:
 
 
 class TraceService:
-    """Deletes what corrections of a dataset replaced."""
+    """Deletes the data that corrections of a dataset replaced."""
 
     def __init__(self, stores: TraceServiceStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete what is not in use; return the seconds until the next attempt, 0 if all is gone.
+        """Delete unused data; return the seconds until the next attempt, 0 if all is deleted.
 
         Args:
-            account_id: owner.
+            account_id: owner of the dataset.
             family: of the dataset.
-            dataset_id: the dataset. Nothing is done for a deleted one, whose files go with it.
+            dataset_id: the dataset. Nothing is done for a deleted dataset, whose files are deleted
+                with it.
         """
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:

@@ -1,1 +1,1 @@
-"""Answers of models: to texts, to images, and readings of documents."""
+"""Predictions for texts and images, and reading of documents."""

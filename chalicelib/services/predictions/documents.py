@@ -149,7 +149,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document and return what the request asks for.
+        """Read a document, and return what the request selects.
 
         Args:
             model: the model, of type OCR.
@@ -161,8 +161,8 @@ class OcrService:
             InvalidParameter: the model is of another type.
             BadRequest: the document is broken, encrypted, empty, or over a limit of pixels, pages
                 or words; or the URL cannot be read.
-            TooLarge: it has more bytes than are allowed.
-            UnsupportedType: it is neither PNG, JPEG nor PDF.
+            TooLarge: the file has more bytes than are allowed.
+            UnsupportedType: the file is not PNG, JPEG or PDF.
             TimedOut: the time is up; the text says which page was reached.
             PrebuiltNotInstalled: the engine's files are missing.
             RateExceeded: the account has the maximum number of running calls.

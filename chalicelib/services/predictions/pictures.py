@@ -1,7 +1,7 @@
 """Predicts labels or boxes of images. Spec: Prediction response; contract section 5.
 
-Artifacts are cached by version. The row of a model is read at each call, so that a deleted model
-answers nothing, and a retrained one answers with its new version at once.
+Artifacts are cached by version. The row of a model is read at each call, so that a deleted model is
+not used any more, and a new version is used at once.
 """
 
 from __future__ import annotations
@@ -67,35 +67,34 @@ class PicturePredictionService:
         options: PredictionOptions = DEFAULTS,
         account: Account | None = None,
     ) -> list[Prediction[Probability | Detection]]:
-        """Answer images one after the other; a single call sends a list of one.
+        """Predict images one after the other; a single call sends a list of one.
 
         Args:
             model: any model that the account may use.
             samples: images, or their locations.
             types: types of data that the model may have been trained from.
-            options: how many labels to return, and what else to say about an image. Without a
-                count an image model returns 5 labels; a multi-label model returns all of its
-                labels with or without one.
-            account: whose allowance each image is counted against unless its prediction fails;
-                None if the caller has reserved the predictions, as a batch does.
+            options: number of labels to return, and whether to explain them. The default is 5
+                labels for image models; multi-label models always return all labels.
+            account: the account for which each successful prediction is counted; None if the caller
+                has reserved the predictions, as a batch does.
 
         Returns:
-            One prediction an image: labels by probability, or the objects in it.
+            One prediction per image: labels by probability, or the objects in it.
 
         Raises:
             BadRequest: the model is of another type, the URL cannot be read, or the image is
                 broken or over a limit of pixels.
             TooLarge: the image has more bytes than are allowed.
-            UnsupportedType: it is neither PNG nor JPEG.
+            UnsupportedType: the image is not PNG or JPEG.
             ModelNotReady: the model has not succeeded yet.
             BackboneMissing: the model needs a backbone that is not installed.
-            ModelUnreadable: its artifact is damaged or of another version.
+            ModelUnreadable: the model's artifact is damaged or of another version.
             PredictionQuotaExceeded: no prediction is left this month.
         """
         return [self._predict_one(account, model, each, types, options) for each in samples]
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Raise the errors of `predict` for a model that cannot answer, without counting."""
+        """Raise the error of `predict` for a model that cannot predict; count nothing."""
         self._checked(model, types)
 
     def _predict_one(

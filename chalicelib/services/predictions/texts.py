@@ -1,7 +1,7 @@
-"""Answers texts with the probabilities of a model's labels. Spec: Prediction response.
+"""Predicts the labels of texts. Spec: Prediction response.
 
-Artifacts are kept warm by version; a model's row is read at every call, so that a deleted model
-answers nothing and a retrained one answers with its new version at once.
+Artifacts are cached by version. The row of a model is read at each call, so that a deleted model is
+not used any more, and a new version is used at once.
 """
 
 from __future__ import annotations
@@ -63,27 +63,27 @@ class PredictionService:
         options: PredictionOptions = DEFAULTS,
         account: Account | None = None,
     ) -> list[Prediction[Probability]]:
-        """Answer texts with the labels of a model; a single call sends a list of one.
+        """Predict the labels of texts; a single call sends a list of one.
 
-        A text gets the same answer, to the last bit, whichever texts it is sent with.
+        The other texts of a call do not change the answer to a text, not even in the last bit.
 
         Args:
             model: any model that the account may use.
             texts: the texts.
-            dataset_type: what the model must have been trained from.
-            options: how many labels to return, and what else to say about a text.
-            account: whose allowance each text is counted against unless its prediction fails;
-                None if the caller has reserved the predictions, as a batch does.
+            dataset_type: type of dataset that the model must have been trained from.
+            options: number of labels to return, and whether to explain them.
+            account: the account for which each successful prediction is counted; None if the caller
+                has reserved the predictions, as a batch does.
 
         Returns:
-            One prediction a text. It has no label if the text is out of the model's domain.
+            One prediction per text; without a label if the text is out of the model's domain.
 
         Raises:
             InvalidParameter: the model has another type.
-            ModelNotReady: it has not succeeded yet.
-            EncoderMissing: it needs an encoder that is not installed.
-            EncoderUnreadable: it needs one whose files are damaged.
-            ModelUnreadable: its artifact is damaged or of another version.
+            ModelNotReady: no training of the model has succeeded yet.
+            EncoderMissing: the model needs an encoder that is not installed.
+            EncoderUnreadable: the model needs an encoder whose files are damaged.
+            ModelUnreadable: the model's artifact is damaged or of another version.
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained = self._checked(model, dataset_type)
@@ -92,7 +92,7 @@ class PredictionService:
         return [self._counted(account, model, trained, text, options) for text in texts]
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Raise the errors of `predict` for a model that cannot answer, without counting."""
+        """Raise the error of `predict` for a model that cannot predict; count nothing."""
         self._checked(model, dataset_type)
 
     def _counted(

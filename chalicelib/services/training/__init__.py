@@ -1,1 +1,1 @@
-"""Models: requests to train, the runs, learning from texts and pictures, what is shown."""
+"""Trainings: requests, runs, learning from texts and images; and reading of models."""

@@ -1,8 +1,8 @@
 """Embeddings of a dataset's texts, computed once and stored by digest with the dataset.
 
-The ingest queue embeds the parts of an upload in order. A training that starts meanwhile takes
-parts from the end, so that both meet once. Texts in no part, such as feedback, are embedded by the
-training afterwards.
+The ingest queue embeds the parts of an upload in order. A training that starts meanwhile embeds
+parts from the end, so that both rarely embed the same part. Then it embeds texts in no part, such
+as feedback.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class EmbeddingService:
         self._threads = threads
 
     def run_part(self, job: EmbedJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Embed one part of an upload; return False if there was nothing to do."""
+        """Embed one part of an upload; return False if the part was finished already."""
         # A part is small enough for the shortest run, so the remaining time does not matter.
         del remaining_seconds
         texts = self._parts.items(job.part)
@@ -95,8 +95,9 @@ class EmbeddingService:
             dataset_id: dataset whose embeddings are read and extended.
             encoder: name of the encoder.
             texts: texts in any order; equal ones are embedded once.
-            check: called between parts with the texts done and all texts; raises to stop.
-            delegate: called once with the texts without vectors; raises to stop.
+            check: called between parts with the numbers of embedded and of all texts; raises to
+                stop.
+            delegate: called once with the texts that have no vectors; raises to stop.
 
         Returns:
             Float32, shape (texts, dims).

@@ -1,8 +1,8 @@
 """Features of a dataset's images, computed once and stored by digest with the dataset.
 
-The ingest queue computes the parts of an upload in order, one view per image. A training loads what
-exists and computes the rest from the end, so that both can work on one dataset at the same time.
-Each group of rows is stored at once: a training that dies loses at most one object.
+The ingest queue computes the parts of an upload in order, one view per image. A training loads
+existing features and computes the rest from the end, so that both can work on one dataset at the
+same time. Each group of rows is stored at once, so a training that dies loses at most one group.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class ThumbnailMaker(Protocol):
     """Makes thumbnails of images that are decoded for their features."""
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> object:
-        """Make and store one; failures are ignored."""
+        """Make and store a thumbnail; failures are ignored."""
 
     def revert(self, dataset_id: int) -> None:
         """Delete the thumbnails of a deleted dataset."""
@@ -166,7 +166,7 @@ class FeatureService:
             maker.make(part.dataset_id, group, f"{prefix}{start:05d}.npz")
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete what was written for a dataset that was deleted meanwhile."""
+        """Delete the features of a dataset that was deleted meanwhile."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")

@@ -101,7 +101,7 @@ class ModelService:
 
         Raises:
             ModelNotFound: the account has no such model.
-            PrebuiltNotInstalled: its files are missing.
+            PrebuiltNotInstalled: the files of the prebuilt model are missing.
             MetricsNotFound: no training has succeeded yet.
         """
         if model_id in PREBUILT:

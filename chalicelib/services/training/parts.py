@@ -1,9 +1,9 @@
 """Computes delegated parts of trainings, on the workers of uploads and batches.
 
-A training with much work for an encoder or extractor writes it as parts, lends its lease to them
-and ends its function. Each finished part sends the part some places later, as in a batch; the last
-one wakes the training. If no part finishes for some minutes, the lease ends, and the training
-resumes and computes the remaining parts itself, from the end.
+A training with much work for an encoder or extractor writes parts of this work, extends its lease
+for them and ends its function. Each finished part sends the message of a later part, as in a batch;
+the last part resumes the training. If no part finishes for some minutes, the lease ends, and the
+training resumes and computes the remaining parts itself, from the end.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class PartMaker(Protocol):
     """Computes and stores vectors of texts, or features of images."""
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Compute a part; a repetition writes the same objects."""
+        """Compute a part; a repeated call writes the same objects."""
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete what was written for a dataset that was deleted meanwhile."""
+        """Delete the results for a dataset that was deleted meanwhile."""
         ...
 
 
@@ -67,10 +67,10 @@ class TrainingPartService:
         process_parts(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
-        """Compute a part, then send the next part or wake the training.
+        """Compute a part, then send the next part or resume the training.
 
         Args:
-            job: as made by `train_part_job`.
+            job: the job that `train_part_job` made.
             delivery: how often the queue has delivered this message.
         """
         key, model = job.part, self._running(job)

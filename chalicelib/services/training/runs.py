@@ -1,7 +1,7 @@
-"""Runs trainings: lease, attempts, continuation, publication, end.
+"""Runs trainings: acquires the lease, calls the learner, publishes the version, ends the run.
 
-Called by the training queues. The learners train: text_learner.py and vision_learner.py. Every
-write is fenced. The artifact is complete under a new version before the model's row points to it.
+The learners in text_learner.py and vision_learner.py train the models. Every write is fenced. The
+artifact is complete under a new version before the model's row points to it.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the next model in turn, which may be another than that of the message.
+        """Train the model whose turn it is, which may not be that of the message.
 
         Args:
-            job: as made by `train_job`.
+            job: the job that `train_job` made.
             remaining_seconds: returns the remaining time of the function.
             delivery: how often the queue has delivered this message.
         """

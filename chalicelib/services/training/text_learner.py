@@ -91,7 +91,8 @@ class TextLearner:
         """Train on texts. Embeddings are stored, so that another function can continue.
 
         Raises:
-            TrainingFailed: the texts cannot be trained on; the text says why and what to do.
+            TrainingFailed: the texts cannot be trained on; the message has the cause and the
+                remedy.
             EncoderNotInstalled: the files of an encoder are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the embeddings are not finished.

@@ -144,10 +144,11 @@ class VisionLearner:
         self._settings = settings
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train on images, from the last checkpoint of this run.
+        """Train on images, starting from the last checkpoint of this run.
 
         Raises:
-            TrainingFailed: the images cannot be trained on; the text says why and what to do.
+            TrainingFailed: the images cannot be trained on; the message has the cause and the
+                remedy.
             BackboneNotInstalled: the files of a backbone are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the state is saved; the next function continues.

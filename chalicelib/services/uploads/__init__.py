@@ -1,1 +1,1 @@
-"""Files that become examples: accepting them, reading them, the forms for large ones."""
+"""Uploads: accepts files, reads them into examples, issues forms for large files."""

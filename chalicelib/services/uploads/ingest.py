@@ -1,4 +1,4 @@
-"""Reads an uploaded file into a dataset: decide, reserve ids, write chunks, commit.
+"""Reads an uploaded file into a dataset: plan, reserve ids, write chunks, commit.
 
 Called by the queue's handler and by synchronous uploads. The reader of the family checks the whole
 file before a row is written. Ids are reserved once and stored, so a repeated attempt writes the
@@ -111,14 +111,15 @@ class Reader(Protocol):
             owned: the dataset.
             file: the file, seekable.
             check: called often; raises to stop.
-            begin: takes the counts before the first example, for the receipt of a refused file.
+            begin: receives the counts before the first example is read, for the receipt of a
+                refused file.
 
         Raises:
-            InvalidUpload: the file has nothing usable, or breaks a limit of the dataset.
+            InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete what the reading of a failed file has stored."""
+        """Delete data that was stored while a file was read whose upload then failed."""
 
 
 class IngestService:
@@ -140,10 +141,10 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the next upload in turn, which may be another than that of the message.
+        """Read the upload whose turn it is, which may not be that of the message.
 
         Args:
-            job: as made by `ingest_job`.
+            job: the job that `ingest_job` made.
             delivery: how often the queue has delivered this message.
         """
         owned = self._queue.acquire(job)
@@ -162,8 +163,8 @@ class IngestService:
         """Read one upload within a call, or wait for the worker that owns it.
 
         Args:
-            job: as made by `ingest_job`.
-            remaining_seconds: time limit; afterwards the queue continues.
+            job: the job that `ingest_job` made.
+            remaining_seconds: returns the time left; afterwards a worker of the queue continues.
         """
         ends_at = time.monotonic() + remaining_seconds
         while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:

@@ -61,10 +61,10 @@ class PictureReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan what happens to each image or box, and store the accepted images.
+        """Plan which images or boxes become examples, and store the accepted images.
 
         Raises:
-            InvalidUpload: the file is not a zip archive, has nothing usable, or breaks a limit.
+            InvalidUpload: the file is not a zip archive, has no usable image, or exceeds a limit.
         """
         dataset = owned.dataset
         stored = self._pictures.stored(dataset.dataset_id)

@@ -34,10 +34,11 @@ class TextReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan what happens to each row of a file.
+        """Plan which rows of a file become examples.
 
         Raises:
-            InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
+            InvalidUpload: the file cannot be read, has no usable row, or exceeds a limit of the
+                dataset.
         """
         rules = self._rules(owned)
         decision = scan(file, rules, begin, check)

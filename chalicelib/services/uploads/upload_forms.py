@@ -66,6 +66,6 @@ class UploadFormService:
         )  # fmt: skip
 
     def receive(self, key: str, etag: str) -> bool:
-        """Record that the bucket has received a file; False if no upload expects it."""
+        """Record that a file has arrived in the bucket; False if no form belongs to it."""
         owner = owner_and_id(key)
         return owner is not None and self._files.receive(*owner, etag)

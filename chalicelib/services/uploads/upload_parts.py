@@ -1,7 +1,7 @@
 """Computes the vectors and features of an upload part by part, a few parts at a time.
 
-All parts at once would delay everything else in the queue. So each finished part sends the part
-PARTS_AT_ONCE places later, as in a batch.
+All parts at once would delay other jobs in the queue. So each finished part n sends the message of
+part n + PARTS_AT_ONCE, as in a batch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class UploadPartService:
         self._compute_features = compute_features
 
     def announce(self, dataset: Dataset) -> None:
-        """Send the first parts of a dataset's upload; a training computes lost ones."""
+        """Send the messages of the first parts of a dataset's upload."""
         job = features_job if dataset.family == VISION else embed_job
         try:
             waiting = self._parts.waiting(dataset.dataset_id, dataset.receipt_id)
@@ -67,7 +67,7 @@ class UploadPartService:
         """Compute a part, and send the next part of its chain.
 
         Args:
-            job: as made by `embed_job` or `features_job`.
+            job: the job that `embed_job` or `features_job` made.
             remaining_seconds: returns the remaining time of the function.
             delivery: how often the queue has delivered this message.
         """

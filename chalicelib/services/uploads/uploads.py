@@ -1,4 +1,4 @@
-"""Accepts files that become or extend datasets; the ingest reads them."""
+"""Accepts files that create or extend datasets; the ingest reads them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class UploadServiceStores:
 
 
 class UploadService:
-    """Accepts uploads; an answered upload is stored durably."""
+    """Accepts uploads; an accepted file is stored durably before the answer."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class UploadService:
             BadRequest: a field or the URL is not allowed, or the upload would fail.
             TooLarge: the file is over its limit.
             UnsupportedType: the family does not accept the type of the file.
-            TimedOut: it was not read in time.
+            TimedOut: the file was not read in time.
         """
         dataset_type = checked_type(family, fields.type)
         check_kind(dataset_type, source.options.format)
@@ -213,12 +213,12 @@ class UploadService:
         )
 
     def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
-        """Accept a file that adds to a dataset; until then its data stays unchanged.
+        """Accept a file whose examples will be added to a dataset.
 
         Raises:
             DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: it is being deleted.
-            BadRequest: it was not created from a file, or its first upload failed.
+            DatasetBeingDeleted: the dataset is being deleted.
+            BadRequest: the dataset was not created from a file, or its first upload failed.
             TooLarge: the file, or the dataset with it, is over its limit.
             UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.

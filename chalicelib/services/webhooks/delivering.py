@@ -1,7 +1,7 @@
 """Delivers events to webhooks, and retries failed deliveries.
 
-After a failure, all deliveries of the webhook pause: one attempt per pause, however many events
-wait. After 24 hours of failures the webhook is disabled.
+After a failure, all deliveries of the webhook pause; after each pause there is one attempt. After
+24 hours of failures the webhook is disabled.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class DeliveryService:
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
-        """Try a delivery; an account has two at once, and a slow one holds its place twice as long.
+        """Try a delivery; an account has at most two at once, and slow ones count twice as long.
 
-        So a receiver that answers slowly delays the other deliveries of its account alone.
+        So a slow receiver delays only deliveries of its own account.
         """
         entry = self._in_flight.begin_delivery(job.account_id)
         if not entry:
@@ -95,7 +95,7 @@ class DeliveryService:
             self._attempt(hook, delivery)
 
     def announce_due(self) -> int:
-        """Announce the deliveries that are due; return how many."""
+        """Send the jobs of deliveries that are due; return their number."""
         due = self._deliveries.claim_due()
         for delivery in due:
             self._events.announce(delivery)

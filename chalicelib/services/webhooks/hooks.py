@@ -104,11 +104,11 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook. Enabling it or changing its URL ends a pause after failures.
+        """Change a webhook; enabling it or changing its URL ends a pause after failures.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.
-            WebhookNotFound: it was deleted meanwhile.
+            WebhookNotFound: the webhook was deleted meanwhile.
         """
         events = None if fields.events is None else checked_events(fields.events)
         url = None if fields.url is None else self._checked_url(fields.url)
@@ -133,7 +133,7 @@ class WebhookService:
         """Replace the secret of a webhook; the old one also signs for 24 hours.
 
         Raises:
-            WebhookNotFound: it was deleted meanwhile.
+            WebhookNotFound: the webhook was deleted meanwhile.
         """
         rotated = self._hooks.rotate(hook)
         if rotated is None:
@@ -141,7 +141,7 @@ class WebhookService:
         return rotated
 
     def test(self, hook: Webhook) -> Delivery:
-        """Send an event of type `webhook.test`, in the background, once a pause has ended.
+        """Send an event of type `webhook.test` in the background, after a pause if there is one.
 
         Raises:
             InvalidParameter: the webhook is disabled.

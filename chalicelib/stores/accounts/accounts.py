@@ -69,7 +69,7 @@ class AccountStore:
         raise StorageUnavailable
 
     def create(self, account: Account) -> Account | None:
-        """Write a new account under a new id; None when its address is taken."""
+        """Write a new account under a new id; None when its email address is taken."""
         # The account's row comes before the row of its address: a crash in between then leaves an
         # unused account row, not an address that can never be registered.
         created = replace(account, account_id=_next_id())

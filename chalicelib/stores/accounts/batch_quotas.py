@@ -33,10 +33,10 @@ class BatchQuotaStore:
         clients.bind_tables()
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve one prediction per line, all or none; a partial batch takes what is left.
+        """Reserve one prediction per line, all or none; a partial batch gets what is left.
 
         Args:
-            batch: with its lines and month. A repeated call returns the first reservation.
+            batch: the batch, with lines and month. A repeated call returns the first reservation.
             limit: predictions allowed in the month.
             expires_at: when the counter's row may be deleted.
 
@@ -44,7 +44,7 @@ class BatchQuotaStore:
             The number reserved, 0 if refused, and the number of other predictions counted.
 
         Raises:
-            StorageUnavailable: they could not be reserved, or the outcome is unknown.
+            StorageUnavailable: the reservation failed, or its outcome is unknown.
         """
         row = _row(batch)
         for _ in range(_TRIES):
@@ -62,7 +62,8 @@ class BatchQuotaStore:
         """Keep `kept` of a batch's reserved predictions counted, and release the others once.
 
         Returns:
-            The number it had reserved; 0 if there were none, or they are settled already.
+            The number of predictions that were reserved; 0 if there were none or the batch is
+            settled already.
 
         Raises:
             StorageUnavailable: the outcome is unknown; call again.

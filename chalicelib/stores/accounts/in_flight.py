@@ -1,6 +1,6 @@
 """Limits simultaneous slow work, per account across all processes and per process.
 
-Without these limits, thirty calls that wait for a server that hangs would hold thirty threads.
+Without these limits, thirty calls that read from a server that hangs would block thirty threads.
 Each account has one row per kind of work, with an entry for each running call.
 """
 
@@ -50,7 +50,7 @@ class InFlight:
 
     @contextmanager
     def downloading(self, account_id: str) -> Iterator[None]:
-        """Count a file that is read from a URL, for its account and for this process.
+        """Count a download, for its account and for this process, while the block runs.
 
         Raises:
             RateExceeded: the account has the maximum number of downloads running.
@@ -97,12 +97,12 @@ class InFlight:
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """End a delivery, whose place stays taken for a time if it was slow.
+        """End a delivery; if it was slow, it stays counted for some seconds.
 
         Args:
             account_id: the account of the webhook.
             entry: as `begin_delivery` returned it.
-            rest_seconds: how long the account must do with one place less; 0 for no time.
+            rest_seconds: seconds for which the delivery stays counted; 0 to uncount it now.
         """
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:

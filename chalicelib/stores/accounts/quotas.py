@@ -79,8 +79,8 @@ class QuotaStore:
             The number of calls counted, including this one; None when the limit is reached.
 
         Raises:
-            StorageUnavailable: it could not be counted. An unknown outcome is logged and settled
-                later.
+            StorageUnavailable: the call could not be counted. An unknown outcome is logged and
+                settled later.
         """
         # A row that does not exist yet passes the condition below, whatever the limit is.
         if limit < 1:
@@ -114,7 +114,7 @@ class QuotaStore:
         """Uncount one call in the month it was counted in. Idempotent.
 
         Returns:
-            False when the outcome is unknown: that is logged, and settled later.
+            False when the outcome is unknown. An unknown outcome is logged and settled later.
         """
         try:
             self._remove_call(account_id, kind, month, token)
@@ -126,7 +126,7 @@ class QuotaStore:
         return True
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Keep a call counted; a later call removes its token from the row."""
+        """Count a call permanently; a later call removes its token from the row."""
         with self._lock:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
@@ -136,7 +136,7 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Uncount a call that may be counted and has no response, or try again later.
+        """Uncount a call that has no response, if it was counted; if unsure, try again later.
 
         Args:
             job: names the call; may be delivered more than once.
@@ -163,7 +163,7 @@ class QuotaStore:
             False when the limit would be exceeded.
 
         Raises:
-            StorageUnavailable: the outcome is unknown; if they were counted, they stay counted.
+            StorageUnavailable: the outcome is unknown; records that were counted stay counted.
         """
         actions: list[Action] = [
             QuotaRow.used.add(count),
@@ -235,7 +235,7 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
     """Repeat a write until its outcome is certain; False when its condition refused it.
 
     Args:
-        write: makes the write; its condition must refuse a second one.
+        write: performs the write; its condition must refuse a second write.
         is_done: reads whether the write was made, after a try whose response was lost.
 
     Raises:

@@ -28,7 +28,7 @@ _KEPT = timedelta(days=1)
 
 @translate_errors
 class RateStore:
-    """Draws calls from buckets; together, all processes get no more than a bucket holds."""
+    """Draws calls from buckets that all processes share; a bucket never gives more than it has."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()

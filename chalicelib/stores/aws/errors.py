@@ -55,7 +55,7 @@ def try_write(write: Callable[[], Any]) -> bool:
     """Run a conditional write; False when its condition refused it.
 
     Raises:
-        PynamoDBException: it failed for another reason.
+        PynamoDBException: the write failed for another reason.
     """
     try:
         write()
@@ -70,7 +70,7 @@ def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -
     """Update a row; False when the condition refused it.
 
     Raises:
-        PynamoDBException: it failed for another reason.
+        PynamoDBException: the update failed for another reason.
     """
     return try_write(lambda: row.update(list(actions), condition=condition))
 

@@ -1,7 +1,7 @@
 """Conditions on stored moments that hold after the machine's clock has been set back, too.
 
-A row may hold a moment that is hours ahead: it was written before the clock was corrected. Without
-an upper limit, its job, message or place would stay blocked for as long as the clock was wrong.
+Before a wrong clock is corrected, rows may get moments that are hours ahead. The conditions have an
+upper limit, so that such a moment does not block a job for hours.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def is_announced_before(nudged_at: NumberAttribute, moment: int, now: int) -> Co
     """Require that a job was announced before a moment, or by a clock that was ahead.
 
     Args:
-        nudged_at: when it was announced, in milliseconds since 1970.
+        nudged_at: when the job was announced, in milliseconds since 1970.
         moment: milliseconds since 1970.
         now: milliseconds since 1970.
     """

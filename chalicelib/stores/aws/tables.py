@@ -84,8 +84,8 @@ class ApiKeyRow(TableRow):
 class CounterRow(TableRow):
     """The last integer id by kind, and the last turn by lane and by account.
 
-    `places#1#language`: the number of deleted datasets, and where far pages of the list start.
-    `waiting#trainings`: the result of the last count of a long queue, and its time.
+    `places#1#language`: the number of deleted datasets, and the start positions of far pages of the
+    list. `waiting#trainings`: the result of the last count of a long queue, and its time.
     """
 
     Meta = _meta(table_name="counters")
@@ -98,9 +98,9 @@ class QuotaRow(TableRow):
     """Calls counted in a month, for example `predictions#2026-11` or `examples#2026-11`.
 
     `batches` has an `id#count` for each batch whose predictions are reserved and not settled.
-    `browsed#2026-11-24`: examples that were shown for review on a day.
-    `rate#records`: when the bucket of a cost class is full again, in microseconds.
-    `running#downloads` and `running#documents`: an entry for each that is in progress.
+    `browsed#2026-11-24`: examples that were shown for review on a day. `rate#records`: when the
+    bucket of a cost class is full again, in microseconds. `running#downloads` and
+    `running#documents`: an entry for each one in progress.
     """
 
     Meta = _meta(table_name="quotas")
@@ -226,7 +226,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call
 
 
 class QueuedModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The same models by acceptance time, with few attributes, so that counting is cheap."""
+    """The models of `OpenModelIndex` by acceptance time, with few attributes to count fast."""
 
     Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
     open = UnicodeAttribute(hash_key=True)

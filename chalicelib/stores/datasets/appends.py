@@ -64,12 +64,12 @@ class AppendStore:
 
         Raises:
             DatasetNotYetAvailable: an upload is running.
-            StorageUnavailable: other additions keep the dataset busy.
+            StorageUnavailable: other additions hold the lease of the dataset.
             DatasetBeingDeleted: the dataset is being deleted.
             InvalidParameter: the dataset has the maximum number of labels.
             TooLarge: the dataset is full.
             TooManyOpen: the account stores too much.
-            ExampleNameTaken: another example has the name, which must be unique.
+            ExampleNameTaken: another example has this name, and names must be unique.
         """
         if new.needs_own_name:
             # Before the lease, because reading many names would make other writers wait.
@@ -86,16 +86,16 @@ class AppendStore:
         return example, grown
 
     def add_label(self, dataset: Dataset, name: str) -> tuple[int, Dataset]:
-        """Add a label without examples, or find the one of this name.
+        """Add a label without examples, or find the existing label of this name.
 
         Returns:
             The label's id, and the dataset with its new counts.
 
         Raises:
             DatasetNotYetAvailable: an upload is in progress.
-            StorageUnavailable: other additions keep it busy.
-            DatasetBeingDeleted: it is being deleted.
-            InvalidParameter: it has as many labels as are allowed.
+            StorageUnavailable: other additions hold the lease of the dataset.
+            DatasetBeingDeleted: the dataset is being deleted.
+            InvalidParameter: the dataset has the maximum number of labels.
         """
         return self._stores.ownership.while_owned(dataset, lambda owned: self._label(owned, name))
 

@@ -98,8 +98,8 @@ class CorrectionStore:
         Raises:
             ExampleNotFound: an example does not exist.
             LabelNotFound: a label does not exist.
-            DatasetNotYetAvailable: an upload or other changes keep it busy.
-            DatasetBeingDeleted: it is being deleted.
+            DatasetNotYetAvailable: an upload or another change holds the lease.
+            DatasetBeingDeleted: the dataset is being deleted.
         """
         done = self._stores.ownership.while_owned(
             dataset, lambda owned: self._correct(owned, plan(owned.dataset))

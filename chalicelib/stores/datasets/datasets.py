@@ -120,7 +120,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
-        """Remove a new dataset whose upload has not started; True when it does not exist."""
+        """Remove a new dataset whose upload has not started; True if it does not exist any more."""
         row = row_of(dataset)
         # Every owner increases the fence, so with fence 0 no worker can have written chunks.
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
@@ -203,7 +203,7 @@ class DatasetStore:
         return is_deleted
 
     def delete_places(self, account_id: str) -> None:
-        """Delete the noted list positions of a deleted account."""
+        """Delete the stored page positions of a deleted account."""
         for family in FAMILY_TYPES:
             delete_places(owner_key(account_id, family))
 
@@ -238,10 +238,10 @@ class DatasetStore:
 
         Args:
             lanes: lanes of uploads.
-            dead_before: claim those whose worker died and that were announced before this time,
+            dead_before: claim uploads whose worker died and that were announced before this time,
                 in milliseconds since 1970.
-            announced_before: the same for those that no worker has started. Their message may
-                still be waiting in the queue.
+            announced_before: the same for uploads that no worker has started. Their message may
+                still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at

@@ -83,7 +83,7 @@ class DatasetLeases:
         """Extend the lease of an upload.
 
         Raises:
-            LeaseLost: another worker owns it, or it is being deleted.
+            LeaseLost: another worker owns the dataset, or it is being deleted.
         """
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
@@ -91,7 +91,7 @@ class DatasetLeases:
         """Extend the lease of a change to an available dataset.
 
         Raises:
-            LeaseLost: another writer owns it, or it is being deleted.
+            LeaseLost: another writer owns the dataset, or it is being deleted.
         """
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())])
 
@@ -99,7 +99,7 @@ class DatasetLeases:
         """Save what the upload has downloaded and reserved, for a later attempt.
 
         Raises:
-            LeaseLost: another worker owns it, or it is being deleted.
+            LeaseLost: another worker owns the dataset, or it is being deleted.
         """
         actions: list[Action] = [
             DatasetRow.upload.set(upload.to_json()),
@@ -114,7 +114,7 @@ class DatasetLeases:
         """Record that a label's row may exist, so that a deletion finds it.
 
         Raises:
-            LeaseLost: another writer owns it, or it is being deleted.
+            LeaseLost: another writer owns the dataset, or it is being deleted.
         """
         self._write(dataset, lease, [_noted(label_id, 1)])
 
@@ -122,7 +122,7 @@ class DatasetLeases:
         """End the upload as SUCCEEDED, and commit its totals.
 
         Raises:
-            LeaseLost: another worker owns it, or it is being deleted.
+            LeaseLost: another worker owns the dataset, or it is being deleted.
         """
         actions = [
             DatasetRow.status.set(SUCCEEDED),
@@ -137,7 +137,7 @@ class DatasetLeases:
         """Commit the totals of a single addition, and end the lease.
 
         Raises:
-            LeaseLost: another writer owns it, or it is being deleted.
+            LeaseLost: another writer owns the dataset, or it is being deleted.
         """
         # One write, so that readers see all of the addition or nothing.
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
@@ -150,12 +150,13 @@ class DatasetLeases:
 
         Args:
             dataset: the corrected dataset.
-            lease: of its owner.
-            addition: totals with the fence of the lease in its layouts.
-            dropped: id of a label that is not counted any more, for the deletion to find.
+            lease: lease of the dataset's owner.
+            addition: totals whose layouts have the fence of the lease.
+            dropped: id of a removed label, stored so that the deletion of the dataset finds its
+                row.
 
         Raises:
-            LeaseLost: another writer owns it, or it is being deleted.
+            LeaseLost: another writer owns the dataset, or it is being deleted.
         """
         actions = [
             *self._totals(addition),
@@ -167,10 +168,10 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_bytes(self, dataset: Dataset, lease: Lease, size_bytes: int) -> None:
-        """Commit the remaining bytes after a removal of images, and end the lease.
+        """Commit the number of bytes left after images were removed, and end the lease.
 
         Raises:
-            LeaseLost: another writer owns it, or it is being deleted.
+            LeaseLost: another writer owns the dataset, or it is being deleted.
         """
         actions: list[Action] = [
             DatasetRow.size_bytes.set(size_bytes),
@@ -182,7 +183,7 @@ class DatasetLeases:
         """Commit the counts that show new label names, and end the lease.
 
         Raises:
-            LeaseLost: another writer owns it, or it is being deleted.
+            LeaseLost: another writer owns the dataset, or it is being deleted.
         """
         actions: list[Action] = [
             DatasetRow.counts.set(dump_counts(counts)),
@@ -195,7 +196,7 @@ class DatasetLeases:
         """End the upload as FAILED; data of previous uploads stays available.
 
         Raises:
-            LeaseLost: another worker owns it, or it is being deleted.
+            LeaseLost: another worker owns the dataset, or it is being deleted.
         """
         actions = [
             DatasetRow.status.set(FAILED),

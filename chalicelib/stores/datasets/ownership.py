@@ -39,13 +39,13 @@ class DatasetOwnership:
 
         Args:
             dataset: the dataset.
-            change: gets the dataset as it is then, and must end the lease when it succeeds.
+            change: gets the current dataset, and must end the lease when it succeeds.
             check: raises for a dataset that cannot become free for this change.
             wait_seconds: longest wait for other writers.
 
         Raises:
             DatasetNotFound: the dataset was deleted.
-            StorageUnavailable: other writers keep it busy.
+            StorageUnavailable: other writers hold the lease.
         """
         deadline = time.monotonic() + wait_seconds
         while True:

@@ -1,9 +1,8 @@
-"""Pages of an account's datasets by position; rows before a page are counted, not read.
+"""Reads pages of an account's datasets by position; rows before a page are counted, not read.
 
-A count transfers only a number, but DynamoDB still reads the counted rows. So the start of a far
-page is noted in the owner's counter row. The next far page reads its own rows, and counts at most
-`SPACING` rows before them. New datasets have the highest ids, so notes stay valid until a deletion,
-which clears them.
+DynamoDB reads the rows that it counts. So the start of a far page is stored in the counter row of
+the account. The next far page counts at most `SPACING` rows before its own. New datasets have the
+highest ids, so stored positions stay valid until a deletion, which clears them.
 """
 
 from __future__ import annotations
@@ -72,13 +71,13 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
 
 
 def clear_places(owner: str) -> None:
-    """Delete the notes of an owner after a row was deleted. Idempotent."""
+    """Delete the stored positions of an owner after a dataset was deleted. Idempotent."""
     actions = [CounterRow.value.add(1), CounterRow.places.remove()]
     CounterRow(f"places#{owner}").update(actions=actions)
 
 
 def delete_places(owner: str) -> None:
-    """Delete the notes of an owner whose account was deleted."""
+    """Delete the stored positions of an owner whose account was deleted."""
     CounterRow(f"places#{owner}").delete()
 
 

@@ -1,7 +1,7 @@
-"""Data that corrections replaced and that is to be deleted: one row each, ordered by fence.
+"""Records the data that corrections replaced, until it is deleted: one row per correction.
 
-A row is written before its correction is committed, and names the previous correction. So the
-committed ones form a chain that starts at the dataset's row; the others never took effect.
+A row is written before its correction is committed, and names the previous correction. So the rows
+of committed corrections form a chain that starts at the dataset's row.
 """
 
 from __future__ import annotations

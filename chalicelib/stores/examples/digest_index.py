@@ -32,7 +32,7 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """The part of a sequence that an index covers."""
+    """The part of a sequence that the index covers."""
 
     entries: int
     """Entries of the object; 0 without an object."""
@@ -84,7 +84,7 @@ class DigestIndex:
         return {example.digest: example for example in found if example.digest in digests}
 
     def known(self, sequence: ExampleSequence) -> Known:
-        """Return which part of a sequence the index covers."""
+        """Return the part of a sequence that the index covers."""
         head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
         entries, indexed_layout, end = (
             int.from_bytes(head[at : at + 8], "big") for at in range(0, _HEAD_BYTES, 8)
@@ -103,7 +103,7 @@ class DigestIndex:
         Args:
             sequence: label and source.
             start: position of the first example.
-            entries: entries of all examples from there on.
+            entries: entries of the examples, in order of position.
         """
         # Otherwise a later lookup extends the index.
         known = self.known(sequence)

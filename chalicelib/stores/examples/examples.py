@@ -163,7 +163,7 @@ class ExampleStore:
         """Return the chunk layout of a sequence.
 
         Raises:
-            LeaseLost: the dataset was changed since, or is being deleted.
+            LeaseLost: the dataset has changed since, or is being deleted.
         """
         found = self._read_layouts([sequence]).get(sequence)
         if found is None:
@@ -202,7 +202,7 @@ class ExampleStore:
                 yield from self._examples(row, int(key.rpartition("#")[2]))
 
     def delete_chunks(self, keys: Sequence[tuple[str, int]]) -> None:
-        """Delete chunks and layouts that have no readers any more."""
+        """Delete chunks and layouts that no reader can use any more."""
         for part in batches(keys):
             rows = list(ExampleChunkRow.batch_get(part, consistent_read=True))
             self._artifacts.delete_keys(str(row.artifact) for row in rows if row.artifact)
@@ -295,7 +295,7 @@ def _delete_rows(keys: Iterable[str]) -> None:
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Group items into lists of the size that one batch read accepts."""
+    """Group items into lists that fit into one batch read."""
     batch = []
     for item in items:
         batch.append(item)

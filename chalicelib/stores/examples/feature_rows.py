@@ -1,4 +1,4 @@
-"""Feature rows of a training, cached in a temporary file as far as its space lasts.
+"""Reads feature rows of a training, cached in a temporary file as far as its space allows.
 
 A training reads all rows once per epoch, in random order. Each row has the same number of bytes.
 The bucket has all rows; those that do not fit into the file are read from it one by one.
@@ -30,7 +30,7 @@ def row_key(number: int, view: int) -> RowKey:
 
 
 class FeatureRows:
-    """Stores the places of rows, and reads rows; safe to read from several threads."""
+    """Locates and reads feature rows; safe to use from several threads."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
         """Create an empty set of rows.
@@ -66,12 +66,12 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Add a row of the bucket, and cache it in the file if there is space.
+        """Add the place of a row in the bucket, and cache the row in the file if there is space.
 
         Args:
             key: key of the row.
-            place: its place in the bucket.
-            row: its bytes, if they are loaded.
+            place: place of the row in the bucket.
+            row: bytes of the row, if they are loaded.
         """
         if key in self:
             return

@@ -1,9 +1,9 @@
 """Layout of a sequence of examples: consecutive chunks of 100 until its first correction.
 
 A correction writes changed chunks under the next free numbers, and a layout that lists all chunks
-in order with their sizes. Later examples follow in chunks of 100. So the chunk is position // 100
-without a correction, and otherwise counted from the end of the layout. Old chunks and layouts stay
-until no reader can use them.
+in order with their sizes. Later examples follow in chunks of 100. Without a correction, the chunk
+of a position is position // 100; otherwise chunks are counted from the end of the layout. Old
+chunks and layouts stay until no reader can use them.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class PartStore:
         return items
 
     def replace(self, part: str, items: list[str]) -> None:
-        """Replace the items of a part; without items it is finished."""
+        """Replace the items of a part; a part without items is deleted."""
         if items:
             self._artifacts.put_json(part, items)
         else:
@@ -79,7 +79,7 @@ def process_parts(
     do: Callable[[str], object],
     check: Callable[[int, int], None],
 ) -> None:
-    """Process waiting parts in parallel to the queue's workers.
+    """Process waiting parts here, in parallel to the workers of the queue.
 
     Args:
         waiting: lists the waiting parts. Parts that appear later are left to the queue.

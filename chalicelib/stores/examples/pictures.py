@@ -116,7 +116,7 @@ MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Writes images in parallel; all are written when its block ends without an error.
+    """Writes images in parallel; all are written when its `with` block ends without an error.
 
     Args:
         pictures: store of the images.

@@ -41,7 +41,7 @@ Resolver = Callable[..., Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What headers and first bytes of a response say about a file."""
+    """Name, size and first bytes of a file, from the start of a response."""
 
     file_name: str
     """From Content-Disposition, else the URL's path after redirects; may be empty."""
@@ -132,7 +132,8 @@ class Downloader:
 
         Args:
             url: http or https URL without credentials.
-            target: is written from its current position; may have a part after an error.
+            target: is written from its current position; may contain a part of the file after an
+                error.
             max_bytes: maximum size of the file, also when the server states another size or none.
             total_seconds: longest time for the whole download.
             what: name of the file in messages.
@@ -143,7 +144,7 @@ class Downloader:
 
         Raises:
             DownloadFailed: the file cannot be read, or is too slow; the message says why.
-            TooLarge: the file is above the limit, up to which it was written.
+            TooLarge: the file is above the limit; it was written up to the limit.
         """
         with self._open(url, Deadline(total_seconds), what, check) as answer:
             size_bytes = _read_size(answer, max_bytes)
@@ -159,7 +160,7 @@ class Downloader:
         """Check that a URL may be posted to: https and public, or allowed by the allow-list.
 
         Raises:
-            DownloadFailed: it may not; the message says why.
+            DownloadFailed: the URL is not allowed; the message says why.
         """
         location, deadline = read_location(url), Deadline(seconds)
         addresses = self._resolve(location, deadline)

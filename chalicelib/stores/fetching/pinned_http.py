@@ -173,7 +173,7 @@ class Content:
     """Names and values in ASCII."""
 
     def sent(self) -> bytes:
-        """Return these headers and the body as they are sent after the usual headers."""
+        """Return the body and its headers as they follow the usual headers of the request."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body

@@ -73,8 +73,8 @@ class UploadedFileStore:
         """Find the file of a path; return it with its size in bytes.
 
         Raises:
-            DownloadFailed: the account has no such upload, it was used or has expired, or no file
-                has arrived.
+            DownloadFailed: the account has no such upload, the upload was used or has expired, or
+                no file has arrived.
         """
         uploaded = self._row(account_id, upload_id_of(path) or "")
         if uploaded is None:

@@ -42,7 +42,7 @@ class BatchFiles:
         """Read the stored form template.
 
         Raises:
-            StorageUnavailable: it was deleted, because the batch has ended.
+            StorageUnavailable: the template was deleted, because the batch has ended.
         """
         content = self._artifacts.get(batch_prefix(batch.batch_id) + _TEMPLATE)
         if content is None:
@@ -50,12 +50,12 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the lines of a part; before them their files, as one object.
+        """Write the lines of a part, and before them their files as one object.
 
         Args:
             batch: the part's batch.
             number: number of the part, from 0.
-            lines: consumed one at a time, so that memory holds one file at most.
+            lines: read one at a time, so that memory holds at most one file.
 
         Returns:
             The number of lines; a part without lines is not written.
@@ -77,7 +77,7 @@ class BatchFiles:
         """Yield lines of a part with their files, one at a time.
 
         Raises:
-            StorageUnavailable: they were deleted, because the batch has ended.
+            StorageUnavailable: the lines were deleted, because the batch has ended.
         """
         with tempfile.TemporaryFile() as file:
             self._artifacts.get_file(_contents_key(batch, number), file)
@@ -138,7 +138,7 @@ class BatchFiles:
         return self._artifacts.url(key, batch.file_name)
 
     def delete_work(self, batch: Batch, result: str) -> None:
-        """Delete all objects except this result, also the results of previous attempts."""
+        """Delete all objects except the named result, also results of previous attempts."""
         prefix = batch_prefix(batch.batch_id)
         keys = self._artifacts.keys(prefix)
         self._artifacts.delete_keys(key for key in keys if key != prefix + result)
@@ -151,7 +151,7 @@ class BatchFiles:
         """Read the result of a part.
 
         Raises:
-            StorageUnavailable: another worker has deleted it meanwhile.
+            StorageUnavailable: another worker has deleted the result meanwhile.
         """
         content = self._artifacts.get(_answers_key(batch, number))
         if content is None:
@@ -165,7 +165,7 @@ class BatchFiles:
 
 
 def result_name(batch: Batch, mark: object) -> str:
-    """Return the name of a result, which is different for each owner."""
+    """Return the name of a result, which differs for each owner of the batch."""
     return f"result-{mark}.{batch.format}"
 
 

@@ -96,7 +96,7 @@ class BatchStore:
         return sorted(found, key=lambda batch: (batch.created_at, batch.batch_id), reverse=True)
 
     def acquire(self, batch: Batch) -> Batch | None:
-        """Acquire the step before or after the parts; None if it has ended or has another owner."""
+        """Acquire the preparing or the joining step; None if it has ended or has another owner."""
         row = _row(batch)
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
@@ -132,7 +132,7 @@ class BatchStore:
         self._own(batch, [*actions, *self._rested()])
 
     def start(self, batch: Batch) -> Batch | None:
-        """Set a prepared batch RUNNING; None when it is already, or has ended."""
+        """Set a prepared batch RUNNING; None when it is RUNNING already, or has ended."""
         actions = [BatchRow.status.set(RUNNING), *self._progress()]
         is_ready = (BatchRow.status == QUEUED) & (BatchRow.is_prepared == True)  # noqa: E712 - a condition
         return self._moved(batch, actions, is_ready)
@@ -157,7 +157,7 @@ class BatchStore:
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count another time that parts were announced again; None when the batch has ended."""
+        """Count that parts were announced again; None when the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._moved(batch, actions, BatchRow.status == RUNNING)
 
@@ -186,7 +186,7 @@ class BatchStore:
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
-        """Record that no work is left; a result that was written meanwhile becomes available."""
+        """Record that a batch has no work left; publish a result that was written meanwhile."""
         actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
         if result:
             actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]

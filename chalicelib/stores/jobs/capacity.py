@@ -57,7 +57,7 @@ class CapacityStore:
     def reserve_upload(
         self, account_id: str, family: str, dataset_id: int, receipt_id: str, size_bytes: int
     ) -> None:
-        """Reserve a place and bytes for an upload that is about to be accepted.
+        """Count an upload that is about to be accepted, and reserve its bytes.
 
         Raises:
             TooManyOpen: too many uploads are running, or the account stores too much.

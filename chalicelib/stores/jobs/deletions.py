@@ -123,7 +123,7 @@ class DeletionStore:
         """End the job; the record waits until the last temporary URL has expired.
 
         Returns:
-            False when it was reopened meanwhile.
+            False when the record was reopened meanwhile.
         """
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())

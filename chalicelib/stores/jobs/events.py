@@ -47,12 +47,12 @@ class Events:
         return delivery
 
     def announce(self, delivery: Delivery) -> None:
-        """Send the job of a delivery; when the queue fails, the sweep finds its row."""
+        """Send the job of a delivery; if the queue fails, the sweep sends it later."""
         try:
             self._queues.send(DELIVER, delivery_job(delivery))
         except StorageUnavailable:
             log.warning("enqueue_failed", job="deliver", webhook=delivery.hook_id)
 
     def announce_later(self, job: DeliverJob) -> None:
-        """Send a job again whose account has as many deliveries running as it may."""
+        """Send a delivery's job again, delayed because the account's limit is reached."""
         self._queues.send(DELIVER, job, CAPPED_SECONDS)

@@ -97,7 +97,7 @@ class ExportStore:
         """Extend the lease.
 
         Raises:
-            LeaseLost: another worker owns the job, or it was deleted.
+            LeaseLost: another worker owns the job, or the export was deleted.
         """
         row = ExportRow(export.account_id, export.export_id)
         self._change(export, self._lease.renewal(row))
@@ -114,7 +114,7 @@ class ExportStore:
         """End the job as SUCCEEDED.
 
         Raises:
-            LeaseLost: another worker owns the job, or it was deleted.
+            LeaseLost: another worker owns the job, or the export was deleted.
         """
         self._change(
             export,
@@ -130,7 +130,7 @@ class ExportStore:
         """End the job as FAILED.
 
         Raises:
-            LeaseLost: another worker owns the job, or it was deleted.
+            LeaseLost: another worker owns the job, or the export was deleted.
         """
         self._change(export, [ExportRow.message.set(message), *self._ended(FAILED)], FAILED)
 
@@ -142,9 +142,9 @@ class ExportStore:
         """Claim exports and batches whose message seems lost, and delete expired exports.
 
         Args:
-            dead_before: claim those whose worker died and that were announced before this time,
-                in milliseconds since 1970.
-            announced_before: the same for those that no worker has started, and for batches whose
+            dead_before: claim jobs whose worker died and that were announced before this time, in
+                milliseconds since 1970.
+            announced_before: the same for jobs that no worker has started, and for batches whose
                 parts make no progress.
 
         Returns:
@@ -193,7 +193,7 @@ class ExportStore:
         """Write as the owner of the job; the same final status may be written again.
 
         Raises:
-            LeaseLost: another worker owns the job, or it was deleted.
+            LeaseLost: another worker owns the job, or the export was deleted.
         """
         mine = (ExportRow.fence == export.fence) & ExportRow.status.is_in(RUNNING, ended)
         row = ExportRow(export.account_id, export.export_id)

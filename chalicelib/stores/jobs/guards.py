@@ -1,7 +1,8 @@
-"""Guard entries of trainings: in the dataset's row against deletion, in the account's as a limit.
+"""Guard entries of trainings, which prevent deletion of the dataset and limit open trainings.
 
 An entry is written before its model's row and removed after the run has ended. A process that dies
-in between leaves an entry behind, so an entry counts only while its model is open or it is young.
+in between leaves an entry behind. So an entry counts only while its model is open, or for its first
+minute.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class GuardStore:
         return None
 
     def oldest(self, dataset: Dataset) -> int | None:
-        """Return the oldest guard's start in milliseconds since 1970; None without a guard."""
+        """Return the start of the oldest guard in milliseconds since 1970; None without one."""
         if self.guarding(dataset) is None:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
@@ -81,7 +82,7 @@ class GuardStore:
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Find the entries of a running run, which the caller removes after its end."""
+        """Return the entries of a running run, which the caller removes after the run."""
         # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)

@@ -37,7 +37,7 @@ class Heartbeat:
         """Check that the lease is held.
 
         Raises:
-            LeaseLost: another worker has it, or it has expired and cannot be renewed.
+            LeaseLost: another worker has the lease, or it has expired and cannot be renewed.
         """
         is_over = time.monotonic() >= self._valid_until
         if self._lost or (is_over and not self._try_to_renew()):

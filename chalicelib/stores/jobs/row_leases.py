@@ -30,7 +30,7 @@ class RowLease:
         """Acquire a row; False when it has ended or has another owner.
 
         Args:
-            row: its key; afterwards it has the attributes as written.
+            row: row with its key; afterwards it has the written attributes.
             fence: the fence of the last owner, as read before.
             attempts: the number of attempts, as read before.
             more: further changes of the same write.

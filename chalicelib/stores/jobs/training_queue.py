@@ -57,9 +57,9 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self.announce(train_job(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
-        """Pause a training while workers do its parts; False when it has another owner.
+        """Pause a training while workers do its parts; False if it has another owner.
 
-        It still counts as running, and resumes first, because it keeps its turn.
+        A paused training counts as running. It keeps its turn, so it resumes first.
         """
         # Paused before its parts are announced, so that the worker of the last part can wake it.
         if not self._leases.return_to_queue(model, model.turn, served_seconds, PARTS_SECONDS):
@@ -85,9 +85,9 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
             self.announce(train_job(model))
 
     def must_yield(self, model: Model, served_seconds: float) -> bool:
-        """Return whether a paid training waits, or one that has run for a much shorter time.
+        """Return whether a paid or a much shorter training waits for this worker.
 
-        A paid training goes before a free one, however long it is.
+        A paid training runs before a free one, whatever its length.
         """
         if served_seconds < TURN_SECONDS:
             return False

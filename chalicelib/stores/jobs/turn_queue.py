@@ -93,7 +93,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def remind(self, job: Queued) -> None:
-        """Announce a message's job again, if another job ran in its place and it still waits."""
+        """Announce a job again if another job ran in its place and it still waits."""
         try:
             if self._waiting(job) is not None:
                 self.announce(job)

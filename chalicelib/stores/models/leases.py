@@ -127,12 +127,13 @@ class ModelLeases:
 
         Args:
             model: the owned run.
-            turn: its new number in its lane.
-            served_seconds: total time that workers have spent on it.
-            pause_seconds: time in which no worker may resume it, because it waits for its parts.
+            turn: new number of the run in its lane.
+            served_seconds: total time that workers have spent on the run.
+            pause_seconds: time in which no worker may resume the run, because it waits for its
+                parts.
 
         Returns:
-            False when another worker owns it.
+            False when another worker owns the run.
         """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(pause_seconds)),
@@ -150,7 +151,7 @@ class ModelLeases:
 
         Args:
             model: the run, with the fence of the owner that paused it.
-            seconds: time from now in which no worker may resume it; 0 ends the pause.
+            seconds: time from now in which no worker may resume the run; 0 ends the pause.
             progress: the progress of the run, ignored if it would decrease.
         """
         actions: list[Action] = [

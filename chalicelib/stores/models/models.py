@@ -82,7 +82,7 @@ class ModelStore:
         return ListPage(tuple(models), offset, len(creations) > offset + count)
 
     def running(self) -> list[Model]:
-        """List the trainings that have started, also those that have no worker now."""
+        """List the trainings that have started, including those without a worker now."""
         return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
     def queued(self, is_paid: bool) -> list[Model]:
@@ -168,10 +168,10 @@ class ModelStore:
         """Claim trainings whose message seems lost, so that the caller announces them again.
 
         Args:
-            dead_before: claim those whose worker died and that were announced before this time,
+            dead_before: claim trainings whose worker died and that were announced before this time,
                 in milliseconds since 1970.
-            announced_before: the same for waiting trainings. Their message may still be waiting in
-                the queue.
+            announced_before: the same for waiting trainings. Their message may still be in the
+                queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)

@@ -73,7 +73,7 @@ class _Lane:
 
 @translate_errors
 class QueuePlaces:
-    """Counts the trainings before a waiting one."""
+    """Counts the trainings that are queued before a given one."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()

@@ -1,7 +1,8 @@
-"""Parts of a training that other workers do: texts or views of images; finished ones are deleted.
+"""Stores the parts of a training that other workers compute; finished parts are deleted.
 
-They are in a folder of the run below the dataset's prefix, and are deleted with the run or the
-dataset. A stage has the parts of one encoder or extractor. An object next to them has their number.
+A part is a list of texts or of views of images. Parts are in a folder of the run below the
+dataset's prefix, and are deleted with the run or the dataset. A stage has the parts of one encoder
+or extractor; a further object has the number of its parts.
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ class RunParts:
         return [key for key in self._artifacts.keys(_folder(model)) if _is_part(key)]
 
     def left(self, key: str) -> list[str]:
-        """List the keys of the waiting parts in the stage of a part."""
+        """List the keys of the waiting parts in the same stage as a part."""
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
     def progress(self, key: str, left: int) -> float:
-        """Return the run's progress when `left` parts of the stage of a part are waiting."""
+        """Return the run's progress while `left` parts are waiting in the same stage as a part."""
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
@@ -91,7 +92,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
 
 
 def part_after(key: str, places: int) -> str:
-    """Return the key of the part that is a number of places after another."""
+    """Return the key of the part that is some numbers after another part."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 

@@ -18,7 +18,7 @@ EVALUATION = "evaluation.json"
 
 
 class ModelVersions:
-    """Reads and writes the files of versions, which `ModelCards` alone changes afterwards."""
+    """Reads and writes the files of versions; later changes are made by `ModelCards` only."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -75,7 +75,7 @@ class ModelCards:
         self._artifacts = artifacts
 
     def change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
-        """Apply a change to all documents; return whether it altered any.
+        """Apply a change to all documents; return whether a document was altered.
 
         Args:
             model_id: the model.

@@ -1,7 +1,7 @@
 """Writes one log line per request: route, status, time, size, account.
 
-Never path, query or body: a path may contain a token, so the line has the template of the route.
-operation.py adds the account.
+A path may contain a token, so the line has the template of the route, and never path, query or
+body. operation.py adds the account.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_ID = 100
 
 
 def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:
-    """Return the ids on every line of a request: of the gateway and of the invocation."""
+    """Return the ids of the gateway and of the invocation, for every log line of a request."""
     ids = {
         "request_id": str(event["requestContext"].get("requestId") or ""),
         "invocation_id": str(getattr(context, "aws_request_id", "") or ""),
@@ -59,7 +59,7 @@ def write_access(
 
 
 def body_size(answer: Mapping[str, Any]) -> int:
-    """Return the size in bytes of an answer's body as the caller gets it."""
+    """Return the size in bytes of an answer's body as the caller receives it."""
     body = str(answer.get("body") or "")
     if answer.get("isBase64Encoded"):
         return len(body) * 3 // 4 - body[-2:].count("=")

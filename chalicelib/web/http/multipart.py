@@ -1,7 +1,7 @@
 """Reads multipart/form-data as real clients send it. Contract section 1, Multipart.
 
-The name of a field decides whether it is a file, not a `filename`. The parser is python-multipart,
-because that of the standard library corrupts a file that ends with `--B----B--`.
+The name of a field, not its `filename`, decides whether it is a file. The parser is
+python-multipart, because that of the standard library corrupts a file that ends with `--B----B--`.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def boundary_of(content_type: str) -> str:
 
 
 def base_name(path: str) -> str:
-    """Return a file name without folders, of any operating system."""
+    """Return a file name without folders, with separators of any operating system."""
     return path.replace("\\", "/").rsplit("/", 1)[-1].strip()
 
 

@@ -73,7 +73,7 @@ def window(query: Mapping[str, str], largest: int) -> Window:
     """Read `offset` and `count`, whose default and maximum is `largest`.
 
     Raises:
-        InvalidParameter: one is negative or not a whole number, or `count` is 0.
+        InvalidParameter: a value is negative or not a whole number, or `count` is 0.
     """
     offset = _whole(query, "offset", 0, 0)
     return Window(min(offset, FARTHEST), min(_whole(query, "count", largest, 1), largest))

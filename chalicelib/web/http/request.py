@@ -1,6 +1,6 @@
 """Reads requests: the event of the gateway, and bodies as named fields and files.
 
-A damaged event gets an ordinary error, never a 500. Content types are checked here, so that GET and
+A damaged event is answered with a 4xx, never a 500. Content types are checked here, so that GET and
 DELETE never get a 415. Contract section 1, Bodies.
 """
 
@@ -94,7 +94,7 @@ class ApiRequest:
 
 
 def whole_event(event: object) -> dict[str, Any]:
-    """Return an event with every member that Chalice reads without checking."""
+    """Return an event with all members that Chalice reads without checking."""
     source: dict[str, Any] = dict(event) if isinstance(event, Mapping) else {}
     context = source.get("requestContext")
     context = dict(context) if isinstance(context, Mapping) else {}
@@ -183,7 +183,7 @@ DUPLICATED = "The 'data' parameter cannot be duplicated, nor sent along with the
 
 
 class UnsupportedEncoding(UnsupportedType):
-    """A compressed body."""
+    """The body is compressed."""
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,8 @@ def read_fields(
 
     Raises:
         BadRequest: the body cannot be read.
-        TooLarge: it is over the limit.
-        UnsupportedType: its content type is not accepted.
+        TooLarge: the body is over the limit.
+        UnsupportedType: the content type of the body is not accepted.
     """
     body = request.raw_body()
     if body:

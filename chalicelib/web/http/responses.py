@@ -100,7 +100,7 @@ def error_headers(error: ServiceError) -> dict[str, str]:
 
 
 def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
-    """Return the answer to HEAD: that to GET with its length in place of its body. RFC 9110, 9.3.2.
+    """Return the answer to HEAD: the headers and length of the answer to GET. RFC 9110, 9.3.2.
 
     Args:
         answer: a function's answer to GET.
@@ -112,7 +112,7 @@ def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, An
 
 
 def reshape(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Give errors that Chalice raises itself the documented body; this is a middleware."""
+    """Give errors that Chalice raises the documented body; this is a middleware."""
     answer = get_response(request)
     body: Any = answer.body
     if not isinstance(body, dict) or "Message" not in body:

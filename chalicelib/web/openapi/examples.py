@@ -41,14 +41,14 @@ def key(operation: str, family: str) -> str:
 def example(operation: str, family: str) -> dict[str, Any]:
     """Return the recorded `request` and `answer` of an operation; empty without one.
 
-    A file in `request` is `@` and its name.
+    A file in `request` is written as `@` and its name.
     """
     found: dict[str, Any] = _all().get(key(operation, family), {})
     return found
 
 
 def refusal(path: str, status: int) -> dict[str, Any]:
-    """Return the body of an example error with this status at this path."""
+    """Return the body of an example error for a status and a path."""
     if status == NotFound.status:
         name = next((name for name in _NOT_FOUND if f"{{{name}}}" in path), "model_id")
         error = _NOT_FOUND[name]

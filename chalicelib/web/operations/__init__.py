@@ -1,1 +1,1 @@
-"""What an operation declares, how a call of one runs, and what it reads from its request."""
+"""The declaration of operations, the steps of a call, and reading of its request."""

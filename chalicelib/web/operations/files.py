@@ -24,7 +24,7 @@ NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' 
 
 
 def upload_source(call: Call) -> UploadSource:
-    """Return the only source of an upload: the file `data` or the URL `path`."""
+    """Return the source of an upload, exactly one of the file `data` and the URL `path`."""
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")
@@ -71,7 +71,7 @@ JSON_RULES: dict[str, Any] = {"oneOf": [{"required": [name]} for name in SAMPLES
 
 
 def sample_of(call: Call) -> Sample:
-    """Return the only sample of a call: a file, a URL or Base64 text."""
+    """Return the sample of a call, exactly one of a file, a URL and Base64 text."""
     sent = call.fields.files.get("sampleContent")
     location, encoded = call.form.sample_location, call.form.sample_base64_content
     # Two samples are refused rather than one ignored: it might be the wrong one.

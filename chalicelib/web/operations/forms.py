@@ -45,7 +45,7 @@ _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"
 def whole_number(sent: object) -> int | None:
     """Return a whole number from 12, 12.0, 1.2e1 or a text of these; None for anything else.
 
-    The result is at most 2^63 from zero. Texts of more than 32 characters are not read.
+    The absolute value of the result is at most 2^63. Texts of more than 32 characters are not read.
     """
     if isinstance(sent, bool):
         return None

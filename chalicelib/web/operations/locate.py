@@ -32,7 +32,7 @@ _TEXT = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 
 
 def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
-    """Return an integer id; raise `unknown` for anything else."""
+    """Return an integer id; raise `unknown` if the value is not one."""
     number = whole_number(sent)
     if number is None or not 0 <= number < MAX_ID:
         raise unknown(str(sent)[:SHOWN])
@@ -42,20 +42,20 @@ def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
 def sent_number_id(
     values: Mapping[str, Any], name: str, unknown: Callable[[object], NotFound]
 ) -> int | None:
-    """Return an integer id of a body or query; None if validation will refuse it."""
+    """Return an integer id of a body or query; None if it is invalid and will be refused later."""
     value = values.get(name)
     # A text is a bad field and gets a 400; a negative number is an unknown id and gets a 404.
     return None if whole_number(value) is None else number_id(value, unknown)
 
 
 def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:
-    """Return a string id of a body; None if validation will refuse it."""
+    """Return a string id of a body; None if it is invalid and will be refused later."""
     value = values.get(name)
     return value if isinstance(value, str) else None
 
 
 def text_id(sent: str, unknown: Callable[[object], NotFound]) -> str:
-    """Return a string id; raise `unknown` for anything else."""
+    """Return a string id; raise `unknown` if the value is not one."""
     if not _TEXT.fullmatch(sent):
         raise unknown(sent[:SHOWN])
     return sent
@@ -100,7 +100,7 @@ def readable_dataset(call: Call) -> DatasetView:
 
 
 def label_in_path(call: Call) -> tuple[DatasetView, Label]:
-    """Return dataset and label of the path; no positions, which change with corrections."""
+    """Return dataset and label of the path; the label by its id only, not by its position."""
     view = readable_dataset(call)
     number = number_id(call.request.parameters["label_id"], LabelNotFound)
     label = view.label(number)
@@ -110,7 +110,7 @@ def label_in_path(call: Call) -> tuple[DatasetView, Label]:
 
 
 def dataset_in_body(call: Call) -> DatasetView | None:
-    """Return the dataset of the body; None if validation will refuse its id."""
+    """Return the dataset of the body; None if its id is invalid and will be refused later."""
     dataset_id = sent_number_id(call.fields.values, "datasetId", DatasetNotFound)
     if dataset_id is None:
         return None
@@ -128,13 +128,13 @@ def model_in_path(call: Call) -> Model:
 
 
 def model_id_in_body(call: Call) -> str | None:
-    """Return the model id of the body; None if validation will refuse it."""
+    """Return the model id of the body; None if it is invalid and will be refused later."""
     sent = sent_text_id(call.fields.values, "modelId")
     return None if sent is None else text_id(sent, ModelNotFound)
 
 
 def named_in_body(call: Call) -> str | None:
-    """Return the model id of the body, or None."""
+    """Return the model id of the body; None without one."""
     with suppress(ServiceError):
         # Called before the 401, so errors of the body are left to later checks.
         return model_id_in_body(call)
@@ -142,7 +142,7 @@ def named_in_body(call: Call) -> str | None:
 
 
 def served_in_body(call: Call) -> ServedModel | None:
-    """Return the trained or prebuilt model of the body; None if validation will refuse its id."""
+    """Return the trained or prebuilt model of the body; None if its id will be refused later."""
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
@@ -150,7 +150,7 @@ def served_in_body(call: Call) -> ServedModel | None:
 
 
 def model_in_body(call: Call) -> Model | None:
-    """Return the trained model of the body; None if validation will refuse its id."""
+    """Return the trained model of the body; None if its id is invalid and refused later."""
     model_id = model_id_in_body(call)
     return (
         None if model_id is None else call.container.models.get(call.account.account_id, model_id)

@@ -1,9 +1,8 @@
-"""One declaration per operation, a call of it, and how that is answered.
+"""The declaration of operations, and the steps that answer a call.
 
 Declared in chalicelib/routes, described by chalicelib/web/openapi. The order of the checks is the
 contract's (section 3): 401, 429 of a rate, 403 of a scope, 404, 400/413/415, 409, 429 of an
-allowance, work. One of the two places where errors become answers; the other is
-chalicelib/workers.py.
+allowance, work. Errors become answers here and in chalicelib/workers.py only.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ class Operation:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Its method, and HEAD wherever GET is."""
+        """The method of the operation, and HEAD in addition to GET."""
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
@@ -242,7 +241,7 @@ class TextAnswer:
 
 
 def run(call: Call) -> Response:
-    """Return the response to a call; every error gets one, too."""
+    """Return the response to a call; an error becomes a response, too."""
     try:
         with until_answered(call.operation.name):
             answer = _answer(call)

@@ -62,10 +62,10 @@ def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
 def answer_once(
     answers: IdempotencyStore, keyed: KeyedCall, work: Callable[[], Response]
 ) -> Response:
-    """Return the stored answer of a key, or do the work and store its answer.
+    """Return the stored answer of a key, or perform the call and store its answer.
 
     Raises:
-        ServiceError: a temporary error of the work, which is not stored.
+        ServiceError: a temporary error of the call, which is not stored.
     """
     if keyed.answer is not None:
         return _repeated(keyed.answer)

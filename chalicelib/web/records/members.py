@@ -1,4 +1,4 @@
-"""Types and marks that members of several records share."""
+"""Types and markers that members of several records share."""
 
 from __future__ import annotations
 
