@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from presage._api_keys import PREFIX
 from presage.errors import ConfigurationError
 
 TOKEN_PATH = "/v2/oauth2/token"  # noqa: S105 - a path
@@ -47,10 +48,10 @@ class Credentials:
     """Address of the service, without a trailing slash."""
     email: str = ""
     """Email address of the account."""
-    key: str = ""
+    key: str = field(default="", repr=False)
     """Private key in PEM format."""
-    token: str | None = None
-    """Current access token, if any."""
+    token: str | None = field(default=None, repr=False)
+    """Current access token, or the API key, if any."""
     valid_until: float = float("inf")
     """When the token expires, by `now`. A token passed by the user is never renewed."""
     now: Callable[[], float] = time.monotonic
@@ -61,6 +62,11 @@ class Credentials:
     def can_renew(self) -> bool:
         """Return whether there is a key to sign with."""
         return bool(self.key)
+
+    @property
+    def is_api_key(self) -> bool:
+        """Return whether calls are made with an API key."""
+        return self.token is not None and self.token.startswith(PREFIX)
 
     @property
     def is_fresh(self) -> bool:
@@ -76,7 +82,7 @@ class Credentials:
         if not self.key:
             raise ConfigurationError(
                 "There is neither a token nor a key. Run `presage login`, or set PRESAGE_EMAIL "
-                "and PRESAGE_KEY_FILE."
+                "and PRESAGE_KEY_FILE, or PRESAGE_API_KEY_FILE."
             )
         import jwt  # imports cryptography, which only this needs
 

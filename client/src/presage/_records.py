@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from presage._api_keys import hide_keys
+
 T = TypeVar("T", bound="Record")
 _lock = threading.Lock()
 
@@ -21,6 +23,10 @@ class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defau
         """The JSON object as received, with members that this version does not know."""
         found: dict[str, Any] = self.__dict__.get("raw_members") or msgspec.to_builtins(self)
         return found
+
+    def __repr__(self) -> str:
+        """Return the members, without the secrets of API keys."""
+        return hide_keys(super().__repr__())
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy of `raw`: plain JSON types, under the API's names."""

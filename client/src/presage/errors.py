@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from presage._api_keys import hide_keys
+
 
 class PresageError(Exception):
-    """Base class of all errors of this library."""
+    """Base class of all errors of this library. Their texts never show an API key."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(hide_keys(message))
 
 
 class ConfigurationError(PresageError):
@@ -66,11 +71,11 @@ class ApiError(PresageError):
     ) -> None:
         self.status = status
         """HTTP status."""
-        self.message = message
+        self.message = hide_keys(message)
         """What is wrong, and how to fix it."""
         self.code = code
         """Stable code of the error."""
-        self.detail = detail
+        self.detail = hide_keys(detail)
         """The cause, for errors whose `message` has a fixed text."""
         self.request_id = request_id
         """Identifies the call in the service's log."""
@@ -87,6 +92,10 @@ class BadRequestError(ApiError):
 
 class AuthenticationError(ApiError):
     """401: the credentials are invalid."""
+
+
+class PermissionDeniedError(ApiError):
+    """403: the call is outside of the scope of the API key."""
 
 
 class NotFoundError(ApiError):
@@ -128,6 +137,7 @@ class GatewayTimeoutError(ApiError):
 BY_STATUS: Mapping[int, type[ApiError]] = {
     400: BadRequestError,
     401: AuthenticationError,
+    403: PermissionDeniedError,
     404: NotFoundError,
     409: ConflictError,
     413: TooLargeError,

@@ -25,6 +25,7 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     model_id = await tell_models(client, data, seen)
     await tell_corrections(client)
     await tell_webhooks(client)
+    await manage_keys(client)
     await tell_sentiment(client)
     await tell_batches(client, model_id, folder)
     await tell_rankings(client, model_id)
@@ -117,6 +118,15 @@ async def tell_sentiment(client: AsyncPresage) -> None:
     data = await client.language.datasets.upload("\n".join(rows).encode(), type="text-sentiment")
     model = await (await client.language.models.train(data.id, "moods", epochs=3)).wait()
     assert (await client.language.sentiment("lovely!", model.model_id)).label
+
+
+async def manage_keys(client: AsyncPresage) -> None:
+    """Make, use and revoke an API key."""
+    made = await client.keys.create("shop", scope="predict", expires_at="2099-01-01T00:00:00Z")
+    async with AsyncPresage(client.transport.credentials.address, api_key=made.secret) as program:
+        assert (await program.whoami()).scope == "predict"
+    assert made.id in [key.id async for key in client.keys.list()]
+    assert (await client.keys.delete(made.id)).last_used_at
 
 
 async def tell_webhooks(client: AsyncPresage) -> None:

@@ -26,7 +26,7 @@ def presage(world, account, tmp_path, monkeypatch, capfd):
     """Run the command as a person who is logged in; returns exit status, output, errors."""
     key = tmp_path / "key.pem"
     key.write_text(account[1])
-    for name in ("PRESAGE_URL", "PRESAGE_EMAIL", "PRESAGE_KEY_FILE", "PRESAGE_TOKEN"):
+    for name in [name for name in os.environ if name.startswith("PRESAGE_")]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PRESAGE_LOGIN_FILE", str(tmp_path / "login.json"))
     monkeypatch.setenv("COLUMNS", "200")
@@ -316,3 +316,56 @@ def test_completion_is_offered():
     command = [sys.executable, "-m", "presage"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.stdout.split() == ["export"]
+
+
+def test_api_key_signs_in_and_ends(presage, tmp_path, monkeypatch, world):
+    """A key goes from the command into a file, from there into calls, and stops when deleted."""
+    file = tmp_path / "api.key"
+    status, out, _ = presage("keys", "create", "shop", "--scope", "predict", "--output", file)
+    key_id, secret = out.split()[1], file.read_text().strip()
+    assert (status, stat.S_IMODE(file.stat().st_mode)) == (0, 0o600)
+    assert secret not in out
+    assert presage("keys", "create", "other", "--output", file)[0] == 2
+    assert file.read_text().strip() == secret
+    assert len(json.loads(presage("keys", "list", "--json")[1].splitlines()[0])) > 0
+
+    signed = presage("--profile", "shop", "login", "--api-key-file", file, "--url", world.stack.url)
+    assert signed[0] == 0, signed
+    assert secret not in f"{signed}{(tmp_path / 'login.json').read_text()}"
+    assert "scope predict" in presage("--profile", "shop", "whoami")[1]
+    assert "scope" not in presage("whoami")[1]
+    monkeypatch.setenv("PRESAGE_PROFILE", "shop")
+    assert presage("datasets", "list")[0] == 1
+    assert "scope" in presage("datasets", "list")[2]
+    monkeypatch.delenv("PRESAGE_PROFILE")
+    monkeypatch.setenv("PRESAGE_API_KEY", secret)
+    assert "scope predict" in presage("whoami")[1]
+    assert presage("keys", "list")[0] == 1
+    monkeypatch.delenv("PRESAGE_API_KEY")
+
+    wrong = presage("keys", "delete", secret)
+    assert (wrong[0], secret in wrong[2]) == (2, False)
+    assert presage("keys", "delete", key_id)[0] == 0
+    status, _, error = presage("--profile", "shop", "usage")
+    assert (status, "revoked" in error, secret in error) == (1, True, False)
+
+
+def test_logout_removes_a_login(presage, tmp_path):
+    """The default login or a profile is removed; the key file stays."""
+    assert presage("--profile", "none", "usage")[0] == 2
+    assert presage("logout")[0] == 0
+    status, _, error = presage("usage")
+    assert (status, "presage login" in error) == (2, True)
+    assert not (tmp_path / "login.json").exists()
+    assert (tmp_path / "key.pem").exists()
+    assert presage("logout")[0] == 0
+
+
+def test_new_key_is_printed_once(presage):
+    """Without a file the key is printed; the list shows how it begins."""
+    made = json.loads(presage("keys", "create", "printed", "--json")[1])
+    assert presage("keys", "list")[1].count(made["prefix"]) == 1
+    assert made["secret"] not in presage("keys", "list", "--json")[1]
+    assert json.loads(presage("keys", "delete", made["id"], "--json")[1])["id"] == made["id"]
+    status, _, error = presage("keys", "create", "a" * 65)
+    assert (status, "64" in error) == (1, True)

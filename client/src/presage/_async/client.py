@@ -10,6 +10,7 @@ import httpx
 
 from presage import records
 from presage._async.families import AsyncLanguage, AsyncVision
+from presage._async.keys import AsyncKeys
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
 from presage._async.webhooks import AsyncWebhooks
@@ -34,6 +35,7 @@ class AsyncPresage:
         email: email address of the account.
         key: private key: the path of a file, or its text in PEM format.
         token: an access token, instead of email and key; it cannot be renewed.
+        api_key: an API key (`pk_…`), instead of email and key.
         http: options of httpx, such as `timeout`, `proxy` or `verify`.
 
     Raises:
@@ -47,19 +49,27 @@ class AsyncPresage:
         key: str | Path | None = None,
         *,
         token: str | None = None,
+        api_key: str | None = None,
         http: dict[str, Any] | None = None,
     ) -> None:
-        self._begin(credentials(url, email, key, token), http)
+        self._begin(credentials(url, email, key, token, api_key), http)
 
     @classmethod
-    def from_env(cls, *, http: dict[str, Any] | None = None) -> AsyncPresage:
+    def from_env(
+        cls, *, profile: str | None = None, http: dict[str, Any] | None = None
+    ) -> AsyncPresage:
         """Create a client from `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
 
-        `PRESAGE_TOKEN` replaces the last two. Missing values come from the file that
-        `presage login` wrote.
+        `PRESAGE_TOKEN`, `PRESAGE_API_KEY` or `PRESAGE_API_KEY_FILE` replaces the last two. Missing
+        values come from the file that `presage login` wrote, `PRESAGE_PROFILE` names one of its
+        profiles.
+
+        Args:
+            profile: name of a profile of that file, which is used in place of all variables.
+            http: options of httpx.
         """
         client = cls.__new__(cls)
-        client._begin(credentials_from_env(), http)
+        client._begin(credentials_from_env(profile=profile), http)
         return client
 
     def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
@@ -70,6 +80,7 @@ class AsyncPresage:
         )
         self.uploads = AsyncUploads(self.transport)
         self.webhooks = AsyncWebhooks(self.transport)
+        self.keys = AsyncKeys(self.transport)
         self.language = AsyncLanguage(self.transport, self.uploads)
         self.vision = AsyncVision(self.transport, self.uploads)
         self.language.sibling, self.vision.sibling = self.vision, self.language

@@ -11,6 +11,7 @@ import httpx
 
 from presage import records
 from presage._sync.families import Language, Vision
+from presage._sync.keys import Keys
 from presage._sync.transport import Transport
 from presage._sync.uploads import Uploads
 from presage._sync.webhooks import Webhooks
@@ -35,6 +36,7 @@ class Presage:
         email: email address of the account.
         key: private key: the path of a file, or its text in PEM format.
         token: an access token, instead of email and key; it cannot be renewed.
+        api_key: an API key (`pk_…`), instead of email and key.
         http: options of httpx, such as `timeout`, `proxy` or `verify`.
 
     Raises:
@@ -48,19 +50,27 @@ class Presage:
         key: str | Path | None = None,
         *,
         token: str | None = None,
+        api_key: str | None = None,
         http: dict[str, Any] | None = None,
     ) -> None:
-        self._begin(credentials(url, email, key, token), http)
+        self._begin(credentials(url, email, key, token, api_key), http)
 
     @classmethod
-    def from_env(cls, *, http: dict[str, Any] | None = None) -> Presage:
+    def from_env(
+        cls, *, profile: str | None = None, http: dict[str, Any] | None = None
+    ) -> Presage:
         """Create a client from `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
 
-        `PRESAGE_TOKEN` replaces the last two. Missing values come from the file that
-        `presage login` wrote.
+        `PRESAGE_TOKEN`, `PRESAGE_API_KEY` or `PRESAGE_API_KEY_FILE` replaces the last two. Missing
+        values come from the file that `presage login` wrote, `PRESAGE_PROFILE` names one of its
+        profiles.
+
+        Args:
+            profile: name of a profile of that file, which is used in place of all variables.
+            http: options of httpx.
         """
         client = cls.__new__(cls)
-        client._begin(credentials_from_env(), http)
+        client._begin(credentials_from_env(profile=profile), http)
         return client
 
     def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
@@ -71,6 +81,7 @@ class Presage:
         )
         self.uploads = Uploads(self.transport)
         self.webhooks = Webhooks(self.transport)
+        self.keys = Keys(self.transport)
         self.language = Language(self.transport, self.uploads)
         self.vision = Vision(self.transport, self.uploads)
         self.language.sibling, self.vision.sibling = self.vision, self.language

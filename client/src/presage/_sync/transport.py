@@ -63,7 +63,10 @@ class Transport:
         token = self._token()
         try:
             return checked(self._exchange(request, token))
-        except AuthenticationError:
+        except AuthenticationError as error:
+            if self.credentials.is_api_key:
+                cause = "The API key is wrong, revoked or expired."
+                error.args = (f"{str(error).rstrip('.')}. {cause}",)
             if not self.credentials.can_renew:
                 raise
         # A second refusal is not caused by an expired token, so the token is renewed only once.

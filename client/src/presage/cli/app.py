@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from presage import Presage, PresageError, __version__
-from presage._settings import Login, load_login, save_login
-from presage.cli import batches, compare, datasets, models, predictions, rankings, webhooks
-from presage.cli.context import Json, client
+from presage._api_keys import hide_keys
+from presage._settings import Login, load_login, read_api_key, save_login
+from presage.cli import batches, compare, datasets, keys, models, predictions, rankings, webhooks
+from presage.cli.context import Json, chosen_profile, client, use_profile
 from presage.cli.options import current_command, in_options
 from presage.cli.output import PipeClosed, note, say, show
 from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
@@ -35,6 +36,7 @@ app.add_typer(datasets.app, name="datasets")
 app.add_typer(models.app, name="models")
 app.add_typer(batches.app, name="batch")
 app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(keys.app, name="keys")
 for command in (
     predictions.predict,
     predictions.detect,
@@ -64,25 +66,52 @@ def options(
             is_eager=True,
         ),
     ] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Saved login to use, in place of the default one."),
+    ] = None,
 ) -> None:
     """Train on your examples, predict, read documents."""
+    use_profile(profile)
 
 
 @app.command()
 def login(
-    email: Annotated[str, typer.Option(help="Email address of the account.", prompt=True)],
-    key_file: Annotated[str, typer.Option(help="File with its private key.", prompt=True)],
+    email: Annotated[str | None, typer.Option(help="Email address of the account.")] = None,
+    key_file: Annotated[str | None, typer.Option(help="File with its private key.")] = None,
+    api_key_file: Annotated[
+        str | None, typer.Option(help="File with an API key, in place of the other two.")
+    ] = None,
     url: Annotated[str, typer.Option(help="Address of the service.")] = Login.url,
     as_json: Json = False,
 ) -> None:
     """Save the service and account for later calls; the key file is not copied."""
-    place = os.path.abspath(os.path.expanduser(key_file))
-    with Presage(url, email, place) as service:
-        service.usage()
-    made = Login(url, email, place)
-    path = save_login(made)
-    line = f"{email} is logged in at {url}; saved in {path}"
-    show(vars(made), [line], as_json=as_json)
+    if api_key_file is not None:
+        if email is not None or key_file is not None:
+            raise ConfigurationError("Pass --api-key-file, or --email and --key-file.")
+        place = _absolute(api_key_file)
+        with Presage(url, api_key=read_api_key(place)) as service:
+            made = Login(url, service.whoami().email, api_key_file=place)
+    else:
+        email = typer.prompt("Email") if email is None else email
+        place = _absolute(typer.prompt("Key file") if key_file is None else key_file)
+        with Presage(url, email, place) as service:
+            service.usage()
+        made = Login(url, email, place)
+    path = save_login(made, profile=chosen_profile())
+    line = f"{made.email} is logged in at {url}; saved in {path}"
+    show(made.members(), [line], as_json=as_json)
+
+
+@app.command()
+def logout(as_json: Json = False) -> None:
+    """Remove the saved login, or that of --profile; key files stay where they are."""
+    path = save_login(None, profile=chosen_profile())
+    show({"login_file": str(path)}, [f"logged out; {path} has no such login"], as_json=as_json)
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))
 
 
 @app.command()
@@ -91,7 +120,8 @@ def whoami(as_json: Json = False) -> None:
     with client() as service:
         found = service.whoami()
         url = str(service.transport.http.base_url)
-    line = f"{found.email} (account {found.id}, plan {found.plan}) at {url}"
+    scope = "" if found.scope == "all" else f", scope {found.scope}"
+    line = f"{found.email} (account {found.id}, plan {found.plan}{scope}) at {url}"
     show(found, [line], as_json=as_json)
 
 
@@ -113,10 +143,17 @@ def version(as_json: Json = False) -> None:
     """Show the versions of this command and of the service."""
     if not as_json:
         say(f"presage-client {__version__}")  # before the call, which may fail
-    with Presage(os.environ.get("PRESAGE_URL") or load_login().url) as service:
+    with Presage(_url()) as service:
         found = service.health().version
     versions = {"presage-client": __version__, "service": found}
     show(versions, [f"service {found}"], as_json=as_json)
+
+
+def _url() -> str:
+    """Return the address that calls are sent to."""
+    profile = chosen_profile()
+    named = None if profile else os.environ.get("PRESAGE_URL")
+    return named or load_login(profile=profile).url
 
 
 def main() -> None:
@@ -144,5 +181,5 @@ def main() -> None:
 
 
 def _end(text: str, status: int) -> None:
-    note(f"presage: {text}")
+    note(f"presage: {hide_keys(text)}")
     sys.exit(status)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +19,22 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar
 DatasetId = Annotated[int, typer.Argument(help="Id of a dataset.", show_default=False)]
 ModelId = Annotated[str, typer.Argument(help="Id of a model.", show_default=False)]
 PngFile = Path | None
+_PROFILE: ContextVar[str | None] = ContextVar("presage_profile", default=None)
 
 
 def client() -> Presage:
     """Create a client from the environment and the login file."""
-    return Presage.from_env()
+    return Presage.from_env(profile=chosen_profile())
+
+
+def chosen_profile() -> str | None:
+    """Return the value of the option --profile of the running command."""
+    return _PROFILE.get()
+
+
+def use_profile(name: str | None) -> None:
+    """Set the value of the option --profile, which comes before the subcommand."""
+    _PROFILE.set(name)
 
 
 def families(service: Presage) -> tuple[Family, Family]:

@@ -1,0 +1,56 @@
+"""API keys: secrets that programs send in place of an access token."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from presage import records
+from presage._api_keys import PREFIX
+from presage._async.pages import AsyncPages
+from presage._async.transport import AsyncTransport
+from presage._records import decode
+from presage._requests import Request
+from presage.errors import ConfigurationError
+
+
+class AsyncKeys:
+    """`/v2/keys`. It needs an access token: an API key cannot manage API keys."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+        self._base = "/v2/keys"
+
+    async def create(
+        self, name: str, *, scope: str = "all", expires_at: datetime | str | None = None
+    ) -> records.ApiKey:
+        """Create an API key. Its `secret` is returned only here.
+
+        Args:
+            name: 1 to 64 characters.
+            scope: `all`, or `predict` for single predictions, documents, metrics and usage.
+            expires_at: when it expires; a datetime without a zone is local time. By default never.
+        """
+        if isinstance(expires_at, datetime):
+            expires_at = expires_at.astimezone().isoformat()
+        fields = {"name": name, "scope": scope, "expiresAt": expires_at}
+        request = Request("POST", self._base, fields=fields)
+        return await self._transport.record(request, records.ApiKey)
+
+    def list(self) -> AsyncPages[records.ApiKey]:
+        """List the API keys of the account, the oldest first."""
+        request = Request("GET", self._base)
+        return AsyncPages(self._transport, request, lambda item: decode(item, records.ApiKey))
+
+    async def delete(self, key_id: str) -> records.ApiKey:
+        """Revoke an API key at once.
+
+        Args:
+            key_id: its `id`.
+
+        Raises:
+            ConfigurationError: the key itself was passed, which must not become part of a URL.
+        """
+        if key_id.strip().startswith(PREFIX):
+            raise ConfigurationError("Pass the id of the API key, not the key itself.")
+        request = Request("DELETE", f"{self._base}/{key_id}")
+        return await self._transport.record(request, records.ApiKey)
