@@ -1,1 +1,1 @@
-"""Machine learning on arrays; knows nothing of AWS or HTTP."""
+"""Machine learning on arrays; independent of AWS and HTTP."""

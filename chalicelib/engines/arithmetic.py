@@ -1,9 +1,9 @@
 """Arithmetic whose results do not depend on threads or on the processor's kernels.
 
-A sum of products that is exact has no rounding, so its order does not matter: features, weights and
-residuals lie on grids so coarse that every matrix product fits into the 53 bits of a float64.
-Exponential and logarithm are built from + - x / alone, which IEEE 754 fixes to the last bit. Large
-sets take plain float32 instead.
+An exact sum of products does not depend on the order of its terms. So features, weights and
+residuals are rounded to grids that are coarse enough for every matrix product to fit into the 53
+bits of a float64. Exponential and logarithm use only + - x /, which IEEE 754 defines to the last
+bit. Large sets use plain float32 instead.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SMALLEST_EXPONENT = -700.0
 
 
 class Arithmetic(Protocol):
-    """How the head rounds its numbers and takes exponentials."""
+    """Defines how a head rounds its numbers and computes exponentials and logarithms."""
 
     dtype: Any
     """Type of every array of the fit."""
@@ -63,7 +63,7 @@ class Arithmetic(Protocol):
 
 
 class PlainArithmetic:
-    """Float32 of the processor: fast, and repeatable only on one machine."""
+    """Float32 of the processor: fast, but repeatable only on the same machine."""
 
     dtype: Any = np.float32
 
@@ -92,7 +92,7 @@ class PlainArithmetic:
 
 
 class GridArithmetic:
-    """Float64 on fixed grids: the same bits whatever the threads and the BLAS kernel."""
+    """Float64 on fixed grids: the same bits for any number of threads and any BLAS kernel."""
 
     dtype: Any = np.float64
 
@@ -121,7 +121,7 @@ class GridArithmetic:
 
 
 def arithmetic_for(examples: int, threads: int = 1) -> Arithmetic:
-    """Return grid arithmetic for up to EXACT_EXAMPLES examples, plain float32 above."""
+    """Return grid arithmetic for up to EXACT_EXAMPLES examples, otherwise plain float32."""
     return GridArithmetic(threads) if examples <= EXACT_EXAMPLES else PlainArithmetic(threads)
 
 
@@ -133,7 +133,7 @@ def _round_to(values: Floats, steps: float) -> Floats:
 
 
 def exact_exp(values: Floats) -> Floats:
-    """Return the exponential, in place, built from + - x / alone; below -700 that of -700.
+    """Return the exponential, in place, using only + - x /; below -700 that of -700.
 
     Args:
         values: numbers of at most 0, float64, contiguous, any shape; overwritten.
@@ -167,7 +167,7 @@ def _exp_block(values: Floats) -> None:
 
 
 def exact_log(values: Floats) -> Floats:
-    """Return the natural logarithm, built from + - x / alone.
+    """Return the natural logarithm, using only + - x /.
 
     Args:
         values: positive numbers, float64, any shape.

@@ -1,7 +1,7 @@
-"""Trained arrays to bytes and back: an npz archive with a JSON header and fixed timestamps.
+"""Converts trained arrays to bytes and back: an npz archive with a JSON header.
 
-The same arrays give the same bytes, so an artifact's sha256 identifies a model. Nothing is
-pickled: reading an artifact runs no code.
+Timestamps are fixed, so the same arrays give the same bytes, and the sha256 of an artifact
+identifies a model. Nothing is pickled: reading an artifact runs no code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DAMAGE = (
 
 
 class ArtifactError(Exception):
-    """The bytes are not an artifact that this version can read; the text says why."""
+    """The bytes are not an artifact that this version can read; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     """Write arrays and header as one npz archive.
 
     Args:
-        header: JSON members; names `kind` and `version` of the artifact.
+        header: JSON members, including `kind` and `version` of the artifact.
         arrays: arrays by name, any numeric type and shape.
     """
     import numpy as np
@@ -83,7 +83,7 @@ def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Art
         data: the bytes.
         kind: the kind that is expected.
         version: the version that is expected.
-        oldest: the oldest version that is read as well; None for none.
+        oldest: the oldest version that is accepted too; None: only `version` is.
 
     Raises:
         ArtifactError: damaged bytes, another kind, or another version.
@@ -113,8 +113,8 @@ def read(
         data: the bytes.
         kind: the kind that is expected.
         version: the version that is expected.
-        build: makes the model; it may find that a part is missing or of a wrong type.
-        oldest: the oldest version that is read as well; None for none.
+        build: builds the model; may raise KeyError or TypeError for a missing or wrong part.
+        oldest: the oldest version that is accepted too; None: only `version` is.
 
     Raises:
         ArtifactError: damaged bytes, another kind, another version, or a part is missing.
@@ -127,12 +127,12 @@ def read(
 
 
 def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Put a prefix and a dot before the names of arrays."""
+    """Add a prefix and a dot to the names of arrays."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
 def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the arrays whose names have a prefix and a dot, without them."""
+    """Return the arrays whose names have a prefix and a dot, under names without them."""
     start = f"{prefix}."
     return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
 

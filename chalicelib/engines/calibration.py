@@ -34,7 +34,7 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
             examples that are all answered correctly would make every answer certain.
 
     Returns:
-        Temperature between 0.05 and 20, a multiple of 1/1024; 1 without examples.
+        A temperature between 0.05 and 20, a multiple of 1/1024; 1 without examples.
     """
     if len(truth) == 0:
         return 1.0
@@ -63,14 +63,15 @@ def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
 
 
 def energies(logits: Floats, temperature: float) -> Doubles:
-    """Return the log-sum-exp of the logits over the temperature.
+    """Return the log-sum-exp of the logits divided by the temperature.
 
     Args:
         logits: scores, float, shape (texts, labels).
-        temperature: what they are divided by.
+        temperature: the divisor of the logits.
 
     Returns:
-        Float64, shape (texts,): high for texts like the training data, low for others.
+        The energies, float64, shape (texts,): high for texts like the training data, low for
+        others.
     """
     result = np.empty(len(logits))
     for first in range(0, len(logits), _CHUNK_ROWS):
@@ -82,14 +83,14 @@ def energies(logits: Floats, temperature: float) -> Doubles:
 
 
 def probabilities(logits: Floats, temperature: float) -> Singles:
-    """Return the softmax of the logits over the temperature.
+    """Return the softmax of the logits divided by the temperature.
 
     Args:
         logits: scores, float, shape (texts, labels).
-        temperature: what they are divided by.
+        temperature: the divisor of the logits.
 
     Returns:
-        Float32, same shape, each row sums to 1.
+        The probabilities, float32, same shape; each row sums to 1.
     """
     result = np.empty(logits.shape, np.float32)
     for first in range(0, len(logits), _CHUNK_ROWS):

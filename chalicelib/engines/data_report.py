@@ -38,24 +38,24 @@ class Suspect(NamedTuple):
 
 
 class LabelNames(NamedTuple):
-    """Labels of a training."""
+    """Names and ids of the labels of a training."""
 
     names: Sequence[str]
     ids: Sequence[int]
     """By index; labels of only a global dataset, which come last, have none."""
 
     def id_of(self, label: int) -> int:
-        """Return the id of a label; 0 if it has none."""
+        """Return the id of a label; 0 if the label has no id."""
         return self.ids[label] if label < len(self.ids) else 0
 
     def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
-        """Return the record of an example that looks like one of another label.
+        """Return the record of an example that looks like an example of another label.
 
         Args:
             example_id: the example.
-            digest: of the example, 32 hex digits.
-            given: index of its label.
-            found: what it looks like; its `suggestion` is an index too.
+            digest: digest of the example, 32 hex digits.
+            given: index of the example's label.
+            found: the finding about the example, whose `suggestion` is the index of a label.
         """
         return SuspectExample(
             example_id=example_id,
@@ -70,7 +70,7 @@ class LabelNames(NamedTuple):
 
 
 class Confusion(NamedTuple):
-    """A label that is confused with another one more often than chance explains."""
+    """Two labels that are confused more often than chance explains."""
 
     label: int
     """The true label."""
@@ -86,9 +86,9 @@ def likely_label_errors(
 ) -> list[Suspect]:
     """Return examples that look like those of another label, the most suspicious first.
 
-    Confident learning: an example counts for the label whose probability is above the average
-    of that label's own examples. As many examples are returned as count for another label than
-    their own, in ascending order of the probability of their own label.
+    Confident learning: an example counts for a label if the label's probability is above its
+    average over the label's own examples. If n examples count for a label other than their own, the
+    n examples with the lowest probability of their own label are returned.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
@@ -136,14 +136,14 @@ def _answers_and_errors(
 
 
 def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
-    """Return the likely errors of one label that an example has or does not have.
+    """Return likely errors of one label, which each example has or does not have.
 
     Args:
         shares: out-of-fold probability of the label, float, shape (examples,).
-        truth: whether the example has it as given, bool, shape (examples,).
+        truth: whether the example has the label as given, bool, shape (examples,).
 
     Returns:
-        Rows of the suspects, most suspicious first, int, shape (n,).
+        The rows of the suspects, most suspicious first, int, shape (n,).
     """
     if min(int(truth.sum()), int((~truth).sum())) < LEAST_EXAMPLES:
         return np.empty(0, np.int64)
@@ -163,7 +163,7 @@ def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
         labels: number of labels.
 
     Returns:
-        Confusions, most frequent first, at most 100.
+        The confusions, most frequent first, at most 100.
     """
     wrong = truth != answers
     pairs, counts = np.unique(truth[wrong] * labels + answers[wrong], return_counts=True)
@@ -203,7 +203,7 @@ def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[
 
 
 def expected_precision(examples_per_label: float) -> str:
-    """Return which part of the likely label errors is usually right, for typical labels."""
+    """Return the fraction of likely label errors that are usually real errors."""
     if examples_per_label < _FEW:
         return "about half"
     return "about two thirds" if examples_per_label < _SOME else "most"

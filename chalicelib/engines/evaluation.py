@@ -1,4 +1,4 @@
-"""Evaluations from the answers of heads that did not see the examples."""
+"""Makes evaluations from predictions by heads that were not trained on the examples."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def evaluate_single(
     shares: Floats,
     is_rejected: Bools | None = None,
 ) -> Evaluation:
-    """Return the evaluation of a model that answers one label.
+    """Return the evaluation of a model that predicts one label.
 
     Args:
-        example_ids: of every row; None for one of a global dataset, which is left out.
+        example_ids: id of each row; None for an example of a global dataset, which is left out.
         names: labels by column.
-        truth: columns, int, shape (rows,).
+        truth: index of the true label, int, shape (rows,).
         shares: probabilities as served, float, shape (rows, labels).
-        is_rejected: where the answer was that no label fits, bool, shape (rows,); None: nowhere.
+        is_rejected: whether the answer was that no label fits, bool, shape (rows,); None: never.
     """
     answers = shares.argmax(axis=1).tolist()
     best = [round(share, 6) for share in shares.max(axis=1).tolist()]

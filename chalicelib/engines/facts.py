@@ -9,7 +9,7 @@ from typing import Any
 
 
 def read_facts(file: Path) -> Mapping[str, Any]:
-    """Return the content of a file of facts, empty when there is none to read."""
+    """Return the content of a facts file, or an empty object if it cannot be read."""
     try:
         facts = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

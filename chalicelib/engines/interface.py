@@ -49,7 +49,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """Return digests that are equal for texts with the same words, one per example."""
+        """Return one digest per example; it is equal for texts with the same words."""
         return self.word_digests or self.digests
 
 
@@ -71,7 +71,7 @@ class TextFitOptions:
 
 @dataclass(frozen=True, slots=True)
 class TextMetrics:
-    """Quality on the held-out split; lists follow `labels`."""
+    """Quality on the held-out split; lists are in the order of `labels`."""
 
     labels: list[str]
     """In the dataset's order."""
@@ -107,7 +107,7 @@ class TextEpoch:
 
 @dataclass(frozen=True, slots=True)
 class PrecisionRecallCurve:
-    """Micro-averaged quality at rising score thresholds; at most 100 points."""
+    """Micro-averaged precision and recall at increasing thresholds; at most 100 points."""
 
     f1: list[float]
     recall: list[float]
@@ -155,7 +155,7 @@ class RejectionQuality:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfFold:
-    """Answers to examples by heads that did not see them."""
+    """Predictions for examples by heads that were not trained on them."""
 
     examples: Ints
     """Indexes in the training set, int, shape (n,)."""

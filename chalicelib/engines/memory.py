@@ -1,8 +1,8 @@
-"""Bounds the memory that glibc keeps after large arrays; does nothing on other systems.
+"""Limits the memory that glibc keeps after large arrays; does nothing on other systems.
 
 Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes. By
-default each thread's heap keeps the most it ever held. If each block is returned at once, half of
-the time goes into fetching the same memory again.
+default, the heap of each thread stays at its largest size. If each block were returned to the
+system at once, half of the time would be spent on fetching the same memory again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Quality of answers: confusion matrix, precision, recall, f1, losses, calibration, intervals."""
+"""Metrics of predictions: confusion matrix, precision, recall, losses, calibration, intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESAMPLES = 200
 
 
 class LabelScores(NamedTuple):
-    """Quality by label; float64, shape (labels,) each; 0 where nothing can be said."""
+    """Metrics by label; float64, shape (labels,) each; 0 where undefined."""
 
     precision: Floats
     recall: Floats
@@ -37,7 +37,7 @@ def confusion_matrix(truth: Ints, answers: Ints, size: int) -> Ints:
     Args:
         truth: true label indexes, int, shape (examples,).
         answers: answered label indexes, int, shape (examples,).
-        size: rows and columns.
+        size: number of rows and of columns.
 
     Returns:
         Counts, int, shape (size, size); rows are the truth.
@@ -51,10 +51,10 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
     Args:
         matrix: counts, int, shape (size, size), size at least `labels`.
-        labels: how many rows and columns are labels; one beyond them is out of domain.
+        labels: number of rows and columns that are labels; a further one is out of domain.
 
     Returns:
-        Scores of the labels; an undefined one is 0.
+        The scores of the labels; undefined scores are 0.
     """
     hits = np.diagonal(matrix)[:labels].astype(np.float64)
     answered = matrix.sum(axis=0)[:labels]
@@ -70,7 +70,7 @@ def macro_f1(matrix: Ints, labels: int) -> float:
 
     Args:
         matrix: counts, int, shape (size, size).
-        labels: how many rows and columns are labels.
+        labels: number of rows and columns that are labels.
     """
     tested = matrix.sum(axis=1)[:labels] > 0
     return float(label_scores(matrix, labels).f1[tested].mean()) if tested.any() else 0.0
@@ -150,10 +150,10 @@ def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
 
     Args:
         matrix: counts, int, shape (size, size).
-        labels: how many rows and columns are labels.
+        labels: number of rows and columns that are labels.
 
     Returns:
-        Macro f1 and bounds; 0 to 1 without texts.
+        The macro f1 and its bounds; 0 to 1 without texts.
 
     Source: Efron 1979, the bootstrap.
     """
@@ -180,14 +180,14 @@ def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) ->
 
 
 def best_threshold(scores: Floats, is_true: Bools) -> float:
-    """Return the score from which answers have the best f1.
+    """Return the threshold at which one label has the best f1.
 
     Args:
         scores: score of one label for every text, float, shape (texts,).
         is_true: whether the text has the label, bool, shape (texts,).
 
     Returns:
-        The highest of the best thresholds; one half when no text has the label.
+        The highest of the best thresholds; 0.5 when no text has the label.
     """
     if not is_true.any():
         return _UNTESTED_THRESHOLD
@@ -208,7 +208,7 @@ def precision_recall_curve(
     Args:
         probabilities: float, shape (examples, labels).
         truth: label indexes, int, shape (examples,).
-        points: most points to keep.
+        points: maximum number of points.
 
     Returns:
         The curve, thresholds strictly ascending; empty without examples.
@@ -233,5 +233,5 @@ def precision_recall_curve(
 
 
 def rounded(values: Floats, digits: int = 6) -> list[float]:
-    """Return plain numbers with the digits of a record, float, shape (n,) to a list."""
+    """Round numbers to the digits of a record, float, shape (n,); return a list."""
     return [round(float(value), digits) for value in values]

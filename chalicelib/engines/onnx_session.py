@@ -1,6 +1,6 @@
-"""Opens ONNX graphs for all engines: one thread per run, and no memory kept between runs.
+"""Opens ONNX graphs for all engines, with one thread per run and no memory kept between runs.
 
-Imports ONNX Runtime, so import it only in modules that do too, or inside functions.
+This module imports ONNX Runtime, so import it only in modules that do so too, or inside functions.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def open_session(path: Path, *, has_patterns: bool = True) -> onnxruntime.Infere
 
     Args:
         path: the graph's file.
-        has_patterns: whether the memory plan of each input shape is kept; not useful for inputs of
-            ever different shapes.
+        has_patterns: whether to keep the memory plan of each input shape; useful only if few shapes
+            occur.
     """
     options = onnxruntime.SessionOptions()
     # Threads change the last bits of sums, and the callers run several texts or pages in parallel.

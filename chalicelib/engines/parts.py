@@ -17,7 +17,7 @@ READERS = (PPOCR, SLANET)
 
 
 def modules_of(name: str) -> tuple[str, ...]:
-    """Return the modules to import before the first call that uses a part of an engine."""
+    """Return the modules to import before the first use of a part of an engine."""
     if name in READERS:
         return "chalicelib.formats.documents", "chalicelib.engines.ocr.tasks"
     if name in BACKBONES:

@@ -1,6 +1,6 @@
 """Deterministic, stratified division of examples into held-out split and folds.
 
-An example's place follows from its digest and the seed, not from its position. Groups of
+The digest of an example and the seed decide where it belongs, not its position. Groups of
 near-duplicates are never divided.
 """
 
@@ -49,9 +49,9 @@ def split_examples(
     """Choose the held-out examples and the folds.
 
     Args:
-        keys: digest of every example; decides its place.
+        keys: digest of every example.
         labels: label indexes, int, shape (examples,).
-        groups: near-duplicates share a number, int, shape (examples,).
+        groups: group number, equal for near-duplicates, int, shape (examples,).
         training_share: fraction of a label's examples to train on.
         folds: number of folds, at least 2.
         seed: chooses the order.
@@ -91,7 +91,7 @@ def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> 
 
     Args:
         labels: label indexes, int, shape (examples,).
-        groups: near-duplicates share a number, int, shape (examples,).
+        groups: group number, equal for near-duplicates, int, shape (examples,).
         ranks: order in which examples are taken, int, shape (examples,).
         training_share: fraction of a label's examples to train on.
     """
@@ -114,12 +114,12 @@ def assign_folds(labels: Ints, groups: Ints, ranks: Ints, folds: int) -> Ints:
 
     Args:
         labels: label indexes, int, shape (examples,).
-        groups: near-duplicates share a number, int, shape (examples,).
-        ranks: order in which examples are dealt, int, shape (examples,).
+        groups: group number, equal for near-duplicates, int, shape (examples,).
+        ranks: order in which examples are assigned, int, shape (examples,).
         folds: number of folds, at least 2.
 
     Returns:
-        Fold of every example, int, shape (examples,); `ALWAYS_TRAINED` where a label would
+        The fold of every example, int, shape (examples,); `ALWAYS_TRAINED` where a label would
         otherwise be missing from the training part of a fold.
     """
     assigned = np.full(len(labels), ALWAYS_TRAINED, np.int64)

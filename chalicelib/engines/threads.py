@@ -18,7 +18,7 @@ def map_in_threads(
     Args:
         work: safe to call from several threads.
         items: any number.
-        threads: calls at a time; with one, or one item, no other thread is started.
+        threads: number of simultaneous calls; with one call or one item, no thread is started.
     """
     count = min(threads, len(items))
     if count <= 1:

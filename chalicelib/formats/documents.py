@@ -1,7 +1,7 @@
 """Opens documents for text recognition: PNG, JPEG and PDF, recognised by their content.
 
-An image is one page, in display orientation. A PDF page returns its own text layer where that is
-trustworthy, because that is exact and cheap; otherwise the page is rendered to pixels.
+An image is one page, in display orientation. The text layer of a PDF page is used if it is
+reliable, because it is exact and fast; otherwise the page is rendered to pixels.
 
 with open_document(data, max_pages=8) as document:
     page = document.page(1, needs_pixels=False)   # Page(layer=(TextLine("Invoice 17", ...), ...))
@@ -34,7 +34,7 @@ SIGNATURE_BYTES = 1024
 
 
 class Document(Protocol):
-    """An open document; a context manager that must be closed in any case."""
+    """An open document; a context manager that must always be closed."""
 
     @property
     def page_count(self) -> int:
@@ -42,7 +42,7 @@ class Document(Protocol):
 
     @property
     def is_picture(self) -> bool:
-        """Return whether it is a PNG or JPEG; only for these is there a limit of words."""
+        """Return whether the document is a PNG or JPEG, for which a word limit applies."""
 
     def page(self, number: int, needs_pixels: bool) -> Page:
         """Read a page; safe to call from two threads.
@@ -56,11 +56,11 @@ class Document(Protocol):
 
         Raises:
             BadRequest: the page cannot be read, takes too long or too much memory.
-            IndexError: there is no such page.
+            IndexError: the document has no such page.
         """
 
     def close(self) -> None:
-        """Release the pixels, files and processes that it holds."""
+        """Release the document's pixels, files and processes."""
 
     def __enter__(self) -> Self: ...
 
@@ -76,13 +76,13 @@ def open_document(
         data: The file.
         max_pages: Most pages a PDF may have.
         page_seconds: How long opening a PDF, and each page of it, may take.
-        seconds_left: How long the caller can wait until it is open.
+        seconds_left: Returns the seconds for which the caller can still wait.
 
     Raises:
-        TooLarge: more than 10 MB.
-        UnsupportedType: the content is none of the three formats.
-        BadRequest: empty, broken, protected by a password, without pages, with too many pages
-            or pixels, or taking too long.
+        TooLarge: the file has more than 10 MB.
+        UnsupportedType: the content is of none of the three formats.
+        BadRequest: the document is empty, broken, encrypted, without pages, has too many pages or
+            pixels, or takes too long.
         TimedOut: the process that reads PDFs does not start, or no time is left.
     """
     if document_kind(data) == "pdf":
@@ -94,9 +94,9 @@ def document_kind(data: bytes) -> str:
     """Return "png", "jpeg" or "pdf" for the bytes of a document of at most 10 MB.
 
     Raises:
-        TooLarge: more than 10 MB.
-        BadRequest: it has 0 bytes.
-        UnsupportedType: the bytes are none of the three.
+        TooLarge: the file has more than 10 MB.
+        BadRequest: the file has 0 bytes.
+        UnsupportedType: the bytes are of none of the three formats.
     """
     if len(data) > MAX_OCR_BYTES:
         raise too_large(len(data), MAX_OCR_BYTES)
@@ -140,7 +140,7 @@ class PictureDocument:
         """Decode an image.
 
         Raises:
-            BadRequest: it is broken, truncated, over 50,000,000 pixels or too narrow.
+            BadRequest: the image is broken, truncated, too narrow, or has over 50,000,000 pixels.
         """
         self._page: Page | None = _read(standardize_orientation(data))
 
@@ -155,7 +155,7 @@ class PictureDocument:
         self._page = None
 
     def page(self, number: int, needs_pixels: bool) -> Page:
-        """Return the page; it has pixels whether they are needed or not.
+        """Return the page, always with pixels.
 
         Raises:
             IndexError: the number is not 1, or the document is closed.

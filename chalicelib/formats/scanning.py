@@ -1,4 +1,4 @@
-"""Previews an upload of any type, as the ingest would read it into an empty dataset."""
+"""Previews an upload of any type, as if it were read into an empty dataset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chalicelib.formats.texts.language_scan import ScanRules, TextScan, preview_
 
 @dataclass(frozen=True)
 class DatasetKind:
-    """The dataset that a file would be added to."""
+    """The type and settings of the dataset that a file would be added to."""
 
     type: str
     language: str
@@ -29,7 +29,7 @@ class DatasetKind:
 
 @dataclass(frozen=True)
 class ScannedUpload:
-    """What an upload would become, and its first rows if the caller wants to see them."""
+    """The expected result of an upload, and its first rows if the caller requests them."""
 
     scan: UploadScan
     preview: Preview | None = None
@@ -43,13 +43,13 @@ def scan_upload(
     *,
     shows_rows: bool = False,
 ) -> ScannedUpload:
-    """Decide what would happen to each example of a file, without storing anything.
+    """Decide which examples of a file would be accepted, without storing anything.
 
     Args:
         file: Seekable; read from its start.
-        kind: The dataset that it would be added to.
-        begin: Called with the decision before the first example, so that the caller
-            knows how far a scan came that fails.
+        kind: The dataset that the file would be added to.
+        begin: Called with the counts before the first example, so that the caller knows how far a
+            failed scan came.
         check: Called regularly; raises to stop.
         shows_rows: Whether to return the first rows, or to add them to a refusal.
 

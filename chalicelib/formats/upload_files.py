@@ -28,10 +28,10 @@ def max_path_bytes(family: str) -> int:
 
 
 def check_path_bytes(family: str, size_bytes: int) -> None:
-    """Raise if a file of a `path` is too large for its family.
+    """Raise TooLarge if a file of a `path` exceeds the limit of its family.
 
     Raises:
-        TooLarge: it is over the limit.
+        TooLarge: the file is over the limit.
     """
     limit = max_path_bytes(family)
     if size_bytes > limit:
@@ -42,7 +42,7 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Return what a file of another kind is, and what to send instead.
+    """Explain what a file of another kind is, and what to send instead.
 
     Args:
         family: `language` or `vision`.
@@ -58,7 +58,7 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
 
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
-    """Raise if a file is empty, over its size limit, or of another kind.
+    """Raise an error if a file is empty, over its size limit, or of another kind.
 
     Args:
         family: `language` or `vision`.
@@ -66,9 +66,9 @@ def check_content(family: str, content: bytes, encoding: str = "") -> None:
         encoding: The encoding that the caller named.
 
     Raises:
-        InvalidUpload: it is empty.
-        TooLarge: it is over the limit of a file that is sent in the call.
-        UnsupportedType: it cannot be a text file, or a zip archive.
+        InvalidUpload: the file is empty.
+        TooLarge: the file is over the limit of a file that is sent in the call.
+        UnsupportedType: the file is not a text file or, for vision, a zip archive.
     """
     if family == VISION:
         _check_archive(content)

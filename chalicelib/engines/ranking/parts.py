@@ -22,7 +22,7 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The samples of a part that have an answer."""
+    """The samples of a part for which the model has a judgement."""
 
     names: Sequence[str]
     """The suggested labels."""
@@ -40,13 +40,13 @@ class Judged:
     """Short vectors, float16, shape (samples, 128)."""
 
     def suggestion(self, at: int) -> tuple[str | None, float]:
-        """Return the suggestion for a sample, and its probability."""
+        """Return the suggested label for a sample, and its probability."""
         label = int(self.labels[at])
         return (None if label == _NONE else self.names[label]), float(self.probabilities[at])
 
 
 def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
-    """Return the stored form of judgements; equal ones give equal bytes.
+    """Return the stored form of judgements; equal judgements give equal bytes.
 
     Args:
         found: for each sample its index in the part, and the model's judgement.
@@ -69,7 +69,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
 
 
 def load_part(content: bytes) -> Judged:
-    """Read the bytes of `dump_part`; raise ArtifactError if they are damaged or foreign."""
+    """Read the bytes that `dump_part` returned; raise ArtifactError if they are damaged."""
     found = artifact.load(content, KIND, VERSION)
     arrays = found.arrays
     return Judged(

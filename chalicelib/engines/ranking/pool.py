@@ -24,7 +24,7 @@ _LEAST_UNCERTAINTY = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples of several parts."""
+    """Judged samples of several parts."""
 
     parts: Ints
     """Number of each sample's part, int, shape (samples,)."""
@@ -40,15 +40,15 @@ class Samples:
     """Samples with high priorities are kept, float64, shape (samples,)."""
 
     def at(self, places: Ints) -> Samples:
-        """Return the samples at some indexes."""
+        """Return the samples with some indexes."""
         return Samples(*(getattr(self, name)[places] for name in self.__slots__))
 
 
 class SamplePool:
-    """Collects the samples of parts in bounded memory.
+    """Collects the samples of all parts in bounded memory.
 
-    Whether a sample is kept depends only on its uncertainty and its place. However many are
-    dropped, the weights of the rest add up, on average, to the sum of all uncertainties.
+    Uncertainty and position of a sample decide whether it is kept. On average, the weights of the
+    kept samples add up to the sum of all uncertainties.
     """
 
     def __init__(self, size: int = POOL_SAMPLES) -> None:

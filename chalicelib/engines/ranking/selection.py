@@ -1,8 +1,8 @@
-"""Selects what to label next: the samples whose labels correct most expected wrong answers.
+"""Selects what to label next: the samples whose labels correct the most expected errors.
 
-A label corrects the answer to its own sample, and partly those of similar samples, by a kernel of
-their vectors. What earlier labels correct does not count again, so near-duplicates of a selected
-sample are worth nothing. The selection is greedy: the next sample is always the best one.
+A label corrects the error of its own sample, and partly the errors of similar samples, by a kernel
+of their vectors. Errors that earlier labels correct do not count again, so near-duplicates of a
+selected sample have no value. The selection is greedy: the next sample is always the best one.
 
 Source: Wei, Iyer, Bilmes 2015, Submodularity in data subset selection and active learning
 (facility location); Minoux 1978, Accelerated greedy algorithms (bounds in place of all gains).
@@ -32,7 +32,7 @@ _BLOCK = 64
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A sample that is worth a label."""
+    """A selected sample, with score and reason."""
 
     at: int
     """Index of the sample."""
@@ -50,14 +50,16 @@ def choose(
     count: int,
     check: Callable[[], None] = lambda: None,
 ) -> list[Pick]:
-    """Return samples to label, the best first.
+    """Select samples to label, the best first.
 
     Args:
         vectors: short vectors, float, shape (samples, 128).
-        weights: expected wrong answers that each sample represents, above 0, float32, (samples,).
-        uncertainties: probability that its own answer is wrong, float32, shape (samples,).
+        weights: number of expected errors that each sample represents, above 0, float32,
+            (samples,).
+        uncertainties: probability that the prediction of a sample is wrong, float32, shape
+            (samples,).
         likeness: similarity to the training data of the model, float32, shape (samples,).
-        count: most samples to return; fewer if the rest are near-duplicates of selected ones.
+        count: maximum number of samples; fewer if the rest are near-duplicates of selected samples.
         check: called now and then; raises to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)
@@ -116,7 +118,7 @@ class _Field:
 
 
 def kernel(cosines: Singles) -> Singles:
-    """Return how much of an answer a label corrects, 0 to 1, float32, any shape."""
+    """Return the fraction of an error that a label corrects, 0 to 1, float32, any shape."""
     reach: Singles = np.exp((np.minimum(cosines, 1.0) - 1.0) / np.float32(WIDTH))
     return reach
 

@@ -1,4 +1,4 @@
-"""Evaluates unlabelled texts with a model, for rankings of what to label next."""
+"""Judges unlabelled texts with a model, for rankings of what to label next."""
 
 from __future__ import annotations
 

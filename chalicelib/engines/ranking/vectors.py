@@ -25,7 +25,7 @@ def short_vectors(features: Floats) -> Halves:
         features: float, shape (samples, dims).
 
     Returns:
-        Float16, shape (samples, 128); a zero row stays zero.
+        The projections, float16, shape (samples, 128); a zero row stays zero.
     """
     shortened = unit(features.astype(np.float32)) @ _signs(features.shape[1])
     return unit(shortened).astype(np.float16)

@@ -1,7 +1,8 @@
 """Out-of-domain example texts that ship with Presage.
 
-Written for this project, in many kinds: questions, chat, commands, news, reviews. A training that
-may answer `[]` uses them to find where its own domain ends: chalicelib/engines/text/head/domain.py.
+The texts were written for this project: questions, chat, commands, news, reviews. If a model may
+answer `[]`, its training uses them to find the limits of its domain
+(chalicelib/engines/text/head/domain.py).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _COMPARED_EXAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundFolds:
-    """Background texts, held out with the folds as examples are."""
+    """Background texts with their folds, which are held out like those of examples."""
 
     features: Floats
     """Scaled features, float, shape (texts, dims)."""
@@ -50,7 +51,7 @@ def assign_background(background: Floats, examples: Floats, folds: int) -> Backg
         folds: number of folds.
 
     Returns:
-        The remaining texts; None when they are too few.
+        The remaining texts with their folds; None when too few remain.
     """
     features = background[~_resembles(background, examples)]
     if len(features) < FEWEST_TEXTS:

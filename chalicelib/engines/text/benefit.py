@@ -1,4 +1,4 @@
-"""Measures on a sample of the texts, out of fold, whether a large encoder is worth its cost."""
+"""Measures with a sample of the texts, out of fold, whether a large encoder is worth its cost."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) 
 
     Args:
         sample: vectors of all encoders, and labels.
-        fast: names of the encoders that are always used.
+        fast: names of the encoders of the fast profile.
         threads: threads that share the fits; the result does not depend on them.
 
     Raises:

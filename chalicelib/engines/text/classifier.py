@@ -1,4 +1,4 @@
-"""A trained text model: its answers to raw vectors, and its bytes."""
+"""A trained text model: its predictions for vectors, and its stored form."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TextAnswers:
 
 
 class TrainedText:
-    """Linear model on frozen encoders."""
+    """A linear model on the vectors of frozen encoders."""
 
     def __init__(self, parameters: TextParameters, report: TextReport | None = None) -> None:
         self.parameters = parameters
@@ -211,7 +211,7 @@ def _energies(logits: Singles) -> Singles:
 
 
 def dump(trained: TrainedText) -> bytes:
-    """Return the bytes of a model without its report; equal parameters give equal bytes."""
+    """Return the stored form of a model; equal parameters give equal bytes."""
     parameters = trained.parameters
     header = {
         "kind": KIND,
@@ -242,7 +242,7 @@ def dump(trained: TrainedText) -> bytes:
 
 
 def load(data: bytes) -> TrainedText:
-    """Read the bytes of `dump`; raise ArtifactError if they are damaged or foreign."""
+    """Read the bytes that `dump` returned; raise ArtifactError if they are damaged or foreign."""
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
     with np.errstate(all="ignore"):

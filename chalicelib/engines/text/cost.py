@@ -1,4 +1,4 @@
-"""What a training may cost: how many examples it uses, and how long it takes."""
+"""Estimates how many examples a training can use, and how long it takes."""
 
 from __future__ import annotations
 

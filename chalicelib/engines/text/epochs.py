@@ -26,7 +26,7 @@ TOLERANCE = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The fit on the training part of the split."""
+    """The result of the fit on the training part of the split."""
 
     evaluator: SplitEvaluator
     head: SoftmaxHead
@@ -51,8 +51,8 @@ def train_epochs(
         plan: split and features.
         label_names: labels in the dataset's order.
         chosen: penalty, temperature and weight of the nearest texts.
-        rejection: what the model rejects.
-        options: choices of the caller.
+        rejection: settings for the rejection of texts.
+        options: options of the training.
         on_epoch: called after every epoch with its record.
     """
     may_reject = options.out_of_domain_rate is not None

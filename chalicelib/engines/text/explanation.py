@@ -1,4 +1,4 @@
-"""Explains an answer by leaving out each word once."""
+"""Explains a prediction by leaving out each word once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def explain(
         label: one of the model's labels.
 
     Returns:
-        The words in the order of the text.
+        The words with their contributions, in the order of the text.
     """
     spans = word_spans(document)
     texts = [document, *(without(document, span) for span in spans)]

@@ -30,7 +30,7 @@ def fit(
     on_epoch: OnEpoch,
     on_progress: OnProgress = lambda fraction: None,
 ) -> TrainedText:
-    """Train a model.
+    """Train a text model.
 
     Args:
         training_set: vectors and labels.

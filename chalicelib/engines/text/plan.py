@@ -33,7 +33,7 @@ _ONE_HOLD_OUT_WORK = 4e9
 
 @dataclass(frozen=True, slots=True)
 class FitPlan:
-    """Everything that is decided before a head is fitted."""
+    """All decisions before a head is fitted: split, folds and features."""
 
     layout: Layout
     """Features in training order."""
@@ -49,7 +49,7 @@ class FitPlan:
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Counts of near-duplicates: texts of one label that say nearly the same."""
+    """Counts of near-duplicates: texts of one label with nearly the same meaning."""
 
     kept_together: int
     """Texts beyond the first of every group."""
@@ -63,7 +63,7 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
     Args:
         training_set: vectors and labels.
         labels: label indexes, int, shape (examples,).
-        options: choices of the caller.
+        options: options of the training.
     """
     size, examples = len(training_set.label_names), len(labels)
     dims = sum(block.shape[1] for block in training_set.blocks.values())

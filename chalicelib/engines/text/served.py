@@ -1,4 +1,4 @@
-"""Trains the served head with all examples and rounds it to what an artifact stores."""
+"""Trains the head that is served with all examples, and rounds it as an artifact stores it."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def fit_served(
     head: SoftmaxHead,
     max_epochs: int | None,
 ) -> TextParameters:
-    """Train the head further with all examples and return what the model stores.
+    """Continue the training of the head with all examples, and return the parameters to store.
 
     Args:
         training_set: labels and encoders.
         plan: features and their scaling.
         chosen: penalty, temperature and weight of the nearest texts.
-        rejection: what the model rejects.
+        rejection: settings for the rejection of texts.
         head: the head to start from, trained on the training part of the split.
-        max_epochs: maximum number of epochs; None: until the loss stops falling.
+        max_epochs: maximum number of epochs; None: train until the loss stops falling.
     """
     batches = plan.layout.batches(lambda part: True)
     problem = HeadObjective(batches, plan.labels, chosen.penalty_inverse, plan.arithmetic)

@@ -1,4 +1,4 @@
-"""One training of a text model, from texts to artifact and documents."""
+"""Trains a text model, from texts to artifact and documents."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class TextVectors:
-    """Where a training gets its vectors from."""
+    """The source of vectors for a training."""
 
     encoders: Sequence[Encoder]
     of_texts: Callable[[str], Singles]
@@ -74,7 +74,7 @@ class TrainingCallbacks:
 
 @dataclass(frozen=True)
 class FittedText:
-    """A finished training."""
+    """The results of a finished training."""
 
     artifact: bytes
     metrics: dict[str, Any]
@@ -101,7 +101,7 @@ def train_text(
     """Train a text model.
 
     Args:
-        model: the run, with its request.
+        model: the model, with the request of its run.
         texts: the training texts.
         vectors: source of the vectors.
         callbacks: called as the training proceeds.

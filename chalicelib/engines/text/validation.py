@@ -1,4 +1,4 @@
-"""Refuses training sets that cannot be trained on, with cause and remedy."""
+"""Refuses training sets that cannot be trained on; the error has cause and remedy."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CHUNK_ROWS = 8_192
 
 
 def check_training_set(training_set: TextTrainingSet) -> Ints:
-    """Return the label indexes, int, shape (examples,), of a valid training set.
+    """Check a training set, and return its label indexes, int, shape (examples,).
 
     Raises:
         TrainingFailed: fewer than two labels have examples, or an encoder returned broken vectors.
-        ValueError: the arrays do not fit together, which is a mistake of the caller.
+        ValueError: the arrays do not fit together, which is a bug of the caller.
     """
     labels = np.asarray(training_set.label_indexes, np.int64)
     _check_shapes(training_set, labels)

@@ -1,4 +1,4 @@
-"""The boxes of all images of an archive, from any annotation format, in 60 bytes a box.
+"""The boxes of all images of an archive, from any annotation format, in 60 bytes per box.
 
 Annotation files can come after the images in the archive, so they are read first. Contract
 section 5, Upload formats; beyond.md, section 1.
@@ -58,7 +58,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
     """Return the receipt's entry for a rejected box.
 
     Args:
-        place: Format of the place: number, part and picture.
+        place: Format string of the place, with `number`, `part` and `picture`.
         at: Row, and name of the column or file.
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.
@@ -70,7 +70,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """The archive that an annotation file belongs to."""
+    """The archive to which an annotation file belongs."""
 
     index: PictureIndex
     """Files of the archive."""
@@ -89,7 +89,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format of a box's place: number, part and picture.
+            place: Format string of a box's place, with `number`, `part` and `picture`.
             in_shares: Whether boxes are fractions of the image, not pixels.
         """
         self.book = LabelBook()
@@ -131,7 +131,7 @@ class Annotations:
             at = self._next[at]
 
     def is_spoilt(self, picture: int) -> bool:
-        """Return whether boxes of an image were rejected while the file was read."""
+        """Return whether a box of an image was rejected while the file was read."""
         return picture in self._spoilt
 
     @property
@@ -188,7 +188,7 @@ class Annotations:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Return a box in pixels of its image; it can reach outside of it.
+        """Return a box in pixels of its image; the box may reach beyond the image.
 
         Args:
             row: A box of this image.
@@ -211,7 +211,7 @@ class Annotations:
         return Box(*(round(side, _DIGITS) for side in sides))
 
     def are_shares(self) -> bool:
-        """Return whether all boxes are between 0 and 1 and are not whole pixels."""
+        """Return whether all boxes are fractions: between 0 and 1, and not whole pixels."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:
             return False
@@ -219,10 +219,10 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Raise if there are more boxes or labels than a dataset can store.
+    """Raise InvalidUpload if there are more boxes or labels than a dataset can store.
 
     Raises:
-        InvalidUpload: it has too many boxes or labels.
+        InvalidUpload: the archive has too many boxes or labels.
     """
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(

@@ -44,10 +44,10 @@ def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
 
     Args:
         file: The CSV file; seekable, read from its start.
-        source: The archive that it belongs to.
+        source: The archive to which the file belongs.
 
     Returns:
-        The boxes; invalid ones were passed to `source.reject`.
+        The valid boxes; invalid boxes are passed to `source.reject`.
 
     Raises:
         InvalidUpload: the file as a whole cannot be read, or has too many boxes or labels.

@@ -23,12 +23,12 @@ def read_members(
     too_large: Callable[[int, int], ServiceError],
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[BatchLine]:
-    """Yield the files of an archive; a file that cannot be used has its error in its line.
+    """Yield the files of an archive; the line of an unusable file contains its error.
 
     Args:
         file: Seekable; stays open.
         limit: Size limit of one file in bytes.
-        too_large: Returns the single call's error for a size and the limit that it exceeds.
+        too_large: Returns the error for a size and the limit that it exceeds, as in a single call.
         check: Called for each file; raises to stop.
 
     Yields:

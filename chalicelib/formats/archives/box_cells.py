@@ -34,16 +34,16 @@ class RawBox(NamedTuple):
 
 
 def parse_cell(cell: str) -> RawBox:
-    """Parse the box of a cell.
+    """Parse a cell that contains a box.
 
     Args:
         cell: The text of the cell.
 
     Returns:
-        Label and box.
+        The label and the box.
 
     Raises:
-        CellFault: it is not a box.
+        CellFault: the cell does not contain a box.
     """
     if len(cell) > MAX_CELL_CHARACTERS:
         raise CellFault(
@@ -59,7 +59,7 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_picture(found: int | str) -> int:
-    """Return the index of an image, or raise the reason why it was not found.
+    """Return the index of an image, or raise CellFault with the reason why it was not found.
 
     Raises:
         CellFault: `found` is a reason.
@@ -70,10 +70,10 @@ def found_picture(found: int | str) -> int:
 
 
 def checked_label(written: str) -> str:
-    """Return a label as it is stored, not cut.
+    """Check a label and return it uncut.
 
     Raises:
-        CellFault: it is empty, or contains characters that labels cannot have.
+        CellFault: the label is empty, or contains characters that labels cannot have.
     """
     label = normal_form(written)
     fault = find_label_fault(label)
@@ -83,10 +83,10 @@ def checked_label(written: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Return a box, or raise if its numbers are not finite or its size is not above 0.
+    """Check that the numbers of a box are finite and its size is above 0, and return the box.
 
     Raises:
-        CellFault: it is not a box.
+        CellFault: the numbers do not form a box.
     """
     for name, side in zip(_SIDES, (x, y, width, height), strict=True):
         if not -MAX_SIDE <= side <= MAX_SIDE:
@@ -140,7 +140,7 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the bounds of a box that is rotated around its centre, as CVAT writes it.
+    """Return the bounds of a box that is rotated around its centre, as written by CVAT.
 
     Args:
         box: The box before the rotation.
@@ -174,7 +174,7 @@ def share_inside(box: Box, width: int, height: int) -> float:
 
 
 def clip_box(box: Box, width: int, height: int) -> Box:
-    """Return a box without what is outside of the image.
+    """Return the part of a box that is inside the image.
 
     Args:
         box: In pixels from the top left corner of the displayed image.
@@ -182,10 +182,10 @@ def clip_box(box: Box, width: int, height: int) -> Box:
         height: Height of the displayed image in pixels.
 
     Returns:
-        The same box if it is inside, else the part of it that is.
+        The same box if all of it is inside.
 
     Raises:
-        CellFault: its centre is outside.
+        CellFault: the centre of the box is outside the image.
     """
     left, top, right, bottom = box.corners
     if left >= 0 and top >= 0 and right <= width and bottom <= height:

@@ -64,7 +64,7 @@ def without_suffix(path: str) -> str:
 
 
 def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Return a path whose last folder named `found` is renamed to `wanted`."""
+    """Return a path in which the last folder named `found` is renamed to `wanted`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] == found:
@@ -104,7 +104,7 @@ class SignsOfBoxes:
 
     @property
     def instances(self) -> list[ZipMember]:
-        """Return the documents that are COCO by their names."""
+        """Return the files that look like COCO by their names."""
         return [member for member in self.documents if _is_instances(member.name)]
 
 
@@ -154,7 +154,7 @@ class BoxFiles:
         return index
 
     def members(self, suffix: str) -> Iterator[ZipMember]:
-        """Yield the files with a suffix, calling the check before each."""
+        """Yield the files with a suffix, and call the check before each."""
         for member in self.archive.members():
             if suffix_of(member) == suffix:
                 self.check()
@@ -164,7 +164,7 @@ class BoxFiles:
         """Unpack a file.
 
         Raises:
-            MemberProblem: it cannot be used.
+            MemberProblem: the file cannot be used.
             InvalidUpload: the annotation files together are too large.
         """
         content = self.archive.read(member, limit)
@@ -175,7 +175,7 @@ class BoxFiles:
         """Unpack a file; large ones go to a temporary file that is mapped into memory.
 
         Raises:
-            InvalidUpload: it cannot be used.
+            InvalidUpload: the file cannot be used.
         """
         self._take(member)
         try:
@@ -205,5 +205,5 @@ class BoxFiles:
 
 
 def shown_name(member: ZipMember) -> str:
-    """Return the name of an annotation file for messages, with its folder unless documented."""
+    """Return the name of an annotation file for messages, with its folder if necessary."""
     return ANNOTATIONS_NAME if is_annotations(member) else show_path(member.path)

@@ -55,7 +55,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
         wanted: The format that the caller names; empty to detect it.
 
     Raises:
-        InvalidUpload: there are none, two formats match, or they cannot be read.
+        InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
     """
     kind, others = _choose(files, wanted)
     found = _READERS[kind](files)

@@ -1,7 +1,7 @@
-"""Reads COCO annotations: documents of images, annotations and categories. beyond.md, section 1.
+"""Reads COCO annotations: JSON of images, annotations and categories. beyond.md, section 1.
 
-Lists are split into their members without parsing them, and each member is parsed separately, so
-that polygons and masks, which are most of such a file, cost nothing.
+Lists are split into members without parsing, and each member is parsed separately. So polygons and
+masks, which are most of such a file, take little time.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
-    """Return the COCO documents: by their names, else by their members.
+    """Return the COCO documents, found by name, otherwise by content.
 
     Raises:
-        InvalidUpload: one cannot be unpacked.
+        InvalidUpload: a document cannot be unpacked.
     """
     named = files.signs.instances
     return named or [each for each in files.signs.documents if _has_boxes(files.map_file(each))]

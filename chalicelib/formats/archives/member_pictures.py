@@ -1,4 +1,4 @@
-"""Reads the images of an archive, scaled down to the limits if the caller wants that."""
+"""Reads the images of an archive, and scales them down to the limits if requested."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class MemberPicture:
     """Facts about the sent image if it was scaled down; None if it is stored as sent."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return a box inside the stored image.
+        """Return the part of a box that is inside the stored image.
 
         Args:
-            box: In pixels of the sent image; can reach outside of it.
+            box: In pixels of the sent image; may reach beyond the image.
             facts: Facts of the stored image.
 
         Raises:
-            CellFault: its centre is outside.
+            CellFault: the centre of the box is outside the image.
         """
         if self.sent is None:
             return clip_box(box, facts.width, facts.height)
@@ -61,7 +61,7 @@ class MemberPictures:
         """Unpack an image, and scale it down if it exceeds the limits and scaling is on.
 
         Raises:
-            MemberProblem: it cannot be used.
+            MemberProblem: the image cannot be used.
         """
         if not self._shrinks:
             remedy = "make it smaller, or send shrink=true."
@@ -77,7 +77,7 @@ class MemberPictures:
         """Verify that an image is complete, and return its facts.
 
         Raises:
-            MemberProblem: it cannot be used.
+            MemberProblem: the image cannot be used.
         """
         try:
             return check_picture(picture.content, self._max_bytes)

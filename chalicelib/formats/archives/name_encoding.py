@@ -1,8 +1,8 @@
 """Guesses the encoding of names in a zip archive that are neither UTF-8 nor marked as such.
 
-Old tools write names in the code page of their system and do not say which. All names of an archive
-were written by one system, so they are judged together. Without a clear winner they are read as
-code page 437, as the format says.
+Old tools write names in the code page of their system, and do not name the code page. One system
+wrote all names of an archive, so one code page is guessed for all. If none is clearly best, names
+are read as code page 437, as the zip format defines.
 """
 
 from __future__ import annotations

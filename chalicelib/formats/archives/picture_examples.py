@@ -35,7 +35,7 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds labels that become equal when cut; add all labels before asking for the first fault."""
+    """Finds labels that become equal when cut; add all labels before calling `find_fault`."""
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
@@ -53,10 +53,10 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return a fault if a label equals another one after cutting; empty if it does not.
+        """Return a fault if a cut label equals another label; empty if it does not.
 
         Args:
-            name: An added label, cut.
+            name: A label that was added, after cutting.
         """
         if name not in self._merged:
             return ""
@@ -81,7 +81,7 @@ class PictureItem:
 
 
 class PictureItems:
-    """The accepted examples in order; can be read any number of times."""
+    """The accepted examples in order; can be iterated any number of times."""
 
     def __init__(self) -> None:
         self._labels: list[str] = []

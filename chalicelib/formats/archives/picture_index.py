@@ -32,16 +32,16 @@ class PictureIndex:
         _note(self._names, path.rpartition("/")[2], index)
 
     def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
-        """Find an image by path, by path relative to annotations.csv, by name; then ignoring case.
+        """Find an image by path, path next to annotations.csv, name, and then ignoring case.
 
         Args:
             cell: The name in the row; paths of other tools and backslashes work.
             folder: Folder of annotations.csv with a "/" at its end, or empty.
-            split: Words that name the part of the data set, such as `train`: of several images of
-                one name, the one in such a folder is found.
+            split: Words that name a part of the data set, such as `train`. Of several images with
+                the same name, the image in such a folder is returned.
 
         Returns:
-            Index of the file, or why it was not found.
+            The index of the file, or the reason why it was not found.
         """
         path = as_path(cell)
         found = self.find_first((path, folder + path))
@@ -69,7 +69,7 @@ class PictureIndex:
             wanted: Paths in the archive; the file name of the first is used for the search by name.
 
         Returns:
-            Index of the file, or why it was not found.
+            The index of the file, or the reason why it was not found.
         """
         name = wanted[0].rpartition("/")[2]
         found = _first(self._paths, self._names, wanted, name)

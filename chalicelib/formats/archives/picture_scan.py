@@ -1,4 +1,4 @@
-"""Decides what happens to every image of a zip upload, and passes the accepted ones on.
+"""Decides which images of a zip upload become examples, and passes the accepted ones on.
 
 The archive is read once: the caller stores each accepted image immediately, and writes the examples
 after the scan has succeeded. Images are stored under their digest, so a repeated attempt stores
@@ -124,7 +124,7 @@ class Sink:
 
 @dataclass
 class PictureScan(UploadScan):
-    """What happens to the examples of an archive: images, or boxes of them."""
+    """The decisions about the examples of an archive: images, or boxes of images."""
 
     items: PictureItems = field(default_factory=PictureItems)
     """Accepted examples, in order."""
@@ -132,7 +132,7 @@ class PictureScan(UploadScan):
     """The first files with their labels, for a preview."""
 
     def show(self, member: ZipMember, label: str = "", reason: str | None = None) -> None:
-        """Add a file to the preview unless that is full."""
+        """Add a file to the preview unless the preview is full."""
         if len(self.first_rows) < PREVIEW_ROWS:
             path = show_path(member.path)
             row = cut_row(member.index + 1, path.split("/"), (path, label), reason)
@@ -140,23 +140,23 @@ class PictureScan(UploadScan):
 
 
 def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureScan:
-    """Read an archive, decide what happens to each example, and pass on the accepted images.
+    """Read an archive, decide which examples to accept, and pass on the accepted images.
 
-    Memory: one picture file, about 300 bytes a file of the archive, 150 bytes a box.
+    Memory: one image file, about 300 bytes per file of the archive, and 150 bytes per box.
 
     Args:
         file: The zip archive, seekable; stays open.
-        rules: The dataset that it is read into.
+        rules: The dataset that the archive is added to.
         sink: Receives the images.
 
     Returns:
-        The decision.
+        The decisions about all examples.
 
     Raises:
         InvalidZip: the file is not a usable zip archive; the caller adds the dataset's name to
                 form the documented text.
-        InvalidUpload: nothing in it can be used, or it breaks a limit of the dataset.
-        Exception: whatever the sink raised.
+        InvalidUpload: the archive has no usable example, or exceeds a limit of the dataset.
+        Exception: any error that the sink raised.
     """
     archive = open_archive(file, rules.options.encoding)
     scan = _Scan(archive, rules, sink)
@@ -419,7 +419,8 @@ class FeedbackRules:
 
     Args:
         labels: Label names of the dataset.
-        used_names: File names that the dataset has; only those of the archive matter.
+        used_names: Names of files in the dataset; only names that also occur in the archive are
+            needed.
     """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
@@ -427,7 +428,7 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise if the name of an image is in use.
+        """Raise MemberProblem if the name of an image is in use.
 
         Raises:
             MemberProblem: the dataset, or this archive, has an example of this name.
@@ -436,7 +437,7 @@ class FeedbackRules:
             raise MemberProblem("an example has this file name already; rename the file.")
 
     def check_label(self, label: str) -> None:
-        """Raise if the label of a box is not a label of the dataset.
+        """Raise CellFault if the label of a box is not a label of the dataset.
 
         Raises:
             CellFault: the dataset has no such label.

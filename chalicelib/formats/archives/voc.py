@@ -1,6 +1,6 @@
 """Reads Pascal VOC annotations: an XML document for each image. beyond.md, section 1.
 
-The parser refuses entities and references to anything outside of the document.
+The parser refuses entities and references to other documents.
 """
 
 from __future__ import annotations

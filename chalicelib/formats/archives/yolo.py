@@ -56,10 +56,10 @@ class ClassList:
         return checked_label(self.names[number])
 
     def check_first(self) -> None:
-        """Raise if class numbers start at 1: each would then get the label of the next class.
+        """Raise InvalidUpload if class numbers start at 1, which would shift all labels by one.
 
         Raises:
-            InvalidUpload: the last number is one too high, and 0 is not used.
+            InvalidUpload: the highest number is one above the last class, and 0 is not used.
         """
         last = max(self.names)
         if min(self.names) == 0 and last + 1 == max(self._used, default=0) and 0 not in self._used:
@@ -109,7 +109,7 @@ def read_classes(files: BoxFiles) -> ClassList:
     """Read the list of classes.
 
     Raises:
-        InvalidUpload: it is missing, cannot be read, or several differ.
+        InvalidUpload: the list is missing, cannot be read, or there are several different lists.
     """
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))

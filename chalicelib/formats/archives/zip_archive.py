@@ -83,8 +83,8 @@ def explain_foreign(head: bytes) -> str:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence for the caller; empty if it can be an archive. Self-extracting archives begin
-        like programs, so programs and unknown bytes pass here and are checked by their end.
+        A sentence for the caller; empty if the file may be an archive. A self-extracting archive
+        begins like a program, so the result for programs and unknown bytes is empty, too.
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -103,7 +103,7 @@ def explain_foreign(head: bytes) -> str:
 def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
     """Validate an archive as a whole, without unpacking anything.
 
-    Takes 16 bytes of memory an entry, and 1 MB for reading.
+    Needs 16 bytes of memory per entry, and 1 MB for reading.
 
     Args:
         file: Seekable, up to 2 GB. It must stay open while the archive is read.
@@ -114,7 +114,8 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
 
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, damaged, or has several parts.
-        InvalidUpload: it has too many entries, entries that overlap, or only encrypted ones.
+        InvalidUpload: the archive has too many entries, overlapping entries, or only encrypted
+            entries.
     """
     directory = find_directory(file)
     starts, stops = array("Q"), array("Q")
@@ -175,10 +176,10 @@ class ZipArchive:
         return found if self._is_guessed and found != DEFAULT else ""
 
     def members(self) -> Iterator[ZipMember]:
-        """Yield the files in the directory's order, without folders, dot files and similar.
+        """Yield the files in the directory's order, without folders, hidden and system files.
 
         Yields:
-            Members; including those with a problem. Entries can be read in between.
+            Members, including unusable ones. Members can be read while this iterates.
         """
         for entry in read_entries(self._file, self._directory):
             if not _is_skipped(entry):
@@ -194,10 +195,10 @@ class ZipArchive:
         Args:
             member: A member of this archive.
             limit: Size limit in bytes.
-            remedy: What the error tells the caller to do about a larger file.
+            remedy: Advice in the error about a larger file.
 
         Returns:
-            Its content; size and CRC are verified.
+            The content of the file, with verified size and CRC.
 
         Raises:
             MemberProblem: the entry cannot be used.
@@ -212,10 +213,10 @@ class ZipArchive:
         Args:
             member: A member of this archive.
             limit: Size limit in bytes.
-            remedy: What the error tells the caller to do about a larger file.
+            remedy: Advice in the error about a larger file.
 
         Yields:
-            At most 64 KiB at a time; never more than the declared size.
+            Chunks of at most 64 KiB; together never more than the declared size.
 
         Raises:
             MemberProblem: the entry cannot be used.

@@ -42,7 +42,7 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFA
         encoding: Code page of names that are not UTF-8.
 
     Returns:
-        The name, with "/" between folders, also in place of backslashes.
+        The name, in which "/" separates folders and replaces backslashes.
     """
     unicode_name = None if is_utf8 else _find_unicode_path(raw, extra)
     try:
@@ -76,7 +76,7 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
         kind: Number of the field.
 
     Returns:
-        Its content; None if it is missing.
+        The content of the field; None if it is missing.
     """
     at = 0
     while at + 4 <= len(extra):
@@ -89,7 +89,7 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
 
 def find_path_problem(name: str) -> str:
-    """Return why a name is refused; empty for a path that stays inside its archive.
+    """Return why a name is refused; empty for a path that stays inside the archive.
 
     Args:
         name: As returned by decode_name.
@@ -114,7 +114,7 @@ def clean_path(name: str) -> str:
 
 
 def is_junk(path: str) -> bool:
-    """Return whether operating systems add such files: __MACOSX, dot files, Thumbs.db.
+    """Return whether a file is added by operating systems, such as __MACOSX, Thumbs.db, dot files.
 
     Args:
         path: As returned by clean_path; empty for a folder that is the root itself.
@@ -218,17 +218,17 @@ class ZipEntry:
 
 
 def find_directory(file: BinaryIO) -> Directory:
-    """Find the directory from the end of the file, and refuse one that is too large.
+    """Find the directory from the end of the file; refuse a directory that is too large.
 
     Args:
         file: Seekable.
 
     Returns:
-        The position of the directory; it is inside the file.
+        The position of the directory, which is inside the file.
 
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, or has several parts.
-        InvalidUpload: it has too many entries, or too long names.
+        InvalidUpload: the archive has too many entries, or too long names.
     """
     end_at, (_, disk, first_disk, _, count, size, offset, _) = _find_end(file)
     stop = end_at
@@ -320,7 +320,7 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 
 
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
-    """Yield the entries one by one; the file can be read elsewhere in between.
+    """Yield the entries one by one; the file may be read elsewhere in between.
 
     Args:
         file: Seekable.
@@ -354,7 +354,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
-    """Return the directory with the code page of its names, guessed from those that need one.
+    """Return the directory with the code page of its names, guessed if none is named.
 
     Args:
         file: Seekable.

@@ -1,7 +1,7 @@
-"""Archives of images that can be uploaded again: label folders, annotations.csv, COCO, YOLO, VOC.
+"""Writes archives of images that can be uploaded again: folders, annotations.csv, COCO, YOLO, VOC.
 
-Images are added one after the other. Annotations of all images wait in a temporary file and are
-written last, so memory holds one image and the names.
+Images are added one after the other. Annotations are collected in a temporary file and written
+last, so memory holds only one image and the names.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class ExportArchive:
         self._open.close()
 
     def finish(self) -> None:
-        """Write what comes after the last image."""
+        """Write the files that follow the last image."""
 
     def _spool(self) -> _Spool:
         return self._open.enter_context(closing(_Spool()))
@@ -240,7 +240,7 @@ class YoloPictures(BoxArchive):
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add an image with its boxes: centres and sizes as fractions of the image."""
+        """Add an image with its boxes, whose centres and sizes become fractions of the image."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"images/{name}", picture.content)
         width, height = _size(picture)
@@ -267,7 +267,7 @@ class VocPictures(BoxArchive):
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add an image with its boxes: sides in pixels from 0 at the top left."""
+        """Add an image with its boxes, in pixels from 0 at the top left."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"JPEGImages/{name}", picture.content)
         width, height = _size(picture)

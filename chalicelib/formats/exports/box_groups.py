@@ -1,4 +1,4 @@
-"""Groups the boxes of a dataset, which are stored by label, by image; uses the disk, not memory."""
+"""Groups the boxes of a dataset, which are stored by label, by image, in a temporary file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BoxGroups:
         self._file.close()
 
     def fill(self, boxes: Iterable[tuple[str, str, int, Box]]) -> None:
-        """Add picture, name, label and box of each example, in list order."""
+        """Add image, name, label and box of each example, in list order."""
         rows = (
             (picture, name, label, box.x, box.y, box.width, box.height)
             for picture, name, label, box in boxes

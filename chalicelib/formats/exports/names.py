@@ -35,15 +35,15 @@ class FreeNames:
         """Start without names.
 
         Args:
-            by_stem: Whether `a.png` and `a.jpg` exclude each other, because the file of their
-                boxes is named by what is before the dot.
+            by_stem: Whether `a.png` and `a.jpg` count as equal, because the file of their boxes has
+                the name before the dot.
         """
         self._by_stem = by_stem
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """Return an unused name similar to this one; names that differ in case only are equal."""
+        """Return an unused name similar to this one; case does not distinguish names."""
         first, extension = _split(name)
         chosen, number = name, self._last.get(self._key(name), 1)
         while self._key(chosen) in self._taken:

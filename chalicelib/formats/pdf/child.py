@@ -87,7 +87,7 @@ class PdfReader:
         return {"pages": self._pdfium.FPDF_GetPageCount(self._document)}
 
     def page(self, number: int, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
-        """Return the facts of a page, counted from 0, and its RGB or None."""
+        """Return the facts of a page, counted from 0, and its RGB pixels or None."""
         page = self._load(number)
         if not page:
             return {"error": "page"}, None
@@ -155,7 +155,7 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Limit this process; the system ends it when it exceeds a limit.
+    """Limit this process; the operating system ends it if it exceeds a limit.
 
     Args:
         memory: Bytes of address space.
@@ -178,7 +178,7 @@ def limit(memory: int, seconds: int) -> None:
 
 
 def main() -> None:
-    """Serve standard input and output; the arguments are the limits of memory and time."""
+    """Serve standard input and output; the arguments are memory limit and time limit."""
     # Imported before the limits apply: they would keep the interpreter from writing its bytecode
     # cache, and later processes would start more slowly.
     pdfium = import_module("pypdfium2_raw")

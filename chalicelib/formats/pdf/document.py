@@ -1,4 +1,4 @@
-"""A PDF, read page by page in a separate process whose answers are validated like any input."""
+"""Reads a PDF page by page in a separate process, and validates its answers like any input."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REFUSALS = {
 
 
 def require_pages(count: int, most: int) -> None:
-    """Raise if a PDF has no pages or too many, before any page is read.
+    """Raise BadRequest if a PDF has no pages or too many, before any page is read.
 
     Raises:
         BadRequest: names the limit, the pages and the remedy.
@@ -56,7 +56,7 @@ def require_pages(count: int, most: int) -> None:
 
 
 def refused(error: str) -> BadRequest:
-    """Return the error for a PDF that PDFium cannot open, by the child's error word."""
+    """Return the error for a PDF that PDFium cannot open, by the child process's error word."""
     if error in _REFUSALS:
         return BadRequest(*_REFUSALS[error])
     return broken("it is damaged or truncated")
@@ -84,7 +84,7 @@ def too_slow(what: str, seconds: float) -> BadRequest:
 
 
 class Opening(msgspec.Struct, forbid_unknown_fields=True):
-    """The child's answer about the document."""
+    """The answer of the child process about the document."""
 
     pages: int = 0
     """Number of pages."""
@@ -106,7 +106,7 @@ class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
-    """The child's answer about a page."""
+    """The answer of the child process about a page."""
 
     width: float = 0.0
     """Points from left to right as displayed."""
@@ -188,13 +188,13 @@ class PdfDocument:
         Args:
             data: The file.
             max_pages: Page limit.
-            page_seconds: Processor time for opening it, and for each page, in seconds.
-            seconds_left: Time until it must be open.
+            page_seconds: Processor time for opening the document, and for each page, in seconds.
+            seconds_left: Returns the time in which the document must be open.
 
         Raises:
-            BadRequest: it cannot be read, needs a password, or has no or too many pages.
-            MachineBusy: other work leaves no processor for it.
-            TimedOut: the process that reads it does not start, or no time is left.
+            BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
+            MachineBusy: other work leaves no processor time.
+            TimedOut: the child process does not start, or no time is left.
         """
         end = time.monotonic() + seconds_left
         self._seconds = page_seconds
@@ -229,7 +229,7 @@ class PdfDocument:
 
         Raises:
             BadRequest: the page cannot be read in time; later pages raise the same error.
-            MachineBusy: other work leaves no processor for it.
+            MachineBusy: other work leaves no processor time.
             IndexError: the document has no such page.
         """
         if not 1 <= number <= self.page_count:

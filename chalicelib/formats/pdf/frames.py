@@ -34,9 +34,9 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline in processor time of the other process, so that a busy machine is not blamed.
+    """A deadline in processor time of the other process, so that a busy machine does not matter.
 
-    A process that does not get a processor has MAX_SLOWDOWN times as long on the clock.
+    On the clock, the deadline is at most MAX_SLOWDOWN times as long.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
@@ -45,19 +45,19 @@ class ProcessorTime:
         Args:
             seconds: Processor time in seconds.
             used: Returns the processor time that the process has used so far, in seconds.
-            latest: The `time.monotonic()` at which it ends in any case.
+            latest: The `time.monotonic()` at which the deadline ends in any case.
         """
         self._used = used
         self._until = used() + seconds
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
 
     def left(self) -> float:
-        """Return how long to wait at most before the next check, in seconds."""
+        """Return the longest time to wait before the next check, in seconds."""
         return min(self._until - self._used(), self._latest - time.monotonic())
 
     @property
     def is_starved(self) -> bool:
-        """Return whether the time ran out because the process did not get a processor."""
+        """Return whether time ran out because the process did not get a processor."""
         return self._until - self._used() > _TICK_SECONDS
 
 
@@ -79,11 +79,11 @@ class Frames:
 
         Args:
             body: The frame.
-            deadline: When it must be received.
+            deadline: When the frame must be received.
 
         Raises:
             ProcessFailed: the process has ended.
-            OutOfTime: it does not read in time.
+            OutOfTime: the process does not read in time.
         """
         for part in (HEAD.pack(len(body)), body):
             rest = memoryview(part)
@@ -97,14 +97,14 @@ class Frames:
                     raise ProcessFailed("it does not listen") from error
 
     def receive(self, deadline: Deadline) -> bytes:
-        """Return the next frame of facts.
+        """Return the next frame.
 
         Args:
-            deadline: When it must have arrived.
+            deadline: When the frame must have arrived.
 
         Raises:
             ProcessFailed: the process has ended, or the frame is too long.
-            OutOfTime: it does not answer in time.
+            OutOfTime: the process does not answer in time.
         """
         length = self._length(deadline)
         if length > MAX_FACTS_BYTES:
@@ -118,7 +118,7 @@ class Frames:
 
         Raises:
             ProcessFailed: the process has ended, or the frame has another length.
-            OutOfTime: it does not answer in time.
+            OutOfTime: the process does not answer in time.
         """
         view = target.cast("B")
         if self._length(deadline) != len(view):

@@ -32,7 +32,7 @@ class Raster(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Return the pixels of the answer for each pixel of the raster."""
+        """Return how many pixels of the answer correspond to a pixel of the raster."""
         return PIXELS_PER_POINT / self.per_point
 
 
@@ -85,5 +85,5 @@ class PageView(NamedTuple):
         return across * self.raster.per_point, down * self.raster.per_point
 
     def direction(self, x: float, y: float) -> tuple[float, float]:
-        """Return a vector of the page as displayed: across and down, in points."""
+        """Return a vector of the page as displayed: its parts across and down, in points."""
         return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

@@ -48,7 +48,7 @@ class PageObjects:
         self._left = _MAX_OBJECTS
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield kind, object, and the matrix from its coordinates to the page's."""
+        """Yield kind, object, and the matrix from the object's coordinates to those of the page."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)

@@ -1,4 +1,4 @@
-"""The process that reads one PDF, as its parent sees it: started cheaply, always ended."""
+"""Starts and ends the child process that reads one PDF, as its parent sees it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PdfProcess:
         """Its pipes."""
 
     def processor_seconds(self) -> float:
-        """Return the processor time used so far; without /proc, the time on the clock."""
+        """Return the processor time used so far; without /proc, the elapsed time."""
         try:
             facts = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
         except OSError:

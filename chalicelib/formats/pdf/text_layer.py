@@ -1,4 +1,4 @@
-"""Decides whether a PDF page's text layer is trustworthy, and returns it.
+"""Decides whether the text layer of a PDF page is reliable, and returns it.
 
 Runs in the child process that reads PDFs (child.py); imports only the standard library.
 """
@@ -27,7 +27,7 @@ _GRID = 64
 
 
 def read_layer(pdfium: Any, page: Any, view: PageView) -> tuple[list[Line], list[Sides]] | None:
-    """Return text lines and ruled lines of a page; None if its text is not trustworthy."""
+    """Return text lines and ruled lines of a page; None if its text is not reliable."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return None
@@ -51,7 +51,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> tuple[list[Line], list
 
 
 def is_sane(letters: Letters) -> bool:
-    """Return whether there are enough characters that are known and rendered."""
+    """Return whether there are enough characters, and most of them are known and rendered."""
     glyphs = letters.glyphs
     if len(glyphs) < MIN_CHARACTERS or letters.hidden > MAX_HIDDEN * len(glyphs):
         return False
@@ -62,7 +62,7 @@ def is_sane(letters: Letters) -> bool:
 
 
 class ImageCover:
-    """Measures the fraction of a page under images, on a grid of cells."""
+    """Measures which fraction of a page is under images, on a grid of cells."""
 
     def __init__(self, view: PageView) -> None:
         self._view = view

@@ -99,7 +99,7 @@ class _Direction(NamedTuple):
 
 
 def text_lines(glyphs: list[Glyph]) -> list[Line]:
-    """Return the lines of a page: the commonest direction first, from top to bottom."""
+    """Return the lines of a page: the most common direction first, from top to bottom."""
     sizes = _true_sizes(glyphs)
     groups: dict[float, list[int]] = defaultdict(list)
     for number, glyph in enumerate(glyphs):

@@ -61,7 +61,7 @@ def content_type(head: bytes) -> str:
     """Return the media type of an image, from its first bytes.
 
     Raises:
-        ValueError: the bytes are neither PNG nor JPEG; callers validate images before.
+        ValueError: the bytes are not PNG or JPEG; callers have to validate images before.
     """
     kind = sniff(head)
     if kind is None:
@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return what a file is by its first bytes, with an article, such as "a GIF image"."""
+    """Return the kind of a file by its first bytes, with an article, such as "a GIF image"."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:

@@ -1,4 +1,4 @@
-"""Reads the segments of a JPEG file: its facts, and those that a decoder needs.
+"""Reads the segments of a JPEG file: its facts, and the segments that a decoder needs.
 
 Nothing is decoded here. The decoder does not get EXIF, colour profiles, thumbnails or further
 images in the file.
@@ -30,7 +30,7 @@ _EXIF = b"Exif\0\0"
 
 @dataclass(frozen=True)
 class JpegFile:
-    """Facts of a JPEG, and the part of the file that contains the image."""
+    """Facts of a JPEG, and the part of its file that contains the image."""
 
     width: int
     """Pixels from left to right as stored."""
@@ -72,7 +72,8 @@ def read_jpeg(data: bytes, max_pixels: int = MAX_PIXELS) -> JpegFile:
     """Read the segments of a JPEG up to the end of its first image.
 
     Raises:
-        BadRequest: truncated, malformed, of an unusual process, or over the limits of a picture.
+        BadRequest: the file is truncated, malformed, of an unusual JPEG process, or exceeds a limit
+            of images.
     """
     walk = _Walk(max_pixels)
     view = memoryview(data)

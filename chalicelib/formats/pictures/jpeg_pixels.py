@@ -36,15 +36,15 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return the reduction of a JPEG while it is decoded: 1, 2, 4 or 8.
+    """Return the factor by which a JPEG is reduced while it is decoded: 1, 2, 4 or 8.
 
     Args:
         jpeg: The image's facts.
-        least_side: Least pixels of the shorter side; None keeps all of them, unless the
-            image does not fit into `MAX_DECODE_BYTES`.
+        least_side: Least pixels of the shorter side. None returns all pixels, unless the image does
+            not fit into `MAX_DECODE_BYTES`.
 
     Raises:
-        BadRequest: its coefficients alone take too much memory.
+        BadRequest: the coefficients of the image take too much memory.
     """
     if jpeg.whole_bytes > MAX_WHOLE_BYTES:
         raise BadRequest(
@@ -67,7 +67,7 @@ def verify_jpeg(jpeg: JpegFile) -> None:
     """Decode a JPEG at an eighth of its size, to verify that it is intact.
 
     Raises:
-        BadRequest: it cannot be decoded.
+        BadRequest: the image cannot be decoded.
     """
     _load(jpeg, choose_scale(jpeg, 1))
 
@@ -76,7 +76,7 @@ def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
     """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
 
     Raises:
-        BadRequest: it cannot be decoded.
+        BadRequest: the image cannot be decoded.
     """
     image = _load(jpeg, choose_scale(jpeg, least_side))
     width, height = image.size

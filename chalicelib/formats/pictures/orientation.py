@@ -46,7 +46,7 @@ def _find_orientation(exif: bytes, order: str, start: int, count: int) -> int:
 
 
 def displayed_size(width: int, height: int, orientation: int) -> tuple[int, int]:
-    """Return width and height as displayed, from those stored."""
+    """Return width and height as displayed from the stored width and height."""
     return (height, width) if orientation >= 5 else (width, height)
 
 

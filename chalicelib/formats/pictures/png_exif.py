@@ -1,8 +1,8 @@
-"""Moves an EXIF orientation from a text chunk of a PNG to the chunk that PNG has for it.
+"""Moves an EXIF orientation from a text chunk of a PNG to the standard chunk for EXIF.
 
 Before 2017 PNG had no chunk for EXIF, and editors such as ImageMagick wrote it as hexadecimal text.
-Viewers rotate such images, so new files do so here. Stored examples are read by the standard chunk
-alone: their boxes were drawn on the image as it was shown then.
+Viewers rotate such images, so the service rotates new files. For stored examples only the standard
+chunk counts, because their boxes were drawn on images that were not rotated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EXIF = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0%c\0\0\0\0\0\0"
 
 
 def standardize_orientation(data: bytes) -> bytes:
-    """Return an image file whose orientation is where readers of PNG look for it.
+    """Return an image file whose orientation is in the place where PNG readers look.
 
     Other files, and PNG with the standard chunk, are returned unchanged. Malformed chunks are left
     to the decoder.

@@ -1,4 +1,4 @@
-"""Reads the chunks of a PNG file: its facts, and those that contain the image.
+"""Reads the chunks of a PNG file: its facts, and the chunks that contain the image.
 
 Texts, profiles and animation frames are skipped and never inflated.
 """
@@ -65,7 +65,7 @@ def read_png(data: bytes, max_pixels: int = MAX_PIXELS) -> PngFile:
     """Read the chunks of a PNG up to its end.
 
     Raises:
-        BadRequest: truncated, malformed, or over the limits of a picture.
+        BadRequest: the file is truncated, malformed, or exceeds a limit of images.
     """
     view = memoryview(data)
     png: PngFile | None = None

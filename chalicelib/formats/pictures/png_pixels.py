@@ -60,7 +60,7 @@ def verify_png(png: PngFile) -> None:
     """Inflate a PNG to its last row, to verify that it is complete.
 
     Raises:
-        BadRequest: it is damaged or incomplete.
+        BadRequest: the image is damaged or incomplete.
     """
     inflater = Inflater(png.coded)
     for _, width, height in _passes(png):
@@ -72,10 +72,10 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
     Args:
         png: The image's chunks.
-        least_side: Least pixels of the shorter side; None keeps all of them.
+        least_side: Least pixels of the shorter side; None returns all pixels.
 
     Raises:
-        BadRequest: it is damaged or incomplete.
+        BadRequest: the image is damaged or incomplete.
     """
     factor = _choose_factor(png, least_side)
     size = displayed_size(-(-png.width // factor), -(-png.height // factor), png.orientation)
@@ -148,7 +148,7 @@ _MODES = {
 
 
 class Inflater:
-    """Returns the uncompressed bytes of an image in the amounts that its header requires."""
+    """Inflates the bytes of an image in amounts that the image's header requires."""
 
     def __init__(self, coded: list[memoryview]) -> None:
         self._pieces = _cut(coded)
@@ -197,7 +197,7 @@ def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
     """Inflate rows, checking only their filter types.
 
     Raises:
-        BadRequest: they are incomplete or name an unknown filter.
+        BadRequest: the rows are incomplete or name an unknown filter.
     """
     at_once = max(1, _PIECE_BYTES * 4 // (row_bytes + 1))
     for top in range(0, rows, at_once):
@@ -209,13 +209,13 @@ def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
 def unfilter(
     filtered: bytes, previous: NDArray[np.uint8] | None, row_bytes: int, pixel_bytes: int
 ) -> NDArray[np.uint8]:
-    """Undo the filters of some rows with Pillow's decoder.
+    """Undo the PNG filters of some rows with Pillow's decoder.
 
     Args:
         filtered: Rows of one filter byte and `row_bytes` bytes each.
         previous: The row before them, unfiltered; None at the top of an image or pass.
         row_bytes: Bytes of a row without its filter byte.
-        pixel_bytes: Bytes from a value to the same value of the next pixel, at least 1.
+        pixel_bytes: Number of bytes between the same value of two neighbouring pixels, at least 1.
 
     Returns:
         The rows' bytes, shape (rows, row_bytes).
@@ -243,7 +243,7 @@ _WHITE = 255
 
 
 def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Return RGB of stored rows, shape (rows, width, 3).
+    """Convert stored rows to RGB, shape (rows, width, 3).
 
     Args:
         png: Depth, colour type, palette and transparency.

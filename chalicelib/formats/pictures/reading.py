@@ -1,8 +1,8 @@
-"""Reads uploaded PNG and JPEG images: checked by their header and decoded with limits.
+"""Reads uploaded PNG and JPEG images: checks their header and decodes them with limits.
 
-Files can be hostile: bytes are counted before a file is opened, pixels before it is decoded, and no
-image takes more than 300 MB. Detection boxes refer to the image as displayed, so images are rotated
-by their EXIF orientation.
+Files can be hostile. So bytes are counted before a file is opened, pixels are counted before
+decoding, and no image takes more than 300 MB. Detection boxes refer to the image as displayed, so
+images are rotated by their EXIF orientation.
 
 read_picture(data, 5 * 1024**2, least_side=320) -> Picture(pixels, width, height)
 """
@@ -22,12 +22,13 @@ from chalicelib.formats.pictures.rules import (
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image by its header; its pixels can still be broken.
+    """Return type and displayed size of an image by its header; the pixels may be damaged.
 
     Raises:
-        TooLarge: more than `max_bytes` bytes.
-        UnsupportedType: neither PNG nor JPEG, by its content.
-        BadRequest: empty, broken, over 50,000,000 pixels or 100 times as long as wide.
+        TooLarge: the file has more than `max_bytes` bytes.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, broken, has over 50,000,000 pixels or is 100 times as long
+            as wide.
     """
     return _facts(_open(data, max_bytes))
 
@@ -36,9 +37,10 @@ def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
     """Return type and displayed size of an image, and verify that it is complete.
 
     Raises:
-        TooLarge: more than `max_bytes` bytes.
-        UnsupportedType: neither PNG nor JPEG, by its content.
-        BadRequest: empty, broken, truncated, over 50,000,000 pixels or 100 times as long as wide.
+        TooLarge: the file has more than `max_bytes` bytes.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, broken, truncated, has over 50,000,000 pixels or is 100
+            times as long as wide.
     """
     file = _open(data, max_bytes)
     if isinstance(file, PngFile):
@@ -63,9 +65,10 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
             except that a JPEG of more than about 41,000,000 is halved.
 
     Raises:
-        TooLarge: more than `max_bytes` bytes.
-        UnsupportedType: neither PNG nor JPEG, by its content.
-        BadRequest: empty, broken, truncated, over 50,000,000 pixels or 100 times as long as wide.
+        TooLarge: the file has more than `max_bytes` bytes.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, broken, truncated, has over 50,000,000 pixels or is 100
+            times as long as wide.
     """
     return _decode(_open(data, max_bytes), least_side)
 

@@ -34,9 +34,9 @@ def require_kind(data: bytes, max_bytes: int) -> str:
     """Return "png" or "jpeg" for the bytes of an image within the size limit.
 
     Raises:
-        TooLarge: more than `max_bytes` bytes.
-        BadRequest: it has 0 bytes.
-        UnsupportedType: the bytes are neither PNG nor JPEG.
+        TooLarge: the file has more than `max_bytes` bytes.
+        BadRequest: the file has 0 bytes.
+        UnsupportedType: the bytes are not PNG or JPEG.
     """
     if len(data) > max_bytes:
         raise too_large(len(data), max_bytes)
@@ -61,7 +61,7 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Raise if an image is too large, too narrow or without pixels, before it is decoded.
+    """Raise BadRequest if an image is too large, too narrow or without pixels, before decoding.
 
     Raises:
         BadRequest: names the size, the limit and the remedy.

@@ -22,19 +22,20 @@ _SMALLER = 0.95
 
 
 def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
-    """Scale an image down until it is within the limits of bytes and pixels.
+    """Scale an image down until it fits the limits of bytes and pixels.
 
     Args:
         content: the file, at most `MAX_SHRUNK_BYTES`.
         max_bytes: most bytes of the result.
 
     Returns:
-        A JPEG as displayed, with transparent parts on white, and the facts of the sent image; or
-        the file itself and None if it is within the limits.
+        If the file is within the limits, the file itself and None. Otherwise a JPEG as displayed,
+        with transparent parts on white, and the facts of the sent image.
 
     Raises:
-        UnsupportedType: neither PNG nor JPEG, by its content.
-        BadRequest: empty, broken, over 200,000,000 pixels or 100 times as long as wide.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, broken, has over 200,000,000 pixels or is 100 times as long
+            as wide.
     """
     facts = measure_large_picture(content, MAX_SHRUNK_BYTES)
     pixels = facts.width * facts.height

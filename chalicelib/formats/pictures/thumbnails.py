@@ -18,24 +18,24 @@ _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored image as far as a thumbnail needs it.
+    """Decode a stored image at a scale that is sufficient for a thumbnail.
 
     Raises:
-        BadRequest: it is broken.
-        TooLarge: it has more bytes than datasets accept.
-        UnsupportedType: it is neither PNG nor JPEG.
+        BadRequest: the image is broken.
+        TooLarge: the image has more bytes than datasets accept.
+        UnsupportedType: the image is not PNG or JPEG.
     """
     return read_picture(content, MAX_DETECTION_IMAGE_BYTES, THUMBNAIL_SIDE)
 
 
 def suffices(picture: Picture) -> bool:
-    """Return whether an image has enough pixels for a thumbnail, or all that the file has."""
+    """Return whether a decoded image has enough pixels for a thumbnail, or all of its file."""
     longer, whole = max(picture.pixels.shape[:2]), max(picture.width, picture.height)
     return bool(longer >= min(THUMBNAIL_SIDE, whole) * _ENOUGH)
 
 
 def draw_thumbnail(picture: Picture) -> bytes:
-    """Return an image as a small JPEG, rotated by EXIF; a smaller one keeps its size.
+    """Return an image as a small JPEG, rotated by EXIF; smaller images are not enlarged.
 
     Args:
         picture: decoded, possibly reduced.

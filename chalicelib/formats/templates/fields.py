@@ -26,7 +26,7 @@ _TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and 
 
 
 def refuse(reason: str) -> NoReturn:
-    """Raise the error that describes what is wrong with the template.
+    """Raise InvalidParameter with a description of what is wrong with the template.
 
     Args:
         reason: Place, what is wrong, the value and the remedy.
@@ -38,7 +38,7 @@ def refuse(reason: str) -> NoReturn:
 
 
 def show(value: object) -> str:
-    """Return a value of the template as it is shown in errors.
+    """Return a value of the template in the form used in errors.
 
     Args:
         value: Any JSON value.
@@ -70,7 +70,8 @@ def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, ob
         The object; its members are not validated yet.
 
     Raises:
-        InvalidParameter: it is too large, has an unknown encoding, is not JSON, or not an object.
+        InvalidParameter: the template is too large, has an unknown encoding, or is not a JSON
+            object.
     """
     if isinstance(source, Mapping):
         _measure(source)
@@ -181,7 +182,7 @@ class TemplateFields:
 
         Args:
             place: Path of the object, such as `keys[3].key`; empty for the template itself.
-            members: Its members as sent.
+            members: Members of the object, as sent.
             names: For each canonical name, its accepted names in the form of _plain.
 
         Raises:
@@ -207,7 +208,7 @@ class TemplateFields:
     def unwrap(
         cls, place: str, item: object, wrappers: Sequence[str], names: Mapping[str, Sequence[str]]
     ) -> TemplateFields:
-        """Return the members of an element, which can be an object within an object.
+        """Return the members of an element, which may be wrapped in another object.
 
         Args:
             place: Path of the element, such as `keys[3]`.
@@ -216,7 +217,7 @@ class TemplateFields:
             names: As for the class.
 
         Raises:
-            InvalidParameter: it is not an object.
+            InvalidParameter: the element is not an object.
         """
         members = _read_object(place, item)
         for member, value in members.items():
@@ -246,7 +247,7 @@ class TemplateFields:
         """Return the elements of an array and the path of each.
 
         Raises:
-            InvalidParameter: it is not an array, or has more elements than the limit.
+            InvalidParameter: the value is not an array, or has more elements than the limit.
         """
         value = self._values.get(name, ())
         place = self._at(name)
@@ -272,7 +273,7 @@ class TemplateFields:
         """Return a required text, exactly as sent.
 
         Raises:
-            InvalidParameter: it is missing, not a text, empty or too long.
+            InvalidParameter: the text is missing, not a text, empty or too long.
         """
         if name not in self._values:
             refuse(f"{self._at(name)} is missing. Write a text that is unique in the template.")
@@ -284,7 +285,7 @@ class TemplateFields:
         """Return a text, or None if it is missing.
 
         Raises:
-            InvalidParameter: it is not a text, empty or too long.
+            InvalidParameter: the value is not a text, is empty or too long.
         """
         if name not in self._values:
             return None

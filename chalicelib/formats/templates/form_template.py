@@ -54,7 +54,7 @@ _NO_KEYS = "Name at least one key; for tables alone, use task table, which needs
 
 
 def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
-    """Read a form template.
+    """Read and validate a form template.
 
     `keys` must contain at least one key, even if only tables are wanted. `version` and
     `tableRecognition` are required, under any of their names. Unknown members are ignored.
@@ -64,7 +64,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
             JSON text; or the object of a JSON body.
 
     Returns:
-        The template; texts without needless white space, repeated variations once.
+        The template, in which white space is normalised and repeated variations are removed.
 
     Raises:
         InvalidParameter: naming the place (`keys[3].key.keyVariations`, counted from 0), what is
@@ -169,7 +169,7 @@ def standard_template(form_type: str) -> FormTemplate:
         form_type: One of FORM_TYPES.
 
     Raises:
-        InvalidParameter: the form does not exist; the text lists those that do.
+        InvalidParameter: the form does not exist; the text lists the existing ones.
     """
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()

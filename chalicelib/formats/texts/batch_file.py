@@ -42,8 +42,8 @@ def read_lines(
 
     Args:
         file: seekable, read from its start.
-        text_column: name of the column or member of the texts, or its position from 1 in a file
-            without header; empty for `text`.
+        text_column: name of the column or member with the texts, or the column's position from 1 in
+            a file without header; empty for `text`.
         check: Called regularly; raises to stop.
 
     Raises:
@@ -70,12 +70,12 @@ def read_lines(
 
 
 def check_sent(content: bytes) -> None:
-    """Raise if a file sent in a call is empty, too large, or certainly not text.
+    """Raise an error if a file sent in a call is empty, too large, or certainly not text.
 
     Raises:
-        InvalidUpload: it is empty.
-        TooLarge: it is over the limit of a call.
-        UnsupportedType: it is something else.
+        InvalidUpload: the file is empty.
+        TooLarge: the file is over the limit of a call.
+        UnsupportedType: the file is not text.
     """
     if not content:
         raise InvalidUpload(_EMPTY)
@@ -92,7 +92,7 @@ def check_sent(content: bytes) -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line of a text, with the error that a single call would return for it."""
+    """Return the line for a text, with the error that a single call would return for the text."""
     known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))
@@ -103,7 +103,7 @@ def asked_line(row: int, line_id: object, text: object) -> BatchLine:
 
 
 def shown_id(line_id: object) -> str | None:
-    """Return an id if a result can contain it, else None."""
+    """Return an id if a result can contain it, otherwise None."""
     if not isinstance(line_id, str) or not 0 < len(line_id) <= MAX_ID_CHARACTERS:
         return None
     return None if SURROGATE.search(line_id) else line_id

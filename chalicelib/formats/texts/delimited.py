@@ -24,7 +24,7 @@ csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
 
 
 class Record(NamedTuple):
-    """One record of the file, readable or not."""
+    """One record of the file, which may be unreadable."""
 
     number: int
     """From 1, as a spreadsheet counts: includes the header and blank rows."""
@@ -92,7 +92,7 @@ class _Lines:
 def read_records(
     stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
 ) -> Iterator[Record]:
-    """Read records one by one, in file order.
+    """Read the records of a file one by one.
 
     A record with broken quoting is reported with a fault and ends with its first line, so that an
         unclosed quote does not consume further rows.
@@ -100,13 +100,13 @@ def read_records(
     Args:
         stream: As returned by encoding.open_text.
         separator: "," or tab.
-        max_characters: longest record, its line ends included.
+        max_characters: length of the longest record, including line ends.
 
     Yields:
-        Every record, blank ones too; holds at most one in memory.
+        All records, including blank ones; only one is in memory at a time.
 
     Raises:
-        InvalidUpload: too many quotes are broken.
+        InvalidUpload: the file has too many broken quotes.
     """
     lines = _Lines(stream, max_characters)
     reader = csv.reader(lines, delimiter=separator, strict=True)
@@ -146,7 +146,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:
-    """Drop empty cells after the second, which spreadsheets add.
+    """Drop empty cells after the second cell, which spreadsheets add.
 
     Args:
         cells: cells of one record; shortened in place.
@@ -160,13 +160,13 @@ def drop_empty_end(cells: list[str]) -> list[str]:
 
 
 def named_delimiter(stream: TextIO) -> str:
-    """Return the delimiter that the first line declares, as in "sep=;"; or nothing."""
+    """Return the delimiter that the first line declares, such as "sep=;"; empty without one."""
     found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
     return found[2] if found else ""
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator fits the beginning of a file; higher is better."""
+    """How well a separator fits the first records of a file; higher is better."""
 
     header: bool
     """The first row is a header."""
@@ -182,7 +182,7 @@ def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
     """Score a separator on the first 500 records.
 
     Args:
-        stream: at the start of the file.
+        stream: positioned at the start of the file.
         separator: "," or tab.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Finds the character between the cells of a table."""
+"""Finds the delimiter of the cells of a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW, _HALF, _MOST = 0.1, 0.5, 0.8
 
 
 def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
-    """Set the delimiter of a table.
+    """Detect and set the delimiter of a table.
 
     Raises:
         InvalidUpload: two delimiters fit equally.

@@ -62,13 +62,13 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 
 
 def name_foreign_type(head: bytes) -> str:
-    """Return what a file is if its first bytes show that it is not a text upload.
+    """Return the kind of a file whose first bytes show that it is not a text upload.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        For example "a PNG image"; empty if it can be text.
+        A name such as "a PNG image"; empty if the file may be text.
     """
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
@@ -81,14 +81,14 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
-    """Return what a file is instead of text, and what to send.
+    """Explain what a file is instead of text, and what to send.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
         asked: The encoding that the caller named.
 
     Returns:
-        A sentence for the caller; empty if it can be text.
+        A sentence for the caller; empty if the file may be text.
     """
     if asked.startswith("utf-16"):
         # UTF-16 has zeros and control characters, which no other text has.
@@ -142,7 +142,7 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 
 def check_encoding(file: BinaryIO, asked: str) -> str:
-    """Return the name for open_text of the encoding that a caller named.
+    """Check that a file has the encoding that a caller named; return its codec name.
 
     Args:
         file: seekable; read from its start, 256 KiB at a time.
@@ -173,10 +173,10 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers, from 1, of the few lines that are not UTF-8 in a file that otherwise is.
+    """Return the numbers, from 1, of the lines that are not UTF-8 in a file that mostly is.
 
     Returns:
-        An empty list if there are too many of them, or too few lines that prove UTF-8.
+        An empty list if there are too many such lines, or too few lines that prove UTF-8.
     """
     file.seek(0)
     stray: list[int] = []

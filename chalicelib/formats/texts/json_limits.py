@@ -1,7 +1,7 @@
-"""Checks nesting and size of JSON in its text, before it is parsed.
+"""Checks nesting and size of JSON before it is parsed.
 
 Parsers stop at the interpreter's own limit, which differs between its versions: 1,000 levels on
-Python 3.11, 10,000 on 3.13. What the service accepts must not depend on that.
+Python 3.11, 10,000 on 3.13. What the service accepts must not depend on the version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def is_too_deep(text: str | bytes) -> bool:
     """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time.
 
     Args:
-        text: JSON; bytes in UTF-8. For invalid JSON the result holds up to the first error.
+        text: JSON, as text or UTF-8 bytes. For invalid JSON, only the part before the first error
+            is checked.
 
     Returns:
         True if a value is inside more than MAX_DEPTH arrays and objects.
@@ -44,10 +45,10 @@ def is_too_deep(text: str | bytes) -> bool:
 
 
 def excess_of(text: bytes) -> str:
-    """Return which limit a JSON body exceeds; empty if none.
+    """Return the name of the limit that a JSON body exceeds; empty if it exceeds none.
 
     Args:
-        text: JSON in UTF-8. The count can be one too high for each array and object.
+        text: JSON in UTF-8. The count may be too high by one for each array and object.
     """
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."

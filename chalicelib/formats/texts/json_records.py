@@ -29,7 +29,7 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 def looks_like_json(head: str) -> bool:
-    """Return whether a file is JSON, not separated text whose first text begins with a bracket.
+    """Return whether a file is JSON, not separated text that begins with a bracket.
 
     Args:
         head: the first characters of the file.
@@ -115,7 +115,7 @@ def read_values(stream: TextIO) -> Iterator[object]:
         stream: As returned by encoding.open_text.
 
     Yields:
-        Decoded values; numbers as written, as text.
+        Decoded values, in which numbers are texts as written.
 
     Raises:
         InvalidUpload: the file is not JSON; names line and column.

@@ -1,4 +1,4 @@
-"""Finds text and label in a JSON object, also in exports of other tools."""
+"""Finds text and label in JSON objects, including exports of other tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROMPT_ENDS = ("\n\n###\n\n", "\n\n->", " ->")
 
 
 class ObjectFault(ValueError):
-    """An object is not an example; the text says why."""
+    """An object is not an example; the message says why."""
 
 
 # Text and label of an object.
@@ -28,7 +28,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class ObjectShape:
-    """Where objects contain text and label."""
+    """The members in which objects contain text and label."""
 
     kind: str = JSON
     """json, or labelStudio."""
@@ -51,10 +51,10 @@ class ObjectShape:
 
 
 def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
-    """Decide from the first object how all objects are read.
+    """Determine from the first object how all objects are read.
 
     Raises:
-        InvalidUpload: it is not an object, or its text cannot be found.
+        InvalidUpload: the value is not an object, or its text cannot be found.
     """
     if not isinstance(value, Mapping):
         raise InvalidUpload(f"The JSON has the wrong shape: {name_kind(value)} first. {_REMEDY}")

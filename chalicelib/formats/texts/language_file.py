@@ -62,16 +62,16 @@ class RejectedRow:
 
 
 def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow | RejectedRow:
-    """Apply all rules to one text and label.
+    """Apply all rules of examples to a text and a label.
 
     Args:
-        number: as in Row.
-        text: as it was sent.
-        label: as it was sent; trimmed here.
+        number: number of the row.
+        text: the text as sent.
+        label: the label as sent; this function trims it.
         sentiment: Whether only the three sentiments are valid labels.
 
     Returns:
-        The row, or why it is rejected.
+        The row, or the reason why it is rejected.
     """
     text = text.removesuffix("\r")
     full_label = normal_form(label)
@@ -130,7 +130,7 @@ def _shorten(value: str) -> str:
 class LabelMerges:
     """Finds labels that become equal when cut.
 
-    The ingest adds every row of its first pass, and asks for every row of its second.
+    The first pass over a file adds every row, and the second pass checks every row.
     """
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class LabelMerges:
         self._merged: set[str] = set()
 
     def add(self, row: TextRow) -> None:
-        """Record the label of a row; uses memory once for each distinct label."""
+        """Record the label of a row; each distinct label takes memory once."""
         known = self._full_labels.setdefault(row.label, row.full_label)
         if known != row.full_label:
             self._merged.add(row.label)
@@ -176,8 +176,8 @@ def read_rows(
 
     Args:
         file: seekable; read from its start and left open, so that it can be read again after the
-            last row. Only one reading at a time is possible.
-        sentiment: the labels are positive, negative and neutral.
+            last row. Only one iteration at a time is possible.
+        sentiment: whether the only labels are positive, negative and neutral.
         layout: How to read the file, from `recognise`; detected if absent.
         check: Called regularly, also within blank rows; raises to stop.
 
@@ -185,8 +185,8 @@ def read_rows(
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
 
     Raises:
-        InvalidUpload: the file as a whole cannot be read, has no row but a header, or more than
-            1,000,000.
+        InvalidUpload: the file as a whole cannot be read, has no row except a header, or more than
+            1,000,000 rows.
     """
     layout = layout or recognise(file, RECOGNISED)
     with open_text(file, layout.encoding) as stream:

@@ -1,4 +1,4 @@
-"""Decides what happens to every row of a text upload before anything is stored.
+"""Decides which rows of a text upload become examples, before anything is stored.
 
 The ingest scans a file once to decide and reads it again to store; both passes accept the same
 rows. Spec: numOfDuplicates, Limits; contract section 5.
@@ -65,7 +65,7 @@ class ScanRules:
 
 @dataclass
 class TextScan(UploadScan):
-    """What happens to the rows of a file."""
+    """The decisions about the rows of a file."""
 
     layout: TextLayout = field(default_factory=TextLayout)
     """How its rows are read."""
@@ -89,21 +89,21 @@ def scan(
     begin: Callable[[UploadScan], object] = lambda _: None,
     check: Callable[[], None] = lambda: None,
 ) -> TextScan:
-    """Read a file and decide what happens to each row.
+    """Read a file and decide which rows become examples.
 
     Args:
         file: seekable, read from its start.
-        rules: the dataset that it is read into.
-        begin: Called with the decision before the first row, so that the caller knows how
-            far a failed scan came.
+        rules: the dataset that the file is added to.
+        begin: Called with the counts before the first row, so that the caller knows how far a
+            failed scan came.
         check: Called regularly; raises to stop.
 
     Returns:
-        The decision.
+        The decisions about all rows.
 
     Raises:
-        InvalidUpload: the file cannot be read, has no usable row, breaks a dataset limit, or has
-            a warning where none is allowed.
+        InvalidUpload: the file cannot be read, has no usable row, exceeds a limit of the dataset,
+            or has warnings and `strict` is set.
     """
     result = TextScan()
     begin(result)

@@ -1,4 +1,4 @@
-"""How the rows of a text file are read: decided once by `recognition`, used by every pass."""
+"""How the rows of a text file are read; `recognition` decides this once for all passes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical b
 
 @dataclass(frozen=True)
 class TextLayout:
-    """How the rows of a file are read."""
+    """The settings by which the rows of a file are read."""
 
     kind: str = CSV
     """csv, tsv, xlsx, json, jsonl or labelStudio."""
@@ -62,7 +62,7 @@ class TextLayout:
         return len(cells) >= 2 and (self.joins_cells or len(cells) <= self.width)
 
     def pick(self, cells: list[str]) -> tuple[str, str]:
-        """Return text and label of a row; cells that it lacks at its end are empty."""
+        """Return text and label of a row; missing cells at its end count as empty."""
         if self.joins_cells and len(cells) > 2:
             at = 1 if self.label_at == 0 else len(cells) - 1
             parts = self.delimiter.join(cells[:at]), self.delimiter.join(cells[at:])
@@ -83,7 +83,7 @@ class TextLayout:
         return replace(self, warnings=(*self.warnings, warning))
 
     def described(self) -> FileFormat:
-        """Return the description of the format for the caller."""
+        """Return the description of the format for answers."""
         encoding = {"utf-8-sig": "utf-8", MIXED: "utf-8"}.get(self.encoding, self.encoding)
         if self.is_json:
             return FileFormat(self.kind, encoding)

@@ -1,4 +1,4 @@
-"""Shows the first rows of a text file as a scan has read them, and its columns. beyond.md 14."""
+"""Returns the first rows and the columns of a scanned text file. beyond.md 14."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
     """Return the first rows and the columns of a table.
 
     Args:
-        table: its layout can lack header and columns.
-        first: the first row if its cells are to be shown as names of the columns.
+        table: a table whose header and columns may be unknown.
+        first: the first row, if its cells are the names of the columns.
     """
     rows = list(islice(table.rows(), PREVIEW_ROWS))
     header = table.layout.header or tuple(first)
@@ -74,7 +74,7 @@ def _preview_rows(
 
 
 def preview_json(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
-    """Return rows whose cells are the members of the objects, in order of first appearance."""
+    """Return rows whose cells are the members of objects, in order of first appearance."""
     shown = _find_members(file, layout)
     rows = []
     for number, value in enumerate(_read_objects(file, layout, PREVIEW_ROWS), start=1):

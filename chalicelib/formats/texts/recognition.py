@@ -1,7 +1,7 @@
-"""Decides once how a text file is read: kind, encoding, delimiter, header and columns.
+"""Determines once how a text file is read: kind, encoding, delimiter, header and columns.
 
-Whatever had to be guessed is reported as a warning. An ambiguous file that earlier versions did not
-accept is refused; the error names both readings and the field that decides.
+Every guess is reported as a warning. An ambiguous file that earlier versions did not accept is
+refused; the error names both readings and the field that decides.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ _NOTHING = object()
 def recognise(
     file: BinaryIO, options: ReadingOptions, language: str = "", *, is_workbook: bool = False
 ) -> TextLayout:
-    """Decide how a file is read.
+    """Determine how a file is read.
 
     Args:
         file: seekable; read from its start.
-        options: How the caller wants it to be read.
+        options: Options of the caller.
         language: language of the dataset, a hint for the encoding.
         is_workbook: Whether the file is a sheet converted to comma-separated text.
 
     Raises:
-        InvalidUpload: it cannot be read as requested, or is ambiguous.
+        InvalidUpload: the file cannot be read as requested, or is ambiguous.
     """
     is_asked = bool(options.encoding) and not is_workbook
     encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(file, language)

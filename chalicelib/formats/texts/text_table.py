@@ -1,4 +1,4 @@
-"""A table of separated text while it is recognised: its rows, and what their cells contain."""
+"""The rows of a table of separated text, and statistics of its cells, during recognition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAMPLE_RECORDS = 500
 
 @dataclass(frozen=True)
 class Survey:
-    """How a delimiter splits the first records."""
+    """Statistics of how a delimiter splits the first records."""
 
     delimiter: str
     rows: int
@@ -45,7 +45,7 @@ class Survey:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nearly every row has the same number of cells, and more than one."""
+        """Return whether nearly all rows have the same number of cells, at least two."""
         return self.width > 1 and self.share >= 0.95
 
     def holding(self, delimiter: str) -> float:
@@ -54,7 +54,7 @@ class Survey:
 
 
 class TextTable:
-    """Rows of a file by the layout as far as it is known; the layout is replaced step by step."""
+    """Reads a table by its layout as known so far; each step of recognition sets a new layout."""
 
     def __init__(self, file: BinaryIO, layout: TextLayout) -> None:
         self.file = file
@@ -64,7 +64,7 @@ class TextTable:
         self._profiled: list[ColumnProfile] | None = None
 
     def split_at(self, delimiter: str) -> None:
-        """Set the character between cells."""
+        """Set the delimiter of cells."""
         kind = TSV if delimiter == "\t" else CSV
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
@@ -77,7 +77,7 @@ class TextTable:
                     yield record
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield numbers and cells of the rows that are neither blank, broken nor skipped."""
+        """Yield number and cells of each row that is neither blank, broken nor skipped."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
             if not record.fault and any(map(str.strip, cells)):
@@ -122,13 +122,13 @@ class TextTable:
         )
 
     def facts(self, columns: Columns) -> list[ColumnFacts]:
-        """Return the facts of the columns of text and label."""
+        """Return the facts of the text column and the label column."""
         if columns not in self._counted:
             self._counted[columns] = count_columns((cells for _, cells in self.rows()), *columns)
         return self._counted[columns]
 
     def profiles(self, names: Sequence[str]) -> list[ColumnProfile]:
-        """Return what all columns contain; `names` are the cells of the first row."""
+        """Return statistics of all columns; `names` are the cells of the first row."""
         if self._profiled is None:
             self._profiled = profile_columns((cells for _, cells in self.rows()), names)
         return self._profiled

@@ -55,7 +55,7 @@ _REMEDY = "Save the sheet as csv in UTF-8, and send that."
 
 
 def may_be_workbook(head: bytes) -> bool:
-    """Return whether a file can be a workbook, by its first entry."""
+    """Return whether a file may be a workbook, by its first entry."""
     return looks_like_zip(head) and head[30:].startswith(_FIRST_ENTRIES)
 
 
@@ -84,17 +84,17 @@ class ReadSheet(NamedTuple):
 def convert_sheet(
     file: BinaryIO, wanted: str, check: Callable[[], None], *, lists_all: bool = False
 ) -> ReadSheet:
-    """Convert a sheet to text.
+    """Convert a sheet to comma-separated text.
 
     Args:
         file: the workbook, seekable.
-        wanted: name or position from 1 of the sheet; empty for the first one that is shown.
+        wanted: name or position (from 1) of the sheet; empty for the first visible sheet.
         check: Called regularly; raises to stop.
-        lists_all: Whether to list all sheets that are shown.
+        lists_all: Whether to list all visible sheets.
 
     Raises:
-        InvalidUpload: the workbook is broken, too large, has a password, or no such sheet, or the
-            sheet is empty.
+        InvalidUpload: the workbook is broken, too large or encrypted, or the sheet is missing or
+            empty.
     """
     import python_calamine
 

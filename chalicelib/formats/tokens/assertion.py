@@ -47,11 +47,11 @@ class Assertion:
     """Start of validity, the latest of its claims, in seconds since 1970."""
 
     def is_current(self, now: float) -> bool:
-        """Return whether it is valid at a time, in seconds since 1970."""
+        """Return whether the assertion is valid at a time, in seconds since 1970."""
         return self.not_before <= now + LEEWAY_SECONDS and now < self.expires_at
 
     def is_meant_for(self, hosts: Collection[str]) -> bool:
-        """Return whether its audience is a token endpoint at one of the hosts."""
+        """Return whether the audience is a token endpoint at one of the hosts."""
         return any(_is_token_endpoint(audience, hosts) for audience in self.audiences)
 
 
@@ -59,7 +59,7 @@ def read_assertion(text: str) -> Assertion:
     """Parse an assertion without verifying its signature.
 
     Raises:
-        InvalidAssertion: it is malformed, of another algorithm, or lacks a claim.
+        InvalidAssertion: the assertion is malformed, has another algorithm, or lacks a claim.
     """
     if len(text) > MAX_CHARACTERS or not _COMPACT.fullmatch(text):
         raise InvalidAssertion
@@ -80,7 +80,7 @@ def read_assertion(text: str) -> Assertion:
 
 
 def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
-    """Return whether the key's owner signed the assertion."""
+    """Return whether the owner of a key signed the assertion."""
     import jwt  # Imported late: it loads cryptography, which no other request needs.
 
     try:

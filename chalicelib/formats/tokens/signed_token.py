@@ -40,7 +40,7 @@ class TokenSigner:
         self._verified = lru_cache(_REMEMBERED)(self._verify)
 
     def sign(self, kind: str, claims: dict[str, Any]) -> str:
-        """Make a token.
+        """Create a signed token.
 
         Args:
             kind: ACCESS or REFRESH.
@@ -56,7 +56,7 @@ class TokenSigner:
         """Verify a token and return its claims; the caller checks the expiry.
 
         Raises:
-            NotOurToken: it is of another kind, of another service, or not signed with the key.
+            NotOurToken: the token is of another kind or service, or not signed with the key.
         """
         if not has_token_form(token):
             raise NotOurToken

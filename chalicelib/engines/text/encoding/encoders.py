@@ -43,8 +43,9 @@ class EncoderDamaged(EncoderNotInstalled):
 def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
     """Return the encoders that a text model of this language, algorithm and profile uses.
 
-    English models use English encoders; others, and those of `multilingual-*` algorithms, use the
-    multilingual ones. The accurate profile adds large ones to those of the fast profile.
+    English models use English encoders. Models of other languages or of `multilingual-*` algorithms
+    use multilingual encoders. The accurate profile adds large encoders to those of the fast
+    profile.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):
@@ -78,7 +79,7 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 
 
 def is_installed(directory: Path, name: str) -> bool:
-    """Return whether every file of the encoder is in the model directory in full size."""
+    """Return whether every file of the encoder is complete in the model directory."""
     folder = directory / name
     return _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 
@@ -91,8 +92,8 @@ def load_encoder(directory: Path, name: str) -> Encoder:
         name: `bge`, `use`, `bge-sentiment`, `minilm`, `mpnet` or `e5`.
 
     Raises:
-        EncoderNotInstalled: its files are missing, or no encoder has this name.
-        EncoderDamaged: they cannot be read.
+        EncoderNotInstalled: files of the encoder are missing, or no encoder has this name.
+        EncoderDamaged: files of the encoder cannot be read.
     """
     folder = directory / name
     facts = read_facts(folder / FACTS_FILE)

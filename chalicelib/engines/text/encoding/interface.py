@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Return the digest of its files; another digest means other vectors."""
+        """Return the digest of the encoder's files; another digest means other vectors."""
 
     @property
     def licence(self) -> str:
@@ -52,9 +52,9 @@ class Encoder(Protocol):
         """Return the vectors of texts, each of length 1.
 
         Args:
-            texts: any strings, empty ones and lone surrogates included.
-            threads: texts encoded at a time; the vectors do not depend on it.
+            texts: any strings, including empty ones and lone surrogates.
+            threads: number of texts encoded at the same time; the vectors do not depend on it.
 
         Returns:
-            Float32, shape (texts, dimensions); no row depends on another text.
+            The vectors, float32, shape (texts, dimensions); no row depends on other texts.
         """

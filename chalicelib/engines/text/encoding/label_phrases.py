@@ -1,6 +1,6 @@
 """Converts label names to phrases that an encoder understands.
 
-The caller embeds the phrases; few-shot training uses each as one more example.
+Few-shot training uses the vector of each phrase as one more example.
 """
 
 from __future__ import annotations

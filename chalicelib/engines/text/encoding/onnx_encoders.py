@@ -28,9 +28,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """Return a text that every tokeniser accepts.
+    """Return a text in a form that every tokeniser accepts.
 
-    Surrogate pairs become their character, lone ones U+FFFD, and NUL becomes a space.
+    Surrogate pairs become their character, lone surrogates U+FFFD, and NUL a space.
     """
     text = text.replace("\0", " ").strip()[:MAX_CHARACTERS]
     if _SURROGATE.search(text):
@@ -39,7 +39,7 @@ def clean_text(text: str) -> str:
 
 
 class OnnxEncoder:
-    """Base of the encoders; subclasses encode one text."""
+    """Base class of the encoders; subclasses encode one text."""
 
     def __init__(self, facts: EncoderFacts) -> None:
         self.facts = facts
@@ -51,7 +51,7 @@ class OnnxEncoder:
 
     @property
     def sha256(self) -> str:
-        """Return the digest of its files; another digest means other vectors."""
+        """Return the digest of the encoder's files; another digest means other vectors."""
         return self.facts.sha256
 
     @property
@@ -110,7 +110,7 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """bge, mpnet and e5: the graph maps the tokens of one text to its vector."""
+    """bge, mpnet and e5, whose graph maps the tokens of a text to its vector."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.
@@ -118,7 +118,7 @@ class TransformerEncoder(OnnxEncoder):
         Args:
             folder: folder with `model.onnx` and `tokenizer.json`.
             facts: facts for the card.
-            prefix: text before every text, with which the encoder was trained.
+            prefix: text to put before every text, as in the training of the encoder.
         """
         super().__init__(facts)
         self._prefix = prefix
@@ -138,7 +138,7 @@ class TransformerEncoder(OnnxEncoder):
 
 
 class UseEncoder(OnnxEncoder):
-    """Universal Sentence Encoder, multilingual: the graph reads rows of an embedding table."""
+    """Universal Sentence Encoder, multilingual; its graph takes rows of an embedding table."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)

@@ -23,12 +23,12 @@ class EncoderPool:
     def __init__(
         self, directory: Path, source: ModelSource = INSTALLED_ONLY, threads: int = 1
     ) -> None:
-        """Create a pool without loaded encoders.
+        """Create a pool that has not loaded any encoder.
 
         Args:
             directory: the model directory, with one folder for each encoder.
             source: source of missing files.
-            threads: encoders that may encode one text at a time.
+            threads: number of encoders that may encode a text at the same time.
         """
         self._directory = directory
         self._source = source
@@ -49,8 +49,8 @@ class EncoderPool:
         """Return the digest of an encoder; empty when it is not installed.
 
         Raises:
-            EncoderDamaged: its files are damaged.
-            StorageUnavailable: its files could not be downloaded.
+            EncoderDamaged: the encoder's files are damaged.
+            StorageUnavailable: the encoder's files could not be downloaded.
         """
         return self.get(name).sha256 if self.is_installed(name) else ""
 
@@ -58,7 +58,7 @@ class EncoderPool:
         """Return the vectors of one text by encoder name, float32, shape (1, dims).
 
         Raises:
-            EncoderNotInstalled: the files of one are missing.
+            EncoderNotInstalled: the files of an encoder are missing.
         """
         encoders = [self.get(name) for name in names]
         if self._threads <= 1 or len(encoders) == 1:

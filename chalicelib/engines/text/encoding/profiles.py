@@ -1,4 +1,4 @@
-"""Chooses the encoders of a training: the best that are installed and affordable.
+"""Chooses the encoders of a training: the best ones that are installed and affordable.
 
 The constants are measured by bench/bench_text.py.
 """
@@ -35,7 +35,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """The properties of a training that decide the profile."""
+    """The properties of a training on which the choice of the profile depends."""
 
     language: str
     algorithm: str | None
@@ -53,7 +53,7 @@ def choose_profile(
     """Return the encoders of a training.
 
     Args:
-        wanted: the request; a named profile is used as it is.
+        wanted: the request; if it names a profile, that is used.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
 
@@ -83,7 +83,7 @@ def cost_relative_to_mpnet(encoders: Iterable[str]) -> float:
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
-    """Divide texts into parts for several workers; none for a fast encoder or little work."""
+    """Split texts into parts for several workers; return none if there is little work."""
     factor = _SECONDS_PER_WORD.get(encoder, 0.0)
     return spread(texts, lambda text: factor * _words(text, language)) if factor else []
 

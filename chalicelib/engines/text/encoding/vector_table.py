@@ -1,4 +1,4 @@
-"""Collects the vectors of distinct texts from shards and from the encoder."""
+"""Collects the vectors of distinct texts, from stored shards or from the encoder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return up to `count` texts without a vector, from the end."""
+        """Return up to `count` texts that have no vector yet, the last ones first."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]

@@ -1,1 +1,1 @@
-"""The head on the vectors: fit, penalty, temperature, thresholds."""
+"""The classifier on top of the vectors (head): fit, penalty, temperature, thresholds."""

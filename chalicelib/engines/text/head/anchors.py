@@ -1,7 +1,7 @@
-"""Directions of training texts that a model stores, to find the nearest ones to a new text.
+"""Stores directions of training texts, with which a model finds those nearest to a new text.
 
 A direction is a feature vector minus a centre, scaled to length 1. All numbers are on the grid of
-`GridArithmetic`, so that products are exact whatever the threads and BLAS kernels.
+`GridArithmetic`, so that products are exact with any threads and BLAS kernels.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def mean_vector(features: Floats) -> Doubles:
 
 
 def unit_vectors(features: Floats, centre: Floats) -> Doubles:
-    """Return the directions from a centre on the grid, float, shape (texts, dims)."""
+    """Return the directions of vectors from a centre on the grid, float, shape (texts, dims)."""
     moved = features.astype(np.float64) - centre
     lengths = np.sqrt(np.add.reduce(moved * moved, axis=1))
     # A text at the centre has no direction: it becomes the zero vector.
@@ -43,7 +43,7 @@ def round_anchors(units: Floats) -> Bytes:
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
-    """Choose the rows to store, equally many of each label if not all fit.
+    """Choose the rows to store; if not all fit, the same number for each label.
 
     Args:
         labels: label indexes, int, shape (rows,).
@@ -51,7 +51,7 @@ def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = No
         of_label: maximum number of rows of one label; None: no limit.
 
     Returns:
-        Rows in ascending order, int, shape (at most `most`,).
+        The row indexes in ascending order, int, shape (at most `most`,).
     """
     order = np.argsort(labels, kind="stable")
     firsts = np.searchsorted(labels[order], labels[order])

@@ -1,8 +1,8 @@
 """Chooses penalty, weight of the nearest texts and temperature on held-out folds.
 
-Everything that the metrics depend on is chosen with only the training part of the split. The heads
-of the folds are trained also on held-out texts of other folds: otherwise the data report would
-have a fifth fewer examples and find fewer label errors.
+All settings that the metrics depend on are chosen with the training part of the split only. The
+head of a fold also trains on held-out texts of other folds, so that the data report covers all
+examples and finds more label errors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def cross_validate(
     on_progress: Callable[[float], None],
     background: BackgroundFolds | None = None,
 ) -> CrossValidation:
-    """Hold out every fold once and choose the settings by the results.
+    """Hold out every fold once, and choose the settings by the results.
 
     Args:
         layout: features with folds.
@@ -42,10 +42,11 @@ def cross_validate(
         folds: folds to hold out, one after the other.
         arithmetic: how numbers are rounded.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
-        background: background texts, which the heads score, too.
+        background: background texts, for which the heads predict, too.
 
     Returns:
-        The settings with out-of-fold logits; C = 10 at temperature 1 if nothing can be held out.
+        The settings, and the out-of-fold logits; C = 10 at temperature 1 if nothing can be held
+        out.
     """
     every = [layout.hold_out(fold, background) for fold in folds]
     held_out = [fold for fold in every if len(fold.truth)]

@@ -1,8 +1,8 @@
-"""Separates texts of a model's domain from others, relative to the mean background text.
+"""Separates texts of a model's domain from other texts, with the help of background texts.
 
 Background texts are out-of-domain examples that ship with Presage. Two signals are computed here:
-the cosine to the nearest training text, and the side of a line between training and background
-texts. Products are exact, so that results do not depend on threads or BLAS kernels.
+the cosine to the nearest training text, and the distance from a linear boundary between training
+and background texts. Products are exact, so that results do not depend on threads or BLAS kernels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CHUNK_ROWS = 1_024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
-    """Region of the feature space that the training texts cover."""
+    """The region of the feature space that the training texts cover."""
 
     centre: Floats
     """Mean of the background texts, float, shape (dims,)."""
@@ -39,13 +39,13 @@ class Domain:
     """Offset of the line."""
 
     def evidence(self, features: Floats) -> Doubles:
-        """Compute the cosine to the nearest anchor and the signed side of the line.
+        """Compute the cosine to the nearest anchor, and the signed distance from the boundary.
 
         Args:
-            features: scaled ones, float, shape (texts, dims).
+            features: scaled features, float, shape (texts, dims).
 
         Returns:
-            Float64, shape (texts, 2).
+            The two signals, float64, shape (texts, 2).
         """
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -58,7 +58,7 @@ class Domain:
 
 
 def fit_domain(inside: Floats, background: Floats, centre: Floats) -> Domain:
-    """Store the training texts as anchors, and fit the line to the background texts.
+    """Store the training texts as anchors, and fit the boundary to the background texts.
 
     Args:
         inside: features of training texts, float, shape (texts, dims).

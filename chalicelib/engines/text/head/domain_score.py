@@ -1,7 +1,7 @@
 """Combines the signals that a text is in a model's domain into a score and a probability.
 
-Three signals: the logit of the answer, the cosine to the nearest training text, and the side of
-the line between training and background texts (see `Domain`).
+There are three signals: the logit of the answer, the cosine to the nearest training text, and the
+distance from the boundary between training and background texts (see `Domain`).
 """
 
 from __future__ import annotations
@@ -52,23 +52,24 @@ class DomainScale:
         """Return standardised signals.
 
         Args:
-            support: logit of each answer over the temperature, float64, shape (texts,).
-            evidence: nearness and line, float64, shape (texts, 2).
+            support: logit of each answer divided by the temperature, float64, shape (texts,).
+            evidence: signals of `Domain.evidence`, float64, shape (texts, 2).
             answers: label indexes, int, shape (texts,).
 
         Returns:
-            Float64, shape (texts, 3): 0 is typical of training texts, low speaks against a text.
+            The signals, float64, shape (texts, 3): 0 is typical of training texts, low values speak
+            against the domain.
         """
         signals = _join_signals(support, evidence, answers, self.usual)
         found = (signals - self.means) / np.array(self.deviations)
         return np.asarray(np.clip(found, -_FARTHEST, _FARTHEST))
 
     def cautious(self, shares: Singles, signals: Doubles) -> Singles:
-        """Mix probabilities with even ones by the probability that a text is out of domain.
+        """Move probabilities towards equal ones the more, the less likely a text is in the domain.
 
         Args:
             shares: probabilities, float32, shape (texts, labels).
-            signals: scaled ones, float64, shape (texts, 3).
+            signals: scaled signals, float64, shape (texts, 3).
         """
         odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
         trust = (1.0 / (1.0 + np.exp(-odds))).astype(np.float32)[:, None]
@@ -76,7 +77,7 @@ class DomainScale:
 
 
 def answer_support(logits: Floats, temperature: float) -> Doubles:
-    """Return each answer's logit over the temperature, (texts, labels) to float64, (texts,)."""
+    """Return the logit of each answer divided by the temperature, float64, (texts,)."""
     return np.asarray(logits.max(axis=1).astype(np.float64) / temperature)
 
 
@@ -84,8 +85,8 @@ def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -
     """Return means and deviations of the signals on training texts.
 
     Args:
-        support: logit of each answer over the temperature, float64, shape (texts,).
-        evidence: nearness and line, float64, shape (texts, 2).
+        support: logit of each answer divided by the temperature, float64, shape (texts,).
+        evidence: signals of `Domain.evidence`, float64, shape (texts, 2).
         answers: label indexes, int, shape (texts,).
         labels: number of labels.
     """
@@ -99,7 +100,7 @@ def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -
 
 
 def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
-    """Return three weights and an offset for the log-odds that a text is in the domain.
+    """Fit the log-odds that a text is in the domain: a weight for each signal, and an offset.
 
     Args:
         inside: scaled signals of training texts, float64, shape (texts, 3).
@@ -117,7 +118,7 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Return the sum of the signals, (texts, 3) to float64, (texts,); high in the domain."""
+    """Return the sum of the signals, float64, (texts,); high values mean in domain."""
     lines = np.minimum(signals[:, 2], _LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + _LINE_WEIGHT * lines)
 

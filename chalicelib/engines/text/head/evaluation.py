@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """Both sides of the split, and the settings that are the same in all epochs."""
+    """Both sides of the split, with the settings that all epochs share."""
 
     label_names: Sequence[str]
     """In the dataset's order."""
@@ -71,7 +71,7 @@ class SplitEvaluator:
         )
 
     def scores(self, head: SoftmaxHead) -> tuple[Singles, Ints]:
-        """Return held-out probabilities, float32, (examples, labels), and the truth, int."""
+        """Return held-out probabilities, float32, (examples, labels), and true labels, int."""
         parts = list(self._probabilities(head, self.held))
         empty = np.empty((0, len(self.label_names)), np.float32)
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
@@ -151,13 +151,13 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Collect both sides of the split, with settings that did not see the held-out side.
+    """Prepare both sides of the split; the settings do not depend on the held-out side.
 
     Args:
         layout: features and labels.
         label_names: labels in the dataset's order.
         chosen: temperature and weight of the nearest texts.
-        rejection: what the model rejects.
+        rejection: settings for the rejection of texts.
         may_reject: whether the confusion matrix has an out-of-domain row and column.
     """
     training = layout.batches(lambda part: not part.is_held and not part.is_phrase)
@@ -197,7 +197,7 @@ def _nearness(
 
 
 def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -> dict[str, float]:
-    """Return the score, by label name, from which its answers have the best f1.
+    """Return for each label the threshold with the best f1.
 
     Args:
         scores: held-out probabilities, float32, shape (examples, labels).
@@ -211,5 +211,5 @@ def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -
 
 
 def held_out_curve(scores: Singles, truth: Ints) -> PrecisionRecallCurve:
-    """Return the micro-averaged curve, float32, (examples, labels) and int, (examples,)."""
+    """Return the micro-averaged precision-recall curve of the held-out examples."""
     return metrics.precision_recall_curve(scores, truth)

@@ -1,6 +1,7 @@
-"""Joins the raw vectors of several encoders into the feature matrix of the head.
+"""Joins the vectors of several encoders into the feature matrix of the head.
 
-Every encoder's block is centred and divided by its RMS norm, so that no encoder outweighs another.
+The vectors of each encoder are centred and divided by their RMS norm, so that all encoders have
+equal weight.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SMALLEST_NORM = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Means and scales of the blocks, in a fixed order of the encoders."""
+    """Means and scales of the encoders' vectors, in a fixed order of the encoders."""
 
     names: tuple[str, ...]
     """Sorted."""
@@ -59,7 +60,7 @@ class Scaling:
 
 
 def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
-    """Return means and RMS norms of the blocks, in the order of the names.
+    """Return means and RMS norms of the encoders' vectors, in the order of the names.
 
     Args:
         blocks: raw vectors by encoder, float32, shape (examples, dims).

@@ -1,6 +1,6 @@
-"""One feature matrix, sorted so that the training part of every fold is a few runs of rows.
+"""Sorts one feature matrix so that the training part of every fold is a few runs of rows.
 
-No fold copies the matrix. Rows are sorted by side of the split and by fold; label phrases come
+So folds use views, not copies. Rows are sorted by side of the split and by fold; label phrases come
 last and are always trained on.
 """
 
@@ -33,7 +33,7 @@ class RowRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The matrix, its runs, and the example of every row."""
+    """The sorted matrix, its runs of rows, and the example of every row."""
 
     features: Floats
     """Scaled features, float, shape (rows, dims)."""
@@ -53,7 +53,7 @@ class Layout:
         ]
 
     def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
-        """Return the examples of the accepted runs in order, int, shape (n,)."""
+        """Return the examples of the accepted runs, in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges
@@ -62,7 +62,7 @@ class Layout:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def hold_out(self, fold: int, background: BackgroundFolds | None = None) -> HeldOutFold:
-        """Return a fold, and the rows that its head trains on."""
+        """Hold out a fold: return its examples, and the rows that its head trains on."""
         held = self.batches(lambda part: part.fold == fold)
         examples = self.examples(lambda part: part.fold == fold)
         trained = self.examples(lambda part: part.fold == fold and not part.is_held)
@@ -115,7 +115,7 @@ class HeldOutFolds:
 
 
 def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
-    """Concatenate the examples of folds, at least one."""
+    """Concatenate the examples of one or more folds."""
     is_trained = np.concatenate([fold.is_trained for fold in folds])
     return HeldOutFolds(
         folds,
@@ -132,12 +132,12 @@ def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
 
 
 def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
-    """Find the runs of equal side and fold.
+    """Find the runs of rows that have the same side and fold.
 
     Args:
         held: side of every row in sorted order, bool, shape (examples,).
         folds: fold of every row in sorted order, int, shape (examples,).
-        phrases: rows of label phrases after them.
+        phrases: number of rows of label phrases at the end.
     """
     keys = np.stack([held.astype(np.int64), folds])
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1

@@ -1,8 +1,8 @@
 """Adds the cosine to the nearest training text of each label to the logits of the head.
 
-A head separates each label by one plane. A text on the wrong side of it may still be close to a
-training text of its label. The weight of this nearness is chosen out of fold. Products are exact,
-so that results do not depend on threads or BLAS kernels.
+A head separates each label by one plane. A text on the wrong side may still be close to a training
+text of its label. The weight of this nearness is chosen out of fold. Products are exact, so that
+results do not depend on threads or BLAS kernels.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Training texts by label, and the weight of their nearness."""
+    """Training texts by label, and the weight of the nearness to them."""
 
     anchors: Bytes
     """Directions of training texts, times 512, int8, shape (anchors, dims), sorted by label."""
@@ -63,11 +63,11 @@ class NearestTexts:
         """Return the cosine to the nearest anchor of each label, float32, shape (texts, labels).
 
         Args:
-            features: scaled ones, float, shape (texts, dims).
+            features: scaled features, float, shape (texts, dims).
             asked: labels to compare each text with, int, shape (texts, some); None: all.
 
         Returns:
-            -2 for a label that is not compared or has no anchor.
+            The cosine; -2 for a label that is not compared or has no anchor.
         """
         found = np.full((len(features), len(self.ends)), _ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -89,16 +89,16 @@ class NearestTexts:
         """Return logits with the weighted nearness added.
 
         Args:
-            logits: logits of the head over the temperature, float, shape (texts, labels).
-            features: scaled ones, float, shape (texts, dims).
-            temperature: the weight is divided by it, too.
+            logits: logits of the head divided by the temperature, float, shape (texts, labels).
+            features: scaled features, float, shape (texts, dims).
+            temperature: divisor of the weight.
         """
         nearness = self.nearness(features, likely_labels(logits))
         return add_nearness(logits, nearness, self.weight / temperature)
 
 
 class WeightedScores(NamedTuple):
-    """The chosen weight, and the logits of every fold with it."""
+    """The chosen weight, and the logits of every fold with this weight."""
 
     weight: float
     scores: list[FoldScores]
@@ -107,15 +107,15 @@ class WeightedScores(NamedTuple):
 def weigh_nearest_texts(
     folds: HeldOutFolds, scores: Sequence[FoldScores], labels: int
 ) -> WeightedScores | None:
-    """Choose the weight of the nearest texts by the out-of-fold loss.
+    """Choose the weight of the nearest texts that has the best out-of-fold loss.
 
     Args:
         folds: the held-out folds.
-        scores: their logits by the head.
+        scores: logits of the held-out texts by the head.
         labels: number of labels.
 
     Returns:
-        The weight and new logits; None where nearness does not improve the loss enough.
+        The weight and the new logits; None if nearness does not improve the loss enough.
     """
     near = [_nearness(fold, part, labels) for fold, part in zip(folds.folds, scores, strict=True)]
     truth = folds.truth[folds.may_choose]
@@ -162,8 +162,8 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
 
     Args:
         logits: logits of the head, float, shape (texts, labels).
-        nearness: as `NearestTexts.nearness` returns it, float32, same shape.
-        weight: added per cosine of 1.
+        nearness: result of `NearestTexts.nearness`, float32, same shape.
+        weight: what a cosine of 1 adds to a logit.
     """
     compared = likely_labels(logits)
     found = np.take_along_axis(nearness, compared, axis=1)
@@ -175,7 +175,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
 
 
 def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) -> NearestTexts:
-    """Store training texts as anchors, equally many of each label if not all fit.
+    """Store training texts as anchors; if not all fit, the same number for each label.
 
     Args:
         parts: examples with scaled features.
@@ -199,11 +199,11 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight that is nearly as good as the best; 0 without enough gain.
+    """Return the smallest weight that is nearly as good as the best; 0 if the gain is small.
 
     Args:
-        loss_with: returns the out-of-fold loss with a weight.
-        texts: number of texts behind that loss.
+        loss_with: returns the out-of-fold loss for a weight.
+        texts: number of texts from which the loss is computed.
     """
     if texts < FEWEST_TEXTS:
         return 0.0

@@ -26,7 +26,7 @@ _FIRST_MOVE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The state after an iteration."""
+    """Point, value and gradient after an iteration."""
 
     values: Floats
     """The point, float, shape (parameters,)."""
@@ -73,12 +73,12 @@ class _Memory:
 
 
 def dot(left: Floats, right: Floats) -> float:
-    """Return the inner product in an order that threads and BLAS cannot change; float, (n,)."""
+    """Return the inner product of two vectors in a fixed order of operations; float, (n,)."""
     return float(np.add.reduce(left * right))
 
 
 def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterator[Step]:
-    """Yield the start and every iteration's point, until no step lowers the function.
+    """Yield the start and the point after every iteration, until no step lowers the function.
 
     Args:
         objective: returns value and gradient, float, shape (parameters,), at a point.

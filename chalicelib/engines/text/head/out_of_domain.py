@@ -23,14 +23,14 @@ FALL = 0.8
 
 
 def score_threshold(scores: Floats, rate: float) -> float:
-    """Return the score below which a served model rejects about the requested fraction.
+    """Return the score below which a served model rejects texts.
 
     Args:
         scores: out-of-fold scores of the training texts, float, shape (examples,).
-        rate: share of texts of the domain that may be rejected.
+        rate: fraction of in-domain texts that may be rejected.
 
     Returns:
-        Threshold, a multiple of 1/4096.
+        The threshold, a multiple of 1/4096.
     """
     asked = min(rate / FALL, 1.0) if len(scores) <= FEW_TEXTS else rate
     return round(float(np.quantile(scores.astype(np.float64), asked)) * _STEPS) / _STEPS

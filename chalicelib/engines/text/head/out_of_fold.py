@@ -20,7 +20,7 @@ _DEFAULT_PENALTY_INVERSE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """The chosen settings, and the logits that they were chosen by."""
+    """The chosen settings, and the out-of-fold logits by which they were chosen."""
 
     penalty_inverse: float
     """The chosen C."""
@@ -49,12 +49,12 @@ class CrossValidation:
 def calibrate(
     folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
 ) -> CrossValidation:
-    """Fit both temperatures to the logits of the chosen penalty.
+    """Fit the temperatures, with and without the nearest texts, to the out-of-fold logits.
 
     Args:
         folds: the held-out examples.
-        choice: the penalty, and logits of the head.
-        nearest: logits with the nearest texts; None: these are not used.
+        choice: the chosen penalty, and the logits of the heads.
+        nearest: logits with the nearest texts; None if these are not used.
     """
     scores = choice.scores if nearest is None else nearest.scores
     logits = np.concatenate([part.held for part in scores])

@@ -1,4 +1,4 @@
-"""Chooses the penalty of the head by the log-loss of examples that a head did not see."""
+"""Chooses the penalty of the head by the log-loss on examples that were not trained on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SEARCH_PART, _REST_PART = 0.7, 0.3
 
 
 class FoldScores(NamedTuple):
-    """Logits of a fold by a head that did not see it."""
+    """Logits of a fold by a head that was not trained on it."""
 
     held: Singles
     """Of the held-out examples, float32, shape (n, labels)."""
@@ -43,7 +43,7 @@ class FoldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PenaltyChoice:
-    """The chosen penalty, and the logits of every fold with it."""
+    """The chosen penalty, and the logits of every fold with this penalty."""
 
     penalty_inverse: float
     """The chosen C."""
@@ -58,11 +58,11 @@ def choose_penalty(
     arithmetic: Arithmetic,
     on_progress: Callable[[float], None],
 ) -> PenaltyChoice:
-    """Try the penalties from strong to weak until the log-loss rises.
+    """Try penalties from strong to weak, until the log-loss increases.
 
     Args:
-        choosing: the folds that decide, the first ones of `whole`.
-        whole: all folds; the others are scored with the chosen penalty only.
+        choosing: the folds that decide: the first ones of `whole`.
+        whole: all folds; the other folds are scored with the chosen penalty only.
         labels: number of labels.
         arithmetic: how numbers are rounded.
         on_progress: called with the fraction of the work that is done, from 0 to 1.

@@ -70,11 +70,11 @@ class HeadObjective:
         self._penalty = 1.0 / (penalty_inverse * self._total)
 
     def zeros(self) -> Floats:
-        """Return the usual start: float, shape ((dims + 1) * labels,)."""
+        """Return the default start: zeros, float, shape ((dims + 1) * labels,)."""
         return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
 
     def head(self, values: Floats) -> SoftmaxHead:
-        """Return a flat vector, float, shape ((dims + 1) * labels,), as weights and biases."""
+        """Convert a flat vector, float, shape ((dims + 1) * labels,), to weights and biases."""
         matrix = values.reshape(self._dims + 1, self._labels)
         return SoftmaxHead(matrix[:-1], matrix[-1])
 
@@ -129,7 +129,7 @@ class HeadObjective:
 
         Args:
             start: head to start from; None for zeros.
-            tolerance: relative fall of the loss, twice in a row, at which the fit ends.
+            tolerance: the fit ends when the relative fall of the loss is smaller twice in a row.
         """
         values = self.zeros() if start is None else np.vstack([start.weights, start.biases])
         flat = np.ascontiguousarray(values, self._arithmetic.dtype).ravel()
@@ -145,7 +145,7 @@ class HeadObjective:
 
 
 def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float) -> SoftmaxHead:
-    """Fit to the end; return the start itself if no step lowers the loss.
+    """Fit until the loss stops falling; return the start if no step lowers the loss.
 
     Args:
         problem: the function to minimise.
@@ -159,9 +159,10 @@ def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float
 
 
 def class_weights(counts: Ints) -> Doubles:
-    """Return weights that raise rare labels, float64, shape (labels,).
+    """Return weights that increase the influence of rare labels, float64, shape (labels,).
 
-    (n / (k n_c))**a, with a = 1 if labels differ by more than 10 to 1, else one half.
+    A weight is (n / (k n_c))**a for n examples, k labels and n_c examples of the label; a = 1 if
+    counts differ by more than a factor of 10, else 0.5.
 
     Args:
         counts: examples of every label, int, shape (labels,).

@@ -1,4 +1,4 @@
-"""Fits which texts a model rejects, that is answers with an empty list."""
+"""Fits the rejection of texts; a rejected text gets an empty list as its answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Rejects texts by the logit of their answer, nearness and line."""
+    """Rejects texts by three signals: logit of the answer, nearest text, and boundary."""
 
     domain: Domain
     scale: DomainScale
@@ -47,21 +47,21 @@ class Rejector:
         """Return the scaled signals, float64, shape (texts, 3).
 
         Args:
-            support: logit of each answer over the temperature, float, shape (texts,).
-            features: scaled ones, float, shape (texts, dims).
+            support: logit of each answer divided by the temperature, float, shape (texts,).
+            features: scaled features, float, shape (texts, dims).
             answers: label indexes, int, shape (texts,).
         """
         evidence = self.domain.evidence(features)
         return self.scale.scaled(support.astype(np.float64), evidence, answers)
 
     def rejects(self, signals: Doubles) -> Bools:
-        """Return which texts are rejected, float64, shape (texts, 3) to bool, (texts,)."""
+        """Return which texts are rejected, by signals, shape (texts, 3), to bool, (texts,)."""
         return scores(signals) < self.threshold
 
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """A rejector to serve and one to evaluate, with out-of-fold results of the first."""
+    """The rejector to serve, with its out-of-fold results, and the rejector to evaluate."""
 
     served: Rejector
     """Fitted to all examples."""
@@ -77,7 +77,7 @@ class FittedRejectors:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """How a model rejects: by a rejector, or by an energy threshold if none could be fitted."""
+    """The settings for rejection: a rejector, or an energy threshold if none could be fitted."""
 
     rejectors: FittedRejectors | None = None
     """None without background texts, a rate, or held-out examples."""
@@ -99,14 +99,14 @@ def fit_rejection(
     chosen: CrossValidation,
     rate: float | None,
 ) -> Rejection:
-    """Fit what a model rejects.
+    """Fit the rejection of a model.
 
     Args:
         layout: the examples.
-        background: the background texts; None: the energy of the logits decides.
+        background: the background texts; if None, the energy of the logits decides.
         folds: folds that were held out.
         chosen: results of the cross-validation, with out-of-fold logits.
-        rate: fraction of in-domain texts that may be rejected; None: nothing is rejected.
+        rate: fraction of in-domain texts that may be rejected; if None, nothing is rejected.
     """
     if background is not None and rate is not None and len(chosen.truth):
         return Rejection(_fit_rejectors(layout, background, folds, chosen, rate))

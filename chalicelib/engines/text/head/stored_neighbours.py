@@ -17,12 +17,12 @@ PREFIX = "neighbours"
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:
-    """Return the numbers as JSON."""
+    """Return the numbers of the nearest texts as JSON."""
     return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
 
 
 def arrays(neighbours: NearestTexts) -> dict[str, Array]:
-    """Return the arrays by name."""
+    """Return the arrays of the nearest texts by name."""
     return {"anchors": neighbours.anchors}
 
 
@@ -42,10 +42,10 @@ def read(content: Artifact) -> NearestTexts:
 
 
 def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
-    """Refuse parts that do not fit together (ArtifactError).
+    """Raise ArtifactError if parts of the nearest texts do not fit together.
 
     Args:
-        neighbours: as read.
+        neighbours: the nearest texts as read.
         dims: length of the feature vectors.
         labels: number of labels.
     """

@@ -22,7 +22,7 @@ _TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32, "us
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
-    """Return the numbers as JSON."""
+    """Return the numbers of a rejector as JSON."""
     scale = rejector.scale
     return {
         "threshold": rejector.threshold,
@@ -34,7 +34,7 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
-    """Return the arrays by name."""
+    """Return the arrays of a rejector by name."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
         "anchors": domain.anchors.astype(np.int8),
@@ -76,10 +76,10 @@ def read(content: Artifact) -> Rejector:
 
 
 def check(rejector: Rejector, dims: int, labels: int) -> None:
-    """Refuse parts that do not fit together (ArtifactError).
+    """Raise ArtifactError if parts of a rejector do not fit together.
 
     Args:
-        rejector: as read.
+        rejector: the rejector as read.
         dims: length of the feature vectors.
         labels: number of labels.
     """

@@ -1,4 +1,4 @@
-"""The data report of a text model: the findings of the training about its examples."""
+"""The data report of a text model: likely label errors, near-duplicates, confused labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return the findings of a training about its data.
+    """Return what a training found in its data.
 
     Args:
         texts: the training texts.
@@ -64,7 +64,7 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Return how much of the list of likely label errors is usually right."""
+    """Return the fraction of likely label errors that are usually real errors."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
     # The lower of two middle counts, because a label of that size exists.
@@ -79,11 +79,11 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """Return every flagged example of the dataset; the report shows the first ones.
+    """Return all flagged examples of the dataset; the report has only the first ones.
 
     Args:
         texts: the training texts.
-        folds: out-of-fold answers.
+        folds: out-of-fold predictions.
     """
     all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
     own = texts.spans[0][1] if texts.spans else len(texts.texts)

@@ -1,4 +1,4 @@
-"""Measures the calibration on feedback texts, with and without feedback in the fit."""
+"""Measures calibration on feedback texts, for temperatures fitted with and without feedback."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LEAST_SHARE = 1e-9
 def feedback_calibration(
     out_of_fold: OutOfFold, feedback_places: Sequence[int]
 ) -> dict[str, Any] | None:
-    """Return the calibration errors on feedback with a temperature fitted without and with it.
+    """Return the calibration errors on feedback, for a temperature without and with it.
 
     Args:
-        out_of_fold: answers by heads that did not see the examples.
+        out_of_fold: predictions by heads that were not trained on the examples.
         feedback_places: indexes of the feedback examples in the training set.
 
     Returns:
-        Number of feedback texts and both errors; None if there are too few.
+        The number of feedback texts and both errors; None if there are too few.
     """
     is_feedback = np.isin(out_of_fold.examples, np.array(feedback_places, np.int64))
     count = int(is_feedback.sum())

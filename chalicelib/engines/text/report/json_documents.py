@@ -1,6 +1,6 @@
 """The JSON documents of a trained text model: metrics, learning curve, card.
 
-They are stored in the API's own form, so that an export is readable. Contract sections 4 and 5.
+They are stored in the form that the API returns. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def curve_record(epoch: TextEpoch) -> dict[str, Any]:
 
 
 def metrics_document(report: TextReport) -> dict[str, Any]:
-    """Return the `metricsData` of GET models/{id}, its members in the contract's order."""
+    """Return the `metricsData` of GET models/{id}, with members in the contract's order."""
     curve = report.curve
     before = metrics_data(report.metrics)
     names = ("testAccuracy", "trainingLoss", "confusionMatrix", "trainingAccuracy")
@@ -76,10 +76,10 @@ def metrics_document(report: TextReport) -> dict[str, Any]:
 def card_document(
     model: Model, report: TextReport, facts: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Return the model's card.
+    """Return the card of a model.
 
     Args:
-        model: the run.
+        model: the model with its run.
         report: the training's report.
         facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
             [{name, sha256, licence}], `labels`, `examples`, `feedback`, `data_report`.

@@ -35,14 +35,14 @@ def make_report(
     words: Sequence[bytes],
     rejectors: FittedRejectors | None = None,
 ) -> TextReport:
-    """Return everything that the metrics record and the card show.
+    """Return all results of a training that metrics and card show.
 
     Args:
         plan: split and features.
         chosen: penalty, temperatures and out-of-fold logits.
         epochs: the fit on the training part, with the evaluator of both sides.
         words: digests of the examples' words, in the order of the training set.
-        rejectors: rejectors that were fitted to background texts; None without.
+        rejectors: rejectors fitted to background texts; None if there are none.
     """
     evaluator = epochs.evaluator
     scores, truth = evaluator.scores(epochs.head)

@@ -1,1 +1,1 @@
-"""Near-duplicate texts: groups that a split keeps together, and contradictions."""
+"""Near-duplicate texts: groups that stay on one side of a split, and contradicting labels."""

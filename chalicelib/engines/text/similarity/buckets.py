@@ -1,7 +1,7 @@
 """Small groups of rows with similar directions, for searches among many rows.
 
-Random hyperplanes: rows on the same side of all of them share a bucket. Every bucket is cut to a
-fixed size, so that a search costs the same however similar the texts are.
+Rows on the same side of several random hyperplanes share a bucket. Buckets have a maximum size, so
+that the time of a search does not depend on the similarity of the texts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHUNK_ROWS = 4_096
 
 
 def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
-    """Yield buckets of 2 to 256 rows, int, shape (m,), from several assignments.
+    """Yield buckets of 2 to 256 rows, int, shape (m,); a row is in several buckets.
 
     Args:
         features: float, shape (all rows, dims); numbers on a grid give the same buckets on every

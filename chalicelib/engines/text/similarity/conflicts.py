@@ -1,4 +1,4 @@
-"""Texts that say nearly the same under different labels, for a training's data report."""
+"""Finds nearly equal texts with different labels, for the data report of a training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS = 6
 
 
 class ConflictingRows(NamedTuple):
-    """Two rows that say nearly the same and have different labels."""
+    """Two nearly equal rows with different labels."""
 
     similarity: float
     """Cosine of their feature vectors; 1 for equal texts."""
@@ -31,13 +31,13 @@ def conflicting_pairs(
 ) -> list[ConflictingRows]:
     """Return texts with a near-duplicate of another label, the most similar first.
 
-    Equal texts are all found; of other near-duplicates most are.
+    All equal texts are found, and most other near-duplicates.
 
     Args:
-        digests: one per row; equal texts have equal digests.
+        digests: digest of each row; equal texts have equal digests.
         labels: label indexes, int, shape (rows,).
         features: centred feature vectors, float, shape (rows, dims).
-        limit: most pairs to return.
+        limit: maximum number of pairs.
     """
     firsts, equal = _equal_texts(digests, labels, limit)
     close: list[ConflictingRows] = []

@@ -1,6 +1,6 @@
-"""Groups of equal texts, and of texts of one label with close vectors.
+"""Groups equal texts, and texts of one label with close vectors.
 
-A group stays on one side of a split; otherwise the held-out metrics would be too good.
+All texts of a group are on one side of a split; otherwise the held-out metrics would be too good.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def group_near_duplicates(
 ) -> Ints:
     """Return the group of every example, int, shape (examples,).
 
-    Labels of more than 6,000 different texts are searched in buckets of random hyperplanes, which
-    find most near-duplicates but not all.
+    Labels with more than 6,000 different texts are searched in buckets, where most near-duplicates
+    are found but not all.
 
     Args:
-        digests: one per example; equal texts have equal digests.
+        digests: digest of each example; equal texts have equal digests.
         labels: label indexes, int, shape (examples,).
         features_of: returns the features of some rows, float64 or float32, shape (rows, dims).
     """

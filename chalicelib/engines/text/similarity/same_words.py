@@ -1,7 +1,7 @@
 """Reduces texts to their words, ignoring case, spaces and punctuation.
 
-Encoders see a question mark; a person who checks labels does not. Such texts stay on one side of
-the split, and under two labels they are contradictions.
+Texts that differ only in these are equal for a person who checks labels, but not for an encoder.
+They are put on the same side of the split, and are contradictions if their labels differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAIN = _Plain()
 
 
 def same_words(text: str) -> str:
-    """Return the words of a text in lower case, one space apart; the text itself without words."""
+    """Return the words of a text in lower case; the text itself if it has no words."""
     folded = unicodedata.normalize("NFKC", text[:_FOLDED_CHARACTERS]).casefold()
     words = " ".join(folded.translate(_PLAIN).split())
     # Folding is slow, so the rest of a long text counts as it is.

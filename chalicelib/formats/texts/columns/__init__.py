@@ -1,1 +1,1 @@
-"""Columns of tables: their names, their content, and which hold text and label."""
+"""Columns of tables: their names, their content, and which are text and label."""

@@ -38,7 +38,7 @@ class ColumnFacts:
     """Words of the first row's cell that occur in no other."""
 
     def begin(self, cell: str) -> None:
-        """Set the cell of the first row."""
+        """Store the cell of the first row."""
         self.first = cell.strip()
         self.own_words = set(self.first.casefold().split())
 
@@ -59,12 +59,12 @@ class ColumnFacts:
 
     @property
     def first_is_unlike(self) -> bool:
-        """Return whether no row below has the first row's cell."""
+        """Return whether the cell of the first row occurs in no other row."""
         return bool(self.first) and hash(self.first) not in self.counts
 
     @property
     def first_is_short(self) -> bool:
-        """Return whether nearly all cells are longer than the first row's."""
+        """Return whether nearly all cells are longer than that of the first row."""
         return self.not_longer * 20 <= self.rows
 
     @property
@@ -74,7 +74,7 @@ class ColumnFacts:
 
     @property
     def looks_like_a_name(self) -> bool:
-        """Return whether the first row's cell could be the name of a column."""
+        """Return whether the cell of the first row may be the name of a column."""
         return (
             0 < len(self.first) <= _LONGEST_NAME
             and len(self.first.split()) <= _MOST_WORDS
@@ -84,10 +84,10 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Count two columns; the first row is separate, and rows without both cells are skipped.
+    """Collect facts of two columns; the first row is separate, incomplete rows are skipped.
 
     Returns:
-        Facts of texts and labels.
+        The facts of the texts and of the labels.
     """
     facts = [ColumnFacts(), ColumnFacts()]
     first: Sequence[str] | None = None
@@ -110,10 +110,9 @@ def has_unnamed_header(
 ) -> bool:
     """Return whether the first row is a header with unknown names.
 
-    Its cells occur once while every other label repeats, or while nearly all texts are longer. A
-    first row that could be an example is not treated as a header because it would be lost. So each
-    name must have a word that occurs nowhere below, and the name of the text column must be shorter
-    than the texts.
+    The cells of a header occur only once, while every other label repeats or nearly all texts are
+    longer. An example that is taken for a header would be lost. So each name must also have a word
+    that occurs nowhere below, and the name of the text column must be shorter than the texts.
     """
     return (
         texts.rows >= least_rows
@@ -130,7 +129,7 @@ def has_unnamed_header(
 
 
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
-    """Return whether a known word makes the first row a header: its cells occur nowhere below."""
+    """Return whether the first row is a header: a word is known, and no cell occurs below."""
     return (
         texts.rows >= _MIN_ROWS_WITHOUT_NAMES
         and labels.distinct * 2 <= labels.rows
@@ -140,7 +139,7 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 
 
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
-    """Return whether the two columns are certainly in reverse order.
+    """Return whether the columns of texts and labels are certainly in reverse order.
 
     Then the "texts" are a few short names that repeat, and the "labels" are longer and nearly all
         different.

@@ -43,7 +43,7 @@ _FORMS_END = ";"
 
 
 class ColumnFinder:
-    """Decides step by step how the cells of a table become text and label."""
+    """Determines step by step which columns of a table are text and label."""
 
     def __init__(self, table: TextTable, options: ReadingOptions) -> None:
         self._table = table
@@ -65,7 +65,7 @@ class ColumnFinder:
         self._table.layout = layout
 
     def find(self) -> TextLayout:
-        """Return the layout with header and columns.
+        """Return the layout of the table, with header and columns.
 
         Raises:
             InvalidUpload: the columns are ambiguous.

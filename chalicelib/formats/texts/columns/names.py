@@ -62,7 +62,7 @@ _BETWEEN = re.compile(r"[\W_]+")
 
 
 class Columns(NamedTuple):
-    """Positions of the two columns, from 0."""
+    """Positions of the columns of text and label, from 0."""
 
     text: int
     label: int
@@ -87,10 +87,10 @@ class NamedColumns(NamedTuple):
 
 
 def find_documented_columns(cells: Sequence[str]) -> Columns | None:
-    """Find the two documented names, in either order; empty cells can follow.
+    """Find the documented names `text` and `label` in a header, in either order.
 
     Returns:
-        Their positions; None for any other row.
+        The positions of the names; None if the row is not such a header.
     """
     names = [cell.strip() for cell in cells]
     if len(names) < 2 or any(names[2:]):
@@ -102,7 +102,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Return which names of a header mean text, and which label."""
+    """Return which names of a header can be those of texts, and which of labels."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
     labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)
@@ -114,7 +114,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Complete two columns of which one has a known whole name; None for any other row."""
+    """Find both of two columns if the name of one is known; None if it is not."""
     is_text, is_label = (
         [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
     )
@@ -131,12 +131,12 @@ def has_known_word(names: Sequence[str]) -> bool:
 
 
 def fold_name(name: str) -> str:
-    """Return a column's name in its form for comparison: lower case, single spaces."""
+    """Return the name of a column in lower case and with single spaces, for comparison."""
     return " ".join(_BETWEEN.split(unicodedata.normalize("NFKC", name).casefold())).strip()
 
 
 def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Find the column that a caller names or gives by position; None if there is none."""
+    """Find the column that a caller selects by name or position; None if there is none."""
     if wanted in names:
         return list(names).index(wanted)
     folded = [fold_name(name) for name in names]
@@ -146,9 +146,9 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
 
 
 def split_columns(names: Sequence[str], wanted: str) -> list[str]:
-    """Return the columns that a caller names: one, a JSON array, or a list with commas.
+    """Split the columns that a caller names: one, a JSON array, or a list with commas.
 
-    A column with a comma in its name is one column.
+    The name of one existing column may contain commas.
     """
     if find_column(names, wanted) is not None:
         return [wanted]

@@ -1,4 +1,4 @@
-"""Ranks the columns of a table as text and as label by what they contain and how they are named.
+"""Ranks the columns of a table as text and as label, by content and by name.
 
 Texts are long, differ from row to row and consist of words. Labels are short and few, and each
 repeats. Names decide between columns of equal content: a status or an agent is a category too.
@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
 
 @dataclass
 class ColumnProfile:
-    """What the rows of one column contain."""
+    """Statistics of the rows of one column."""
 
     name: str
     """Cell of the first row, trimmed."""
@@ -64,10 +64,10 @@ class ColumnProfile:
         return [value for value, _ in self.values.most_common(SAMPLES)]
 
     def score_text(self, rows: int) -> float:
-        """Return how much the column looks like texts, from 0.
+        """Return how much the column looks like texts; 0 or more.
 
         Args:
-            rows: of the table.
+            rows: number of rows of the table.
         """
         if not self.rows:
             return 0.0
@@ -78,7 +78,7 @@ class ColumnProfile:
         )
 
     def score_label(self, rows: int) -> float:
-        """Return how much the column looks like labels, from 0."""
+        """Return how much the column looks like labels; 0 or more."""
         distinct = len(self.values)
         if not 2 <= distinct <= min(_MOST_LABELS, self.rows / 2):
             return 0.0
@@ -103,10 +103,10 @@ class ColumnProfile:
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Count the columns of the rows below the first one.
+    """Compute statistics of all columns from the rows below the first one.
 
     Args:
-        rows: of the table, the first one included.
+        rows: rows of the table, including the first one.
         names: cells of the first row.
     """
     profiles = [ColumnProfile(name.strip()) for name in names]
@@ -120,7 +120,7 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_clear(scores: Sequence[float], candidates: Iterable[int]) -> int | None:
-    """Return the position of the clearly highest score among candidates; None if there is none."""
+    """Return the position of the candidate with the clearly highest score; None without one."""
     ranked = sorted(candidates, key=lambda at: -scores[at])
     if not ranked or scores[ranked[0]] <= 0:
         return None
@@ -130,9 +130,9 @@ def find_clear(scores: Sequence[float], candidates: Iterable[int]) -> int | None
 
 
 def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, label_at: int) -> bool:
-    """Return whether the first row names the columns, judged by those of text and label.
+    """Return whether the first row names the columns; text and label columns decide.
 
-    Its cells are different short names that do not occur below.
+    The cells of such a row are different short names that do not occur below.
     """
     names = [profile.name for profile in profiles if profile.name]
     text, label = profiles[text_at], profiles[label_at]
@@ -149,8 +149,8 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, label_at: 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether a row names groups of columns, and the row below it the columns.
 
-    Its cells are merged, so that some are empty or repeat. The cells of the next row are different
-    short names that do not occur in the rows that follow.
+    Cells of such a row are merged, so that some are empty or repeat. The cells of the next row are
+    different short names that do not occur in later rows.
     """
     if len(below) < 2 or len(below[0]) < 3:
         return False
@@ -170,7 +170,7 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
-    """Return a line about each column: position, name, distinct values, samples and ranks."""
+    """Return one line per column: position, name, distinct values, samples and ranks."""
     lines = []
     for column in summarize_columns(profiles):
         samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in column.samples)
