@@ -86,6 +86,7 @@ def test_training_is_queued(call, world, url):
         ({"withGlobalDatasetId": [1, 2]}, "expected a whole number, got a list."),
         ({"withGlobalDatasetId": True}, "expected a whole number, got true."),
         ({"profile": "best"}, "'best' is none of"),
+        ({"skipSmallLabels": "some"}, "expected true or false"),
         ("[1]", "expected a JSON object."),
         ("{", "it is not valid JSON text."),
         ([1], "got a list."),
@@ -172,3 +173,30 @@ def test_algorithm_of_every_address(call, world, url, kind, monkeypatch):
         refused = call.json("POST", url, **named, algorithm=sent)
         assert (refused.status, refused.json["code"]) == (400, "invalid_parameter"), sent
         assert f"'{sent}' is none of intent, " in refused.json["message"]
+
+
+@pytest.mark.parametrize("kind", ["image", "image-detection"])
+@pytest.mark.parametrize("value", [True, False])
+def test_small_labels_of_images_are_no_choice(call, kind, value):
+    """`skipSmallLabels` is refused for images, whose labels have no minimum."""
+    dataset_id, model_id = KINDS[kind]
+    for url, fields in (
+        ("/v2/vision/train", {"name": "n", "datasetId": dataset_id}),
+        ("/v2/vision/retrain", {"modelId": model_id}),
+    ):
+        answer = call.json("POST", url, **fields, trainParams={"skipSmallLabels": value})
+        assert (answer.status, answer.json["code"]) == (400, "invalid_parameter")
+        assert "skipSmallLabels is for texts" in answer.json["message"]
+
+
+def test_skipping_small_labels_is_echoed(call):
+    """The parameter comes back as a boolean, by a form, too."""
+    answer = call.form(
+        "POST",
+        "/v2/language/train",
+        ("name", b"n", None),
+        ("datasetId", str(DATASET_ID).encode(), None),
+        ("trainParams", b'{"skipSmallLabels": "true"}', None),
+    )
+
+    assert answer.json["trainParams"] == {"skipSmallLabels": True}

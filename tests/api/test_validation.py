@@ -139,3 +139,14 @@ def test_what_cannot_be_trained_says_why(call):
     assert answer.json["reasons"] == [
         "Each label needs at least 5 examples: 'x' has 1, 'y' has 1. Add examples to them."
     ]
+
+
+def test_labels_with_few_examples_are_named_with_the_merge_that_helps(call):
+    """The warning has each label with its count, and the almost equal label to merge it into."""
+    rows = "".join(f"parcel {n},shipping\nmoney {n},refund\n" for n in range(6))
+    content = f"text,label\n{rows}where,shiping\nwho,Refund\nwhat,other\n".encode()
+    answer = call.form("POST", URL, ("data", content, "a.csv"), TYPE)
+
+    [few] = [one for one in answer.json["warnings"] if one["code"] == "fewExamples"]
+    assert few["places"] == ["shiping: 1", "Refund: 1", "other: 1"]
+    assert "'Refund' into 'refund', 'shiping' into 'shipping'" in few["message"]

@@ -77,11 +77,13 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
     few = [name for name, count in counts.items() if 0 < count < MIN_EXAMPLES_PER_LABEL]
     if few:
         places = tuple(f"{name}: {counts[name]}" for name in few[:MAX_PLACES])
+        merges = [f"{rare}' into '{common}" for rare, common in pairs if rare in few]
+        remedy = f" A merge would help: {_listed(merges)}." if merges else ""
         warnings.append(
             UploadWarning(
                 FEW_EXAMPLES,
                 f"Labels have fewer than {MIN_EXAMPLES_PER_LABEL} examples: {_listed(places)}. "
-                "Add more, or merge the labels with others.",
+                f"Add more, or merge the labels with others.{remedy}",
                 len(few),
                 places,
             )

@@ -86,6 +86,11 @@ class TrainRequest:
         """Return whether feedback examples are used."""
         return self.param("withFeedback") is True
 
+    @property
+    def skips_small_labels(self) -> bool:
+        """Return whether labels of a text model with too few examples are left out."""
+        return self.param("skipSmallLabels") is True
+
 
 @dataclass(frozen=True)
 class Model:

@@ -89,10 +89,17 @@ def _used_counts(view: DatasetView, *, with_feedback: bool) -> dict[int, int]:
     return {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
 
 
-def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
+def check_enough_texts(
+    view: DatasetView, *, with_feedback: bool, skips_small: bool = False
+) -> None:
     """Refuse a text dataset with too few labels or examples, naming each such label.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
+
+    Args:
+        view: the dataset with its labels.
+        with_feedback: whether feedback examples are used.
+        skips_small: whether labels with too few examples are left out.
 
     Raises:
         TooFewExamples: with the counts and the remedy.
@@ -108,10 +115,23 @@ def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
         for label in view.labels
         if counts[label.label_id] < MIN_EXAMPLES_PER_LABEL
     ]
-    if short:
+    if skips_small:
+        _check_remaining(view, short)
+    elif short:
         raise TooFewExamples(
             f"Each label needs at least {MIN_EXAMPLES_PER_LABEL} examples: {_listed(short)}. "
             "Add examples to them, then train again."
+        )
+
+
+def _check_remaining(view: DatasetView, short: list[str]) -> None:
+    remaining = len(view.labels) - len(short)
+    if remaining < MIN_LABELS:
+        raise TooFewExamples(
+            f"Training needs at least {MIN_LABELS} labels with at least {MIN_EXAMPLES_PER_LABEL} "
+            f"examples; dataset {view.dataset.dataset_id} has {remaining}, and 'skipSmallLabels' "
+            f"leaves out the others: {_listed(short)}. Add examples to them, or merge labels, then "
+            "train again."
         )
 
 

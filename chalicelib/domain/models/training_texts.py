@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL, MIN_LABELS
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.errors import TrainingFailed
 
 # Examples of a label that sampling never reduces, because rare labels need all of theirs.
 ALWAYS_KEPT = 50
@@ -30,11 +32,43 @@ class TrainingTexts:
     """Ascending indexes of the texts that are feedback."""
     available: int = 0
     """Number of texts before sampling; 0 if these are all."""
+    skipped: list[tuple[str, int]] = field(default_factory=list)
+    """Labels that were left out, with their numbers of examples."""
 
     @property
     def feedback(self) -> int:
         """Return the number of texts that are feedback."""
         return len(self.feedback_places)
+
+    def without_small_labels(self) -> TrainingTexts:
+        """Return the texts without the labels that have fewer examples than the minimum.
+
+        Raises:
+            TrainingFailed: fewer than two labels remain, since examples were removed meanwhile.
+        """
+        counts = [0] * len(self.labels)
+        for at in self.label_indexes:
+            counts[at] += 1
+        large = [at for at, count in enumerate(counts) if count >= MIN_EXAMPLES_PER_LABEL]
+        if len(large) < MIN_LABELS:
+            raise TrainingFailed(
+                f"Only {len(large)} of {len(self.labels)} labels has at least "
+                f"{MIN_EXAMPLES_PER_LABEL} examples, and a model needs {MIN_LABELS} to tell apart. "
+                "Add examples, then train again."
+            )
+        places = {old: new for new, old in enumerate(large)}
+        kept = [place for place, at in enumerate(self.label_indexes) if at in places]
+        return replace(
+            self._picked(kept),
+            labels=[self.labels[at] for at in large],
+            label_ids=[self.label_ids[at] for at in large if at < len(self.label_ids)],
+            label_indexes=[places[self.label_indexes[place]] for place in kept],
+            skipped=[
+                (name, count)
+                for name, count in zip(self.labels, counts, strict=True)
+                if count < MIN_EXAMPLES_PER_LABEL
+            ],
+        )
 
     def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
         """Return a sample of about `limit` texts, the same fraction of every label.
@@ -48,17 +82,19 @@ class TrainingTexts:
         """
         if len(self.texts) <= limit:
             return self
-        kept = self._draw(limit / len(self.texts), least)
+        picked = self._picked(self._draw(limit / len(self.texts), least))
+        return replace(picked, available=len(self.texts))
+
+    def _picked(self, kept: list[int]) -> TrainingTexts:
+        """Return the texts at ascending places."""
         feedback = set(self.feedback_places)
-        return TrainingTexts(
-            labels=self.labels,
-            label_ids=self.label_ids,
+        return replace(
+            self,
             texts=[self.texts[place] for place in kept],
             label_indexes=[self.label_indexes[place] for place in kept],
             example_ids=[self.example_ids[place] for place in kept],
             spans=self._spans_of(kept),
             feedback_places=[new for new, old in enumerate(kept) if old in feedback],
-            available=len(self.texts),
         )
 
     def _draw(self, share: float, least: int) -> list[int]:

@@ -167,6 +167,7 @@ def _card_facts(
         "labels": len(texts.labels),
         "examples": len(texts.texts),
         "available": texts.available,
+        "skipped": texts.skipped,
         "feedback": texts.feedback,
         "feedback_calibration": feedback_calibration(report.out_of_fold, texts.feedback_places),
         "data_report": data_report(texts, report),

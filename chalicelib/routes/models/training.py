@@ -27,6 +27,7 @@ class TrainParams(msgspec.Struct, rename="camel"):
     augment_data: bool | UnsetType = UNSET
     profile: Literal["fast", "accurate"] | UnsetType = UNSET
     out_of_domain_rate: Share | UnsetType = UNSET
+    skip_small_labels: bool | UnsetType = UNSET
 
 
 # Declared as any object, because unknown members are ignored and empty ones omitted.

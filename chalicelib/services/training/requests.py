@@ -156,10 +156,15 @@ class TrainingService:
         """Return a validated request; its own fields are checked first."""
         dataset = view.dataset
         algorithm = checked_algorithm(dataset.type, request.algorithm, former)
+        _check_text_params(dataset, request)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
         check_trainable(dataset)
         if dataset.family == LANGUAGE:
-            check_enough_texts(view, with_feedback=request.with_feedback)
+            check_enough_texts(
+                view,
+                with_feedback=request.with_feedback,
+                skips_small=request.skips_small_labels,
+            )
             check_words(dataset, with_feedback=request.with_feedback)
             self._check_profile(dataset, algorithm, request.param("profile"))
         else:
@@ -230,3 +235,12 @@ class TrainingService:
             self._stores.training_queue.announce(train_job(model))
         except StorageUnavailable:
             log.warning("enqueue_failed", job="train", model=model.model_id)
+
+
+def _check_text_params(dataset: Dataset, request: TrainRequest) -> None:
+    if dataset.family != LANGUAGE and request.param("skipSmallLabels") is not None:
+        raise InvalidParameter(
+            "trainParams",
+            f"skipSmallLabels is for texts, and dataset {dataset.dataset_id} is of type "
+            f"{dataset.type}, which has no minimum of examples per label. Leave it out.",
+        )

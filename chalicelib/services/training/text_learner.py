@@ -100,6 +100,8 @@ class TextLearner:
         """
         begun_at, datasets = self._found(model, dataset, control)
         texts = self._examples.read(model, datasets)
+        if model.request.skips_small_labels:
+            texts = texts.without_small_labels()
         progress = _Progress(control, self._curves.writer(model))
         # Parts that no worker has computed, after the lease that was lent to them has ended.
         self._parts.finish(model, progress.on_sample)

@@ -273,6 +273,9 @@ WORDS: Mapping[str, str] = {
     "absent, `object-detection` uses such copies of up to 60 images, and mirrored ones of more "
     "than 200.",
     "profile": "Which encoders the text model uses: `fast` or `accurate`.",
+    "skipSmallLabels": "Whether to leave out labels with fewer than five examples instead of "
+    "refusing the training; texts only. At least two labels must remain.",
+    "skippedLabels": "Labels that were left out for `skipSmallLabels`, with their examples.",
     "outOfDomainRate": "Fraction of in-scope texts that an intent model may leave without a label.",
     "TrainStatsRecord.labels": "Number of labels the model was trained on.",
     "examples": "Number of examples.",

@@ -203,7 +203,7 @@ class FormatRecord(msgspec.Struct, rename="camel"):
 
 
 class FoundLabelRecord(msgspec.Struct, rename="camel"):
-    """A label of a validated file."""
+    """A label with its number of examples."""
 
     name: str
     num_examples: int

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.jobs.batch import BATCH_FORMATS, BATCH_STATUSES, KIND_TYPES
+from chalicelib.web.records.dataset_records import FoundLabelRecord
 from chalicelib.web.records.members import SINCE_2, Number
 
 
@@ -110,6 +111,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     calibration_error: Number | UnsetType | None = UNSET
     threshold: Number | UnsetType | None = UNSET
     data_report: dict[str, Any] | UnsetType = UNSET
+    skipped_labels: list[FoundLabelRecord] | UnsetType = UNSET
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):

@@ -65,6 +65,7 @@ class TrainParams(TypedDict, total=False):
 
     profile: str | None
     out_of_domain_rate: float | None
+    skip_small_labels: bool | None
     with_feedback: bool | None
     with_global_dataset_id: int | None
     train_split_ratio: float | None

@@ -181,7 +181,7 @@ class Format(Record, kw_only=True):
 
 
 class FoundLabel(Record, kw_only=True):
-    """A label of a validated file."""
+    """A label with its number of examples."""
 
     name: str
     num_examples: int
@@ -361,6 +361,7 @@ class Card(Record, kw_only=True):
     calibration_error: float | None = None
     threshold: float | None = None
     data_report: dict[str, Any] | None = None
+    skipped_labels: list[FoundLabel] | None = None
 
 
 class Evaluated(Record, kw_only=True):

@@ -59,3 +59,23 @@ def test_the_draw_follows_from_the_texts() -> None:
     texts = _texts([500, 500])
 
     assert texts.drawn(300).texts == _texts([500, 500]).drawn(300).texts
+
+
+def test_small_labels_go_with_all_that_belongs_to_them() -> None:
+    """Ids, places of feedback, spans and indexes follow the texts that remain."""
+    texts = _texts([6, 2, 10, 4, 12])
+    texts.label_ids = [70, 71, 72]
+    left = texts.without_small_labels()
+
+    assert (left.labels, left.label_ids, left.skipped) == (
+        ["0", "2", "4"],
+        [70, 72],
+        [("1", 2), ("3", 4)],
+    )
+    assert Counter(left.label_indexes) == {0: 6, 1: 10, 2: 12}
+    assert [texts.texts[number - 1] for number in left.example_ids] == left.texts
+    assert left.spans == [(7, 18), (8, 10)]
+    feedback = [texts.texts[place] for place in texts.feedback_places]
+    assert [left.texts[place] for place in left.feedback_places] == [
+        text for text in feedback if text in left.texts
+    ]

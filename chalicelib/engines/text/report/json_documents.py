@@ -82,7 +82,8 @@ def card_document(
         model: the model with its run.
         report: the training's report.
         facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
-            [{name, sha256, licence}], `labels`, `examples`, `feedback`, `data_report`.
+            [{name, sha256, licence}], `labels`, `examples`, `feedback`, `skipped` labels with
+            their counts, `data_report`.
         seed: seed of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
@@ -114,8 +115,20 @@ def card_document(
         "calibrationError": report.calibration_error,
         **({} if calibration is None else {"feedbackCalibration": calibration}),
         "limits": _limits(model, report, facts),
+        **_skipped(model, facts),
         "dataReport": facts["data_report"],
         "object": "card",
+    }
+
+
+def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels that were left out, if the request says that small ones are."""
+    if not model.request.skips_small_labels:
+        return {}
+    return {
+        "skippedLabels": [
+            {"name": name, "numExamples": count} for name, count in facts.get("skipped", ())
+        ]
     }
 
 
