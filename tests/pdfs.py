@@ -194,6 +194,73 @@ def _box(sides: tuple[float, ...] | bytes) -> bytes:
     return sides if isinstance(sides, bytes) else str(list(sides)).encode().replace(b",", b"")
 
 
+@dataclass(frozen=True)
+class FormField:
+    """A field of an interactive form."""
+
+    entries: bytes
+    """What its dictionary says: type, name, value."""
+    rect: tuple[float, float, float, float]
+    """Left, bottom, right and top of its first widget, in points."""
+    ticks: tuple[str, ...] = ()
+    """Values of its buttons, each a widget below the last; a single one is a tick box."""
+
+
+def form_pdf(fields: Sequence[FormField], rotate: int = 0, root: bytes = b"") -> bytes:
+    """Write a page with a form."""
+    writer = Writer()
+    widgets: list[int] = []
+    tops: list[int] = []
+    for field in fields:
+        if len(field.ticks) > 1:
+            parent = writer.add(b"")
+            kids = [_button(writer, field, tick, number, parent)
+                    for number, tick in enumerate(field.ticks)]  # fmt: skip
+            writer.put(parent, b"<< %s /Kids [%s] >>" % (field.entries, _listed(kids)))
+            widgets += kids
+            tops.append(parent)
+        else:
+            look = _looks(writer, field.ticks[0]) if field.ticks else b""
+            widgets.append(
+                writer.add(
+                    b"<< /Type /Annot /Subtype /Widget /F 4 /Rect %s /DA (/Helv 12 Tf 0 g) %s %s >>"
+                    % (_box(field.rect), field.entries, look)
+                )
+            )
+            tops.append(widgets[-1])
+    sheet = Sheet(words("A form", 72, 770), rotate=rotate, extra=b"/Annots [%s]" % _listed(widgets))
+    form = b"/AcroForm << /NeedAppearances true /Fields [%s] /DR << >> >> " % _listed(tops)
+    return writer.finish(add_sheets(writer, [sheet], form + root))
+
+
+def _button(writer: Writer, field: FormField, tick: str, number: int, parent: int) -> int:
+    """Add one button of a group."""
+    left, bottom, right, top = field.rect
+    down = 20 * number
+    state = tick if f"/V /{tick}".encode() in field.entries else "Off"
+    return writer.add(
+        b"<< /Type /Annot /Subtype /Widget /F 4 /Parent %d 0 R /AS /%s /Rect %s %s >>"
+        % (
+            parent,
+            state.encode(),
+            _box((left, bottom - down, right, top - down)),
+            _looks(writer, tick),
+        )
+    )
+
+
+def _looks(writer: Writer, tick: str) -> bytes:
+    """Add how a button looks when it is ticked and when not."""
+    form = b"/Type /XObject /Subtype /Form /BBox [0 0 12 12]"
+    on, off = writer.add(form, b"1 1 10 10 re f"), writer.add(form, b"")
+    return b"/AP << /N << /%s %d 0 R /Off %d 0 R >> >>" % (tick.encode(), on, off)
+
+
+def _listed(numbers: Sequence[int]) -> bytes:
+    """Write references to objects."""
+    return b" ".join(b"%d 0 R" % number for number in numbers)
+
+
 def text_sheet(lines: Sequence[str], size: float = 12, rotate: int = 0) -> Sheet:
     """Make a page of lines that begin 72 points from the left and go down from the top."""
     step = 1.5 * size

@@ -44,12 +44,13 @@ class Document(Protocol):
     def is_picture(self) -> bool:
         """Return whether the document is a PNG or JPEG, for which a word limit applies."""
 
-    def page(self, number: int, needs_pixels: bool) -> Page:
+    def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page; safe to call from two threads.
 
         Args:
             number: From 1.
             needs_pixels: Whether to render pixels even if the text layer is enough.
+            most_widgets: Most fields of a PDF's form to read; images have none.
 
         Returns:
             A page with pixels, with a text layer, or with both.
@@ -154,13 +155,13 @@ class PictureDocument:
         """Release the pixels."""
         self._page = None
 
-    def page(self, number: int, needs_pixels: bool) -> Page:
-        """Return the page, always with pixels.
+    def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
+        """Return the page, always with pixels and without form fields.
 
         Raises:
             IndexError: the number is not 1, or the document is closed.
         """
-        del needs_pixels
+        del needs_pixels, most_widgets
         if number != 1 or self._page is None:
             raise IndexError(f"page {number} of a picture")
         return self._page

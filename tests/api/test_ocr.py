@@ -14,8 +14,9 @@ from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.formats.pdf import frames
 from chalicelib.formats.pdf.process import PdfProcess
+from chalicelib.services.predictions import documents
 from tests.api.prepared import MODEL_ID, PREDICTIONS, raising
-from tests.pdfs import text_pdf
+from tests.pdfs import FormField, form_pdf, text_pdf
 from tests.pictures import draw
 
 URL = "/v2/vision/ocr"
@@ -407,6 +408,58 @@ def test_layout_and_document_belong_to_text(call, task):
     answer = call.json("POST", URL, **fields, layout=True, output="markdown")
 
     assert answer.json == call.json("POST", URL, **fields).json
+
+
+@pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
+def test_form_fields_of_a_pdf(call, task):
+    """With `formFields`, every task returns the fields of the PDF's own form with their place."""
+    name = FormField(b"/FT /Tx /T (name) /V (Ana Torres)", (72, 720, 216, 738))
+    tick = FormField(b"/FT /Btn /T (member) /V /Yes /AS /Yes", (72, 684, 84, 696), ticks=("Yes",))
+    content = base64.b64encode(form_pdf([name, tick])).decode()
+    fields = {"modelId": "OCRModel", "task": task, "formType": "w2"}
+
+    answer = call.json("POST", URL, **fields, sampleBase64Content=content, formFields=True)
+
+    assert answer.json["formFields"] == [
+        {
+            "name": "name",
+            "type": "text",
+            "value": "Ana Torres",
+            "pageNumber": 1,
+            "boundingBox": {"minX": 200, "minY": 289, "maxX": 600, "maxY": 339},
+        },
+        {
+            "name": "member",
+            "type": "checkbox",
+            "value": "Yes",
+            "checked": True,
+            "pageNumber": 1,
+            "boundingBox": {"minX": 200, "minY": 406, "maxX": 233, "maxY": 439},
+        },
+    ]
+
+
+def test_image_has_no_form_fields(call):
+    """An image is not a form, so the list is empty; without the option there is none."""
+    fields = {"modelId": "OCRModel", **GOOD}
+
+    assert call.json("POST", URL, **fields, formFields=True).json["formFields"] == []
+    assert "formFields" not in call.json("POST", URL, **fields).json
+
+
+def test_too_many_form_fields_are_refused(call, monkeypatch):
+    """A form with more fields than an answer may list is refused with limit and remedy."""
+    monkeypatch.setattr(documents, "MAX_FORM_WIDGETS", 3)
+    many = [FormField(b"/FT /Tx /T (f%d)" % number, (10, 10, 20, 20)) for number in range(4)]
+    content = base64.b64encode(form_pdf(many)).decode()
+
+    answer = call.json(
+        "POST", URL, modelId="OCRModel", sampleBase64Content=content, formFields=True
+    )
+
+    assert answer.status == 400
+    assert "more than 3 fields" in answer.json["message"]
+    assert "Split it" in answer.json["message"]
 
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])

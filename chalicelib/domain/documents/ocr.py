@@ -9,6 +9,7 @@ from typing import Final
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.form_widgets import PlacedWidget
 from chalicelib.domain.documents.layout import MARKDOWN, NOWHERE, ReadingPlace, WrittenBlock
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.domain.documents.picture import PixelBox
@@ -41,6 +42,8 @@ class OcrRequest:
     output: str | None = None
     """One of OUTPUTS for the whole text of a TEXT task; None leaves it out."""
     has_pages: bool = False
+    form_fields: bool = False
+    """Whether the fields of a PDF's own form are returned."""
 
     @property
     def needs_pixels(self) -> bool:
@@ -153,6 +156,8 @@ class DocumentFindings:
     """Where text was detected but not recognised, if requested."""
     text: str | None = None
     pages: tuple[PageSize, ...] | None = None
+    form_widgets: tuple[PlacedWidget, ...] | None = None
+    """Fields of the PDF's own form, if requested."""
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:

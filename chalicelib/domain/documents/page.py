@@ -149,6 +149,22 @@ class TextLine:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class FormWidget:
+    """One place of a page that shows a field; several may show the same field."""
+
+    name: str
+    """Full name of the field in the PDF, parts separated by points."""
+    kind: str
+    """One of `FIELD_KINDS` of form_widgets.py."""
+    value: str
+    """Empty for a field without a value; several choices are separated by line feeds."""
+    checked: bool | None
+    """Whether it is ticked; None for kinds that cannot be."""
+    rect: Rect
+    """In pixels of the page's raster; may be outside the page."""
+
+
 @dataclass(frozen=True, eq=False)
 class Page:
     """One page: a raster, a text layer, or both."""
@@ -166,6 +182,8 @@ class Page:
     """Exact lines of a PDF's text layer; None when there is none that can be trusted."""
     rules: tuple[Rect, ...] | None = None
     """Horizontal and vertical rules that a PDF with a text layer draws; None when unknown."""
+    widgets: tuple[FormWidget, ...] = ()
+    """Fields of the PDF's own form, if requested."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Convert a rectangle to whole pixels of the answer, clipped to the page."""

@@ -6,9 +6,10 @@ and PDFium's bindings, and is started by process.py.
 
 Frames come in on standard input and go out on standard output: an unsigned 32-bit length
 (big-endian) and that many bytes. First a frame with the PDF, answered by {"pages": 3} or
-{"error": "password"}; then for each page {"page": 0, "pixels": true}, answered by
-{"width": ..., "height": ..., "lines": [...] or null, "rules": [...], "drawn": true}, where
-"drawn" means that a frame of RGB follows.
+{"error": "password"}; then for each page {"page": 0, "pixels": true, "widgets": 0}, answered
+by {"width": ..., "height": ..., "lines": [...] or null, "rules": [...], "widgets": [...],
+"drawn": true}, where "drawn" means that a frame of RGB follows, and "widgets" has at most as many
+fields of the PDF's form as the request says.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, BinaryIO
 from chalicelib.formats.pdf.frames import HEAD
 from chalicelib.formats.pdf.geometry import PageView, Raster, raster_of
 from chalicelib.formats.pdf.text_layer import read_layer
+from chalicelib.formats.pdf.widgets import read_widgets
 
 _ERRORS = {4: "password", 5: "security"}
 _WHITE = 0xFFFFFFFF
@@ -41,7 +43,7 @@ def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
     _send(target, json.dumps(reader.open(data)).encode())
     while request := _receive(source):
         asked = json.loads(request)
-        facts, pixels = reader.page(asked["page"], asked["pixels"])
+        facts, pixels = reader.page(asked["page"], asked["pixels"], asked.get("widgets", 0))
         _send(target, json.dumps(facts, separators=(",", ":")).encode())
         if facts.get("drawn"):
             _send(target, pixels)
@@ -86,13 +88,17 @@ class PdfReader:
             )
         return {"pages": self._pdfium.FPDF_GetPageCount(self._document)}
 
-    def page(self, number: int, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
+    def page(
+        self, number: int, needs_pixels: bool, most_widgets: int
+    ) -> tuple[dict[str, Any], Any]:
         """Return the facts of a page, counted from 0, and its RGB pixels or None."""
-        page = self._load(number)
+        widgets: list[Any] = []
+        page = self._load(number, most_widgets, widgets)
         if not page:
             return {"error": "page"}, None
         try:
-            return self._read(page, needs_pixels)
+            facts, pixels = self._read(page, needs_pixels)
+            return facts | ({"widgets": widgets} if widgets else {}), pixels
         finally:
             self._pdfium.FPDF_ClosePage(page)
 
@@ -116,7 +122,8 @@ class PdfReader:
             return facts, pixels
         return facts, None
 
-    def _load(self, number: int) -> Any:
+    def _load(self, number: int, most_widgets: int, widgets: list[Any]) -> Any:
+        """Load a page with its fields drawn, and add at most some of them to a list."""
         # Annotations and filled fields are drawn only when they are part of the content.
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:
@@ -125,11 +132,23 @@ class PdfReader:
             # Renders fields that have a value and no appearance. No script runs: PDFium is built
             # without JavaScript, and the event for an opened document is not sent.
             self._pdfium.FORM_OnAfterLoadPage(page, self._forms)
+            # Flattening turns the fields into drawings.
+            widgets += self._widgets(page, most_widgets)
         self._pdfium.FPDFPage_Flatten(page, _DISPLAY)
         if self._forms:
             self._pdfium.FORM_OnBeforeClosePage(page, self._forms)
         self._pdfium.FPDF_ClosePage(page)
         return self._pdfium.FPDF_LoadPage(self._document, number)
+
+    def _widgets(self, page: Any, most: int) -> list[list[Any]]:
+        """Return the fields of a page that is not flattened, at most some."""
+        width = self._pdfium.FPDF_GetPageWidthF(page)
+        height = self._pdfium.FPDF_GetPageHeightF(page)
+        with suppress(ValueError):
+            view = self._view(page, raster_of(width, height)) if most else None
+            if view:
+                return read_widgets(self._pdfium, self._forms, page, view, most)
+        return []
 
     def _view(self, page: Any, raster: Raster) -> PageView | None:
         box = self._pdfium.FS_RECTF()

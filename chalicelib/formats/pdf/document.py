@@ -7,12 +7,12 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
 from chalicelib.domain.common.decoding import prepare
-from chalicelib.domain.documents.page import Page, Point, Quad, Rect, TextLine
+from chalicelib.domain.documents.page import FormWidget, Page, Point, Quad, Rect, TextLine
 from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
 from chalicelib.formats.pdf.geometry import Raster, raster_of
@@ -105,6 +105,19 @@ class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """Centre of each character along the line."""
 
 
+class Widget(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A field of the PDF's form, in pixels of the raster."""
+
+    name: str
+    kind: Literal["text", "checkbox", "radio", "choice", "signature"]
+    value: str
+    checked: bool | None
+    min_x: float
+    min_y: float
+    max_x: float
+    max_y: float
+
+
 class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     """The answer of the child process about a page."""
 
@@ -116,6 +129,8 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     """The text layer, if it is trustworthy."""
     rules: list[tuple[float, float, float, float]] = []
     """Ruled lines of such a page: least x, least y, greatest x, greatest y."""
+    widgets: list[Widget] = []
+    """Fields of the PDF's form, if asked for."""
     drawn: bool = False
     """Whether a raster follows."""
     error: str = ""
@@ -149,6 +164,19 @@ def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...
     if len(said) > MAX_RULES or not all(math.isfinite(side) for sides in said for side in sides):
         raise ProcessFailed("a ruled line is damaged")
     return tuple(Rect(*sides) for sides in said)
+
+
+def read_widgets(said: list[Widget]) -> tuple[FormWidget, ...]:
+    """Convert fields of the form; raise ProcessFailed if a field has no place."""
+    every = [
+        FormWidget(one.name, one.kind, one.value, one.checked, Rect(*sides))
+        for one in said
+        for sides in [(one.min_x, one.min_y, one.max_x, one.max_y)]
+        if all(map(math.isfinite, sides))
+    ]
+    if len(every) < len(said):
+        raise ProcessFailed("a field of the form has no place")
+    return tuple(every)
 
 
 def _line(one: Sides, raster: Raster) -> TextLine:
@@ -220,12 +248,13 @@ class PdfDocument:
             self._failure = self._failure or (lambda: broken("it has been closed"))
             self._process.release()
 
-    def page(self, number: int, needs_pixels: bool) -> Page:
+    def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page; threads wait for each other.
 
         Args:
             number: From 1.
             needs_pixels: Whether to render the page even if its text layer is enough.
+            most_widgets: Most fields of the PDF's form to read.
 
         Raises:
             BadRequest: the page cannot be read in time; later pages raise the same error.
@@ -239,7 +268,7 @@ class PdfDocument:
                 raise self._failure()
             deadline = self._deadline()
             try:
-                return self._page(number, needs_pixels, deadline)
+                return self._page(number, needs_pixels, most_widgets, deadline)
             except BadRequest as error:
                 message, code = error.message, error.code
                 raise self._fail(lambda: BadRequest(message, code)) from None
@@ -290,8 +319,10 @@ class PdfDocument:
         require_pages(opening.pages, max_pages)
         return opening.pages
 
-    def _page(self, number: int, needs_pixels: bool, deadline: ProcessorTime) -> Page:
-        asked = {"page": number - 1, "pixels": needs_pixels}
+    def _page(
+        self, number: int, needs_pixels: bool, most_widgets: int, deadline: ProcessorTime
+    ) -> Page:
+        asked = {"page": number - 1, "pixels": needs_pixels, "widgets": most_widgets}
         self._process.frames.send(json.dumps(asked).encode(), deadline)
         facts = read_answer(self._process.frames.receive(deadline), PageFacts)
         if facts.error:
@@ -305,7 +336,10 @@ class PdfDocument:
         if pixels is None and (layer is None or needs_pixels):
             raise ProcessFailed("the raster is missing")
         rules = None if layer is None else read_rules(facts.rules)
-        return Page(number, raster.width, raster.height, raster.scale, pixels, layer, rules)
+        widgets = read_widgets(facts.widgets)
+        return Page(
+            number, raster.width, raster.height, raster.scale, pixels, layer, rules, widgets
+        )
 
     def _pixels(self, raster: Raster, deadline: ProcessorTime) -> Pixels:
         import numpy as np

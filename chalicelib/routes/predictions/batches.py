@@ -31,6 +31,7 @@ from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.operations.document_fields import (
     Alphabet,
+    FormFields,
     FormType,
     Layout,
     LinkTables,
@@ -89,6 +90,7 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
     layout: Layout = False
     output: Output | None = None
     pages: Pages = False
+    form_fields: FormFields = False
 
 
 class PictureRankingForm(msgspec.Struct, rename="camel"):
@@ -199,6 +201,7 @@ def _reading(form: PictureBatchForm) -> dict[str, object]:
         "layout": form.layout,
         "output": form.output,
         "has_pages": form.pages,
+        "form_fields": form.form_fields,
     }
 
 

@@ -19,6 +19,7 @@ from chalicelib.errors import BadRequest
 from chalicelib.web.http.paging import wire_bytes
 from chalicelib.web.operations.document_fields import (
     Alphabet,
+    FormFields,
     FormType,
     Layout,
     LinkTables,
@@ -66,6 +67,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
     layout: Layout = False
     output: Output | None = None
     pages: Pages = False
+    form_fields: FormFields = False
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -82,7 +84,7 @@ def run_ocr(call: Call) -> OcrRecord:
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
     extras = form.link_tables, form.alphabet, form.layout, form.output, form.pages
-    request = OcrRequest(form.task, template, *extras)
+    request = OcrRequest(form.task, template, *extras, form_fields=form.form_fields)
     findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 

@@ -24,6 +24,11 @@ from chalicelib.domain.common.limits import (
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Table
 from chalicelib.domain.documents.form_template import FORM_TYPES
+from chalicelib.domain.documents.form_widgets import (
+    MAX_FORM_WIDGETS,
+    PlacedWidget,
+    placed_widgets,
+)
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
@@ -243,7 +248,10 @@ def _read_page(
     from chalicelib.engines.ocr.reading import read_page
     from chalicelib.engines.ocr.tasks import find_items, lay_out
 
-    page = read_page(document.page(number, request.needs_pixels), tools.engine, work.check)
+    # One more than is allowed, so that a document that has too many is noticed.
+    most_widgets = MAX_FORM_WIDGETS + 1 if request.form_fields else 0
+    opened = document.page(number, request.needs_pixels, most_widgets)
+    page = read_page(opened, tools.engine, work.check)
     _check_words(page, request, is_picture=document.is_picture)
     items = find_items(page, request, tools, work.check)
     places, blocks = lay_out(page, items, request, tools, work.check)
@@ -280,11 +288,24 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
 
     findings = _named(numbered_through(pages), request)
     sizes = tuple(page.size for page in pages) if request.has_pages else None
+    widgets = _widgets(pages) if request.form_fields else None
     if request.task != TEXT:
-        return DocumentFindings(findings, pages=sizes)
+        return DocumentFindings(findings, pages=sizes, form_widgets=widgets)
     unread = tuple(box for page in pages for box in page.unread_boxes) if request.layout else None
     text = write([page.blocks for page in pages], request.output) if request.output else None
-    return DocumentFindings(findings, unread, text, sizes)
+    return DocumentFindings(findings, unread, text, sizes, widgets)
+
+
+def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:
+    """Return the fields of the PDF's own form; raise BadRequest if there are too many."""
+    found = tuple(placed_widgets([page.view.page for page in pages]))
+    if len(found) > MAX_FORM_WIDGETS:
+        raise BadRequest(
+            f"The form of the PDF has more than {MAX_FORM_WIDGETS} fields; at most "
+            f"{MAX_FORM_WIDGETS} are returned by formFields. Split it and send the parts.",
+            "too_many_form_fields",
+        )
+    return found
 
 
 def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:

@@ -351,6 +351,12 @@ WORDS: Mapping[str, str] = {
     "accuracy": "Fraction of these predictions that are correct; 0 if there are none. In a well "
     "calibrated model it is close to the mean probability.",
     "pages": "Size of each page that was read, if `pages` requests it.",
+    "formFields": "Fields of the PDF's own form, if `formFields` requests them.",
+    "FormFieldRecord.name": "Full name of the field in the PDF.",
+    "FormFieldRecord.type": "Kind of the field; push buttons are left out.",
+    "FormFieldRecord.value": "Value as text, empty without one; chosen options are separated by "
+    "line feeds, a ticked button has the value that it exports.",
+    "checked": "Whether a tick box or radio button is ticked; only they have it.",
     "unread": "Where text was detected but not read, if `layout` requests it.",
     "tag": "Role of the text on a business card.",
     "tableName": "Name of the table, unique in the answer.",

@@ -70,6 +70,17 @@ Pages = Annotated[
     bool,
     Meta(description="Whether `pages` has the size of each page that was read.", examples=[True]),
 ]
+FormFields = Annotated[
+    bool,
+    Meta(
+        description=(
+            "Whether `formFields` lists the fields of a PDF's own form: name, type, value, page, "
+            "box, and of tick boxes whether they are ticked; at most 10,000. Images have none, "
+            "and XFA forms are ignored."
+        ),
+        examples=[True],
+    ),
+]
 
 
 def sent_template(call: Call) -> bytes | str | Mapping[str, object] | None:

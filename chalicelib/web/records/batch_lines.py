@@ -16,7 +16,12 @@ from chalicelib.domain.models.judgement import Placing
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.web.records import describe
 from chalicelib.web.records.describe_ocr import ocr_answer
-from chalicelib.web.records.ocr_records import OcrRecord, PageRecord, UnreadRecord
+from chalicelib.web.records.ocr_records import (
+    FormFieldRecord,
+    OcrRecord,
+    PageRecord,
+    UnreadRecord,
+)
 
 
 class LineErrorRecord(msgspec.Struct):
@@ -26,7 +31,7 @@ class LineErrorRecord(msgspec.Struct):
     message: str
 
 
-class BatchLineRecord(msgspec.Struct):
+class BatchLineRecord(msgspec.Struct, rename="camel"):
     """A line of a result: its `id`, or its row if it has none, and the answer."""
 
     id: str | UnsetType
@@ -34,6 +39,7 @@ class BatchLineRecord(msgspec.Struct):
     task: str | UnsetType = UNSET
     probabilities: list[Any] | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
+    form_fields: list[FormFieldRecord] | UnsetType = UNSET
     unread: list[UnreadRecord] | UnsetType = UNSET
     document: str | UnsetType = UNSET
     error: LineErrorRecord | UnsetType = UNSET

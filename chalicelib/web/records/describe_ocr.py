@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.documents.findings import Cell, Contact, FormField
+from chalicelib.domain.documents.form_widgets import PlacedWidget
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
@@ -32,6 +33,7 @@ from chalicelib.web.records.ocr_records import (
     ContactItem,
     ContactRecord,
     FieldPart,
+    FormFieldRecord,
     FormRecord,
     FormTableItem,
     OcrRecord,
@@ -92,10 +94,21 @@ def ocr_answer(
     record: OcrRecord = _RECORDS[task](task, items, sample_id=sample_id)
     if found.pages is not None:
         record.pages = [PageRecord(one.number, one.width, one.height) for one in found.pages]
+    if found.form_widgets is not None:
+        record.form_fields = [_form_field(one) for one in found.form_widgets]
     if isinstance(record, TextRecord):
         record.document = UNSET if found.text is None else found.text
         record.unread = UNSET if found.unread is None else [_unread(one) for one in found.unread]
     return record
+
+
+def _form_field(placed: PlacedWidget) -> FormFieldRecord:
+    """Return the record of a field of the PDF's own form."""
+    widget = placed.widget
+    checked = UNSET if widget.checked is None else widget.checked
+    return FormFieldRecord(
+        widget.name, widget.kind, widget.value, placed.page_number, box(placed.box), checked
+    )
 
 
 def _unread(place: UnreadBox) -> UnreadRecord:

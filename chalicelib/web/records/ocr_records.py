@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
+from chalicelib.domain.documents.form_widgets import FIELD_KINDS
 from chalicelib.web.records.model_records import BoundingBoxRecord
 
 # The kind of a text on a business card.
@@ -173,6 +174,17 @@ class PageRecord(msgspec.Struct, rename="camel"):
     height: int
 
 
+class FormFieldRecord(msgspec.Struct, rename="camel"):
+    """A field of the PDF's own form; one outside its page has the box 1, 1, 1, 1."""
+
+    name: str
+    type: Annotated[str, Meta(extra_json_schema={"enum": [*FIELD_KINDS]})]
+    value: str
+    page_number: int
+    bounding_box: BoundingBoxRecord
+    checked: bool | UnsetType = UNSET
+
+
 class TextRecord(msgspec.Struct, rename="camel"):
     """The text of a document; `layout` adds `unread`, `output` adds `document`."""
 
@@ -181,6 +193,7 @@ class TextRecord(msgspec.Struct, rename="camel"):
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
+    form_fields: list[FormFieldRecord] | UnsetType = UNSET
     unread: list[UnreadRecord] | UnsetType = UNSET
     document: str | UnsetType = UNSET
 
@@ -193,6 +206,7 @@ class ContactRecord(msgspec.Struct, rename="camel"):
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
+    form_fields: list[FormFieldRecord] | UnsetType = UNSET
 
 
 class TableRecord(msgspec.Struct, rename="camel"):
@@ -203,6 +217,7 @@ class TableRecord(msgspec.Struct, rename="camel"):
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
+    form_fields: list[FormFieldRecord] | UnsetType = UNSET
 
 
 class FormRecord(msgspec.Struct, rename="camel"):
@@ -213,6 +228,7 @@ class FormRecord(msgspec.Struct, rename="camel"):
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
+    form_fields: list[FormFieldRecord] | UnsetType = UNSET
 
 
 # One record for each task.
