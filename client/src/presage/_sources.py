@@ -98,6 +98,7 @@ class DocumentOptions(TypedDict, total=False):
     link_tables: bool | None
     alphabet: str | None
     pages: bool | None
+    form_fields: bool | None
 
 
 class OcrOptions(DocumentOptions, total=False):

@@ -724,6 +724,17 @@ class Page(Record, kw_only=True):
     height: int
 
 
+class FormField(Record, kw_only=True):
+    """A field of the PDF's own form; one outside its page has the box 1, 1, 1, 1."""
+
+    name: str
+    type: str
+    value: str
+    page_number: int
+    bounding_box: BoundingBox
+    checked: bool | None = None
+
+
 class TextResult(Record, kw_only=True):
     """The text of a document; `layout` adds `unread`, `output` adds `document`."""
 
@@ -732,6 +743,7 @@ class TextResult(Record, kw_only=True):
     object: str = "predictresponse"
     sample_id: str | None = None
     pages: list[Page] | None = None
+    form_fields: list[FormField] | None = None
     unread: list[Unread] | None = None
     document: str | None = None
 
@@ -744,6 +756,7 @@ class ContactResult(Record, kw_only=True):
     object: str = "predictresponse"
     sample_id: str | None = None
     pages: list[Page] | None = None
+    form_fields: list[FormField] | None = None
 
 
 class TableResult(Record, kw_only=True):
@@ -754,6 +767,7 @@ class TableResult(Record, kw_only=True):
     object: str = "predictresponse"
     sample_id: str | None = None
     pages: list[Page] | None = None
+    form_fields: list[FormField] | None = None
 
 
 class FormResult(Record, kw_only=True):
@@ -764,3 +778,4 @@ class FormResult(Record, kw_only=True):
     object: str = "predictresponse"
     sample_id: str | None = None
     pages: list[Page] | None = None
+    form_fields: list[FormField] | None = None
