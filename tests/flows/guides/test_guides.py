@@ -23,7 +23,7 @@ DOCUMENTS = sorted(
 PAGES = [page for page in DOCUMENTS if blocks(page)]
 PROGRAMS = [page for page in DOCUMENTS if blocks(page, "python")]
 # The last line that the program of a page prints, unless it is a predicted label.
-LAST_LINES = {"sign-in": r"eyJ[\w-]+\.[\w-]+\.[\w-]+"}
+LAST_LINES = {"sign-in": r"eyJ[\w-]+\.[\w-]+\.[\w-]+", "client": r"delivery-date|\$?[\d,.]+"}
 
 
 @pytest.fixture(scope="module")
