@@ -20,6 +20,7 @@ from chalicelib.stores.aws.counters import BASES
 from chalicelib.stores.datasets.datasets import load_counts
 from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, load_layout
 from infra.backups import tables
+from infra.backups.dumping import KEYS
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.replay import COUNTERS, DATASETS, DELETIONS, MODELS
 from infra.backups.tables import Item
@@ -64,6 +65,8 @@ def repair(
         since = f"what was saved after {previous.created_at}" if previous else "everything"
         lost.append(f"{since}: {problem}")
         base = previous or Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
+        # Former API keys may have been revoked since.
+        base.tables.pop(KEYS, None)
     work = _Repair(settings, folder, base, previous)
     if not work.damaged and not lost:
         return None
@@ -135,9 +138,11 @@ class _Repair:
         # A row's key decides its piece, so a lost piece can be replaced by its previous version.
         kept, keys = list(self._rows(made, short)), self._keys[short]
         covered = {tables.piece_of(row, keys) for row in kept}
+        # Older API keys stay lost, because they may have been revoked since.
+        former = self._previous.tables if self._previous and short != KEYS else {}
         older = [
             row
-            for name in (self._previous.tables.get(short, ()) if self._previous else ())
+            for name in former.get(short, ())
             if name not in names and self._is_whole(name)
             for row in tables.read_piece(self._folder.read(name))
             if tables.piece_of(row, keys) not in covered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -376,6 +377,45 @@ def test_only_the_digest_is_stored(call, world):
     assert digest_of(secret) in rows
     assert secret[8:] not in rows
     assert all(secret[8:].encode() not in content for content in world.contents(""))
+
+
+def test_stored_answer_holds_no_readable_secret(call, world):
+    """The answer that an idempotency key repeats is encrypted."""
+    secret = call("POST", KEYS, b'{"name": "n"}', "application/json", idempotency_key="k").json[
+        "secret"
+    ]
+    clients = world.stores.clients
+    names = clients.dynamodb.list_tables()["TableNames"]
+
+    assert secret[8:] not in str([clients.dynamodb.scan(TableName=name) for name in names])
+
+
+def test_errors_and_log_lines_show_no_key(call, caplog):
+    """A key that is sent in a wrong place is not repeated to the caller, and is not logged."""
+    caplog.set_level("DEBUG")
+    secret = create(call)["secret"]
+    body = json.dumps({"name": "n", "scope": secret, "modelId": secret, "type": secret}).encode()
+    kind, answers = "application/json", []
+    for method, path in (
+        ("GET", WHOAMI),
+        ("DELETE", f"{KEYS}/{secret}"),
+        ("GET", f"/v2/language/models/{secret}"),
+        ("GET", f"/v2/language/datasets/{secret}"),
+        ("GET", f"/v2/{secret}"),
+        ("GET", f"/v2/language/datasets?status={secret}"),
+        ("POST", KEYS),
+        ("POST", "/v2/language/intent"),
+        ("POST", "/v2/language/datasets"),
+    ):
+        sent = (body, kind) if method == "POST" else ()
+        answers.append(call(method, path, *sent))
+        answers.append(call(method, path, *sent, authorization=f"Bearer {secret}"))
+        answers.append(call(method, path, *sent, idempotency_key=secret))
+
+    assert {answer.status for answer in answers} >= {200, 400, 403, 404}
+    assert [answer.text for answer in answers if secret in answer.text] == []
+    assert secret not in caplog.text
+    assert "request" in caplog.text
 
 
 def test_key_works_while_its_use_cannot_be_noted(call, world, monkeypatch, storage_down):

@@ -17,8 +17,11 @@ from urllib.parse import parse_qs
 import jwt
 import pytest
 
+from chalicelib.domain.common.clock import system_clock
 from chalicelib.formats.tokens.rsa_key import public_pem_of
+from chalicelib.services.accounts.api_keys import ApiKeyService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from infra.accounts import create_account, ensure_account, main
 from infra.local.state import State
 from infra.target import CommandError
@@ -367,3 +370,72 @@ def test_command_runs_as_a_module(tmp_path):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("infra.accounts: no local stack")
+
+
+def test_administrator_manages_api_keys(run, store, key_file, clients, tmp_path):
+    """Keys are created into a new file or printed, listed without their secrets, and deleted."""
+    run("create", EMAIL, "--key-file", key_file)
+    account, keys = (
+        store.find_by_email(EMAIL),
+        ApiKeyService(store, ApiKeyStore(clients), system_clock),
+    )
+    file = tmp_path / "shop.key"
+    asked = ("--scope", "predict", "--expires", "2099-12-31T00:00:00Z", "--api-key-file", file)
+
+    code, out, err = run("keys", "create", EMAIL, "shop", *asked)
+    printed = run("keys", "create", EMAIL, "other")[1].strip()
+
+    secret = file.read_text().strip()
+    assert (code, err, stat.S_IMODE(file.stat().st_mode)) == (0, "", 0o600)
+    assert secret not in out
+    made = [keys.find_caller(one).key for one in (secret, printed)]
+    assert [(key.name, key.scope) for key in made] == [("shop", "predict"), ("other", "all")]
+    head, *lines = run("keys", "list", EMAIL)[1].splitlines()
+    assert head.split() == ["id", "begins", "scope", "created", "expires", "last", "used", "name"]
+    assert [line.split()[:3] for line in lines] == [
+        [key.key_id, key.prefix, key.scope] for key in made
+    ]
+    assert "2099-12-31" in lines[0]
+    assert run("keys", "create", EMAIL, "again", "--api-key-file", file)[0] == 1
+    assert run("keys", "delete", EMAIL, made[0].key_id)[0] == 0
+    assert [key.name for key in keys.of_account(account)] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("create", "unknown@example.com", "n"), "no active account"),
+        (("create", EMAIL), "name the new key"),
+        (("delete", EMAIL), "id of the one to delete"),
+        (("delete", EMAIL, "A" * 26), "no API key"),
+        (("create", EMAIL, "n", "--expires", "2001-01-01"), "in the past"),
+    ],
+)
+def test_wrong_commands_for_api_keys_are_one_line(run, key_file, tmp_path, arguments, text):
+    """Each refusal is one line, and leaves no key and no file."""
+    run("create", EMAIL, "--key-file", key_file)
+    file = tmp_path / "shop.key"
+
+    code, out, err = run("keys", *arguments, "--api-key-file", file)
+
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert text in err
+    assert not file.exists()
+    assert len(run("keys", "list", EMAIL)[1].splitlines()) == 1
+
+
+def test_new_key_file_revokes_api_keys_only_on_request(run, key_file, tmp_path):
+    """`--revoke-keys` ends them together with the key file."""
+    run("create", EMAIL, "--key-file", key_file)
+    run("keys", "create", EMAIL, "shop")
+
+    run("reset-key", EMAIL, "--key-file", tmp_path / "second.pem")
+    assert len(run("keys", "list", EMAIL)[1].splitlines()) == 2
+
+    assert (
+        "revoked" in run("reset-key", EMAIL, "--key-file", tmp_path / "3.pem", "--revoke-keys")[1]
+    )
+    assert len(run("keys", "list", EMAIL)[1].splitlines()) == 1
+    run("keys", "create", EMAIL, "shop")
+    run("close", EMAIL)
+    assert "no active account" in run("keys", "list", EMAIL)[2]

@@ -264,3 +264,16 @@ def test_a_folder_with_files_is_refused(world: World, tmp_path: Path) -> None:
 
     with pytest.raises(FolderNotEmpty, match="not empty"):
         export_account(world.container, world.account, tmp_path)
+
+
+def test_export_names_no_api_key(world: World, tmp_path: Path) -> None:
+    """Neither keys nor their digests are in a file of the export."""
+    key, secret = world.container.api_keys.create(world.account, "shop")
+    world.dataset(some_rows({"book": 6, "cancel": 5}))
+
+    export_account(world.container, world.account, tmp_path / "out")
+
+    files = [file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert files
+    for text in (secret, key.digest, key.key_id):
+        assert all(text.encode() not in content for content in files)

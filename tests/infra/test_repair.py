@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.errors import InvalidToken
 from chalicelib.stores.aws.clients import Clients
 from infra.backups.damage_scan import DamageScan
 from infra.backups.dumping import dump
@@ -297,3 +298,46 @@ def test_a_damaged_manifest_is_seen_and_replaced(
     assert folder.has_whole_manifest()
     again(folder).verify(manifest)
     assert again(folder).manifest() == manifest
+
+
+def test_repair_brings_no_former_api_key_back(
+    filled: World, folder: BackupFolder, settings: Settings
+) -> None:
+    """A key that was revoked after the previous dump stays revoked, whatever was lost."""
+    keys = filled.container.api_keys
+    key, secret = keys.create(filled.account, "revoked")
+    dump(settings, folder, with_keys=True)
+    keys.revoke(key)
+    keys.create(filled.account, "other")
+    dump(settings, folder, with_keys=True)
+    manifest = folder.manifest()
+    assert manifest is not None
+    for name in manifest.tables["api-keys"]:
+        flip(piece(folder, name))
+
+    assert repair(settings, again(folder), lambda: None)
+
+    empty(settings)
+    restore(settings, again(folder), with_keys=True)
+    assert keys.of_account(filled.account) == ()
+    with pytest.raises(InvalidToken):
+        keys.find_caller(secret)
+
+
+def test_previous_dump_alone_has_no_api_keys(
+    filled: World, folder: BackupFolder, settings: Settings
+) -> None:
+    """Without the manifest the dump before is restored, but none of its keys."""
+    keys = filled.container.api_keys
+    key, _ = keys.create(filled.account, "revoked")
+    dump(settings, folder, with_keys=True)
+    keys.revoke(key)
+    dump(settings, folder, with_keys=True)
+    (folder.path / MANIFEST).unlink()
+
+    assert repair(settings, again(folder), lambda: None)
+
+    empty(settings)
+    restore(settings, again(folder), with_keys=True)
+    assert filled.stores.accounts.get(filled.account.account_id)
+    assert keys.of_account(filled.account) == ()

@@ -131,6 +131,12 @@ class World:
         fields = {"url": _hook_url(self.live), "events": ["batch.done"]}
         return str(self.caller.json("POST", "/v2/webhooks", fields).ok()["id"])
 
+    def key(self) -> str:
+        """Make an API key that may be revoked, unless generated calls have left some."""
+        for found in self.caller.get("/v2/keys").ok()["data"]:
+            return str(found["id"])
+        return str(self.caller.json("POST", "/v2/keys", {"name": "k"}).ok()["id"])
+
     def refresh_token(self) -> str:
         """Obtain a refresh token that may be revoked."""
         assertion = self.live.assertion(sub="fuzz@example.test")
@@ -219,6 +225,7 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
             "token": world.refresh_token,
             "batch_id": lambda: world.batch(family),
             "webhook_id": world.webhook,
+            "key_id": world.key,
         }
     if family == "vision":
         return world.album.path_values(path) | {

@@ -25,7 +25,7 @@ PREFIX = "pk_"
 SHOWN_CHARACTERS = 8
 # A use is noted only if the last noted one is this old, so that few calls write.
 NOTED_EVERY = timedelta(days=1)
-_FORM = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
+_FORM = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
 
 class ApiKeyNotFound(NotFound):
@@ -94,6 +94,11 @@ class ApiKey:
 def is_well_formed(secret: str) -> bool:
     """Return whether a text has the form of a secret."""
     return _FORM.fullmatch(secret) is not None
+
+
+def hide_keys(text: str) -> str:
+    """Return a text without the secrets in it."""
+    return _FORM.sub(f"{PREFIX}…", text) if PREFIX in text else text
 
 
 def new_api_secret(random: bytes) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from chalice.app import Request, Response
 
+from chalicelib.domain.accounts.api_key import hide_keys
 from chalicelib.domain.accounts.usage import Usage
 from chalicelib.errors import InvalidScheme, MethodNotAllowed, ServiceError, Unauthorized
 from chalicelib.web.http.access_log import body_size
@@ -67,7 +68,9 @@ class ErrorRecord(msgspec.Struct):
 
 def error_response(error: ServiceError) -> Response:
     """Return the response of an error."""
-    record = ErrorRecord(error.message, error.code, error.detail or msgspec.UNSET)
+    # A message may repeat a value of the call, which can be a key that was sent in a wrong place.
+    message, detail = hide_keys(error.message), hide_keys(error.detail)
+    record = ErrorRecord(message, error.code, detail or msgspec.UNSET)
     return response(record, error.status, error_headers(error))
 
 
