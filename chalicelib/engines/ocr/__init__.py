@@ -1,1 +1,1 @@
-"""Reads text, tables, contacts and forms from pages; knows neither AWS nor HTTP."""
+"""Reads text, tables, contacts and forms from pages; independent of AWS and HTTP."""

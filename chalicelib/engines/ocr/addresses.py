@@ -1,6 +1,6 @@
-"""U.S. addresses in their parts. Contract section 6: normalizedText.
+"""Splits U.S. addresses into their parts. Contract section 6: normalizedText.
 
-Only a text that holds a state and a ZIP code counts; addresses of other countries stay as read.
+Only texts with a state and a ZIP code are split; addresses of other countries are left unchanged.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class _Word:
 
 
 def normalized_address(text: str) -> str | None:
-    """Return the parts of a U.S. address as a JSON object; None when the text is none.
+    """Return the parts of a U.S. address as a JSON object; None for any other text.
 
-    The parts are Street, City, State, ZipCode and Country; those that are empty are left out.
-    Line breaks count as commas. State is the abbreviation, the other parts are as read.
+    The parts are Street, City, State, ZipCode and Country; empty parts are left out. Line breaks
+    count as commas. State is an abbreviation, the other parts are as read.
     """
     line = ", ".join(
         " ".join(part.split()).rstrip(" ,") for part in text.splitlines() if part.strip()

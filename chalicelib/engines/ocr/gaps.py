@@ -1,4 +1,4 @@
-"""Divides a line at its wide gaps, and its text with it."""
+"""Splits lines and their texts at wide gaps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class LineSplit:
-    """A line and what it was divided into."""
+    """A line and its parts."""
 
     parts: tuple[TextLine, ...]
     """From left to right, with boxes drawn in to the ink."""
@@ -45,12 +45,12 @@ class LineSplit:
 
 
 def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[TextLine, ...]:
-    """Divide a line of a text layer at spaces that are wide gaps between characters' places.
+    """Split a line of a text layer at spaces with wide gaps between the characters.
 
     Args:
-        line: exact.
-        factor: least gap, in heights of the line.
-        spaces: least gap, in usual spaces of the line.
+        line: line of a text layer, with exact positions.
+        factor: smallest gap, in heights of the line.
+        spaces: smallest gap, in usual spaces of the line.
     """
     pitch = _pitch(line)
     if not pitch:
@@ -99,29 +99,29 @@ def _exact_range(part: TextLine, pitch: float) -> Range:
 
 
 def divide_inked(line: TextLine, ink: Ink, factor: float) -> LineSplit:
-    """Split a line at gaps of its ink.
+    """Split a line at gaps in its ink.
 
     Args:
-        line: as an engine read it.
-        ink: what was found on it.
-        factor: least gap, in heights of the ink.
+        line: line as an engine read it.
+        ink: ink of the line.
+        factor: smallest gap, in heights of the ink.
 
     Returns:
-        One part when there is no such gap.
+        The parts; a single part if there is no such gap.
     """
     return divide(line, ink, _ranges(ink, factor * ink.height))
 
 
 def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
-    """Divide a line.
+    """Split a line at given positions.
 
     Args:
-        line: as an engine read it.
-        ink: what was found on it.
-        ranges: where each part begins and ends, from left to right.
+        line: line as an engine read it.
+        ink: ink of the line.
+        ranges: beginning and end of each part, from left to right.
 
     Returns:
-        The parts that hold text; ink that is too little for a character is left out.
+        The parts with text; ink that is too small for a character is ignored.
     """
     if len(ranges) == 1:
         return LineSplit((part_of(line, *ranges[0], ink),))
@@ -190,12 +190,12 @@ def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
 def read_unclear(
     pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return the parts of all lines that have text; those of unclear text are read again at once.
+    """Return the parts of all lines; parts whose text is unclear are read again together.
 
     Args:
-        pixels: of the page.
-        divisions: lines as they were divided.
-        engine: reads again.
+        pixels: pixels of the page.
+        divisions: lines with their parts.
+        engine: engine that reads parts again.
         check: called now and then.
     """
     quads = [quad for division in divisions for quad in division.places]

@@ -1,7 +1,7 @@
-"""Where the ink of a line is: its rows, its columns and the gaps between them.
+"""Finds the ink of a line: its rows, its columns and the gaps between them.
 
-Shared by the runs of task text and by the tables. All places are along the line: 0 at its
-beginning, 1 at its end; across it 0 is the top, 1 the bottom.
+Positions along the line are 0 at its beginning and 1 at its end; across the line 0 is the top and 1
+the bottom.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ class Ink:
 
     @property
     def height(self) -> float:
-        """Height of the ink, as a share of the line's length."""
+        """Height of the ink, as a fraction of the line's length."""
         return (self.bottom - self.top) / self.ratio
 
 
 def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
-    """Look at the pixels of a line.
+    """Find the ink of a line in the pixels of its page.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
-        line: in pixels of that raster.
+        line: line, in pixels of that raster.
 
     Returns:
-        Its ink without rules and without the feet of the line above; None when there is none.
+        The ink, without ruled lines and without descenders of the line above; None without ink.
     """
     grey = _line_grey(pixels, line)
     if grey is None:
@@ -77,13 +77,13 @@ def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
 
 
 def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
-    """Return a line with the box of a part of it; text and probability stay.
+    """Return a line with the box of one of its parts; text and probability stay the same.
 
     Args:
-        line: to be cut.
-        start: where the part begins, along the line.
-        end: where it ends.
-        ink: of the line.
+        line: the whole line.
+        start: beginning of the part along the line.
+        end: end of the part.
+        ink: ink of the line.
     """
     quad = _part_of_quad(line.corners, (start, end), (ink.top, ink.bottom))
     length = end - start
@@ -94,7 +94,7 @@ def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
 
 
 def stretches(flags: Bools) -> tuple[Ints, Ints]:
-    """Return where each stretch of True begins and ends (behind the last)."""
+    """Return beginning and end (exclusive) of each run of True values."""
     changes = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
     return changes[::2], changes[1::2]
 

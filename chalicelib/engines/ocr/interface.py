@@ -1,4 +1,4 @@
-"""What every text engine offers (ppocr/, tesseract/), and the check of its installed files.
+"""Interface of text engines (ppocr/, tesseract/), and the check of their installed files.
 
 Coordinates are pixels of the raster that is passed in.
 """
@@ -23,7 +23,7 @@ CancelCheck = Callable[[], None]
 
 
 def never_cancel() -> None:
-    """Return without an error: a CancelCheck without a deadline."""
+    """Do nothing: a CancelCheck without a deadline."""
 
 
 PPOCR = "ppocr"
@@ -43,25 +43,25 @@ class OcrNotInstalled(FileNotFoundError):
 
 
 class TextEngine(Protocol):
-    """Finds and reads text; safe to share between threads."""
+    """Detects and recognises text; safe to share between threads."""
 
     @property
     def name(self) -> str:
         """PPOCR or TESSERACT."""
 
     def in_alphabet(self, alphabet: str) -> TextEngine:
-        """Return an engine of the same networks that answers with the letters of an alphabet."""
+        """Return an engine with the same networks that returns letters of another alphabet."""
 
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
-        """Find and read every text line of a page, in reading order.
+        """Detect and recognise all text lines of a page, in reading order.
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
             check: see Check.
 
         Returns:
-            Lines of visible characters of the engine's alphabet, and lines without text where
-            text was found but not read; none for a blank page.
+            Lines with characters of the engine's alphabet, and lines without text where text was
+            detected but not recognised. The list is empty for a blank page.
 
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.
@@ -70,15 +70,15 @@ class TextEngine(Protocol):
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Read places that are known to hold one line each, without looking for text.
+        """Recognise the text in areas that contain one line each, without detection.
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
-            quads: corners of each place as it is read.
+            quads: corners of each area in reading direction.
             check: see Check.
 
         Returns:
-            One line for each place; None where nothing was read.
+            One line for each area; None where nothing was recognised.
 
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.
@@ -87,23 +87,23 @@ class TextEngine(Protocol):
 
 @runtime_checkable
 class ScoringEngine(Protocol):
-    """A text engine that also says what else a place may hold; safe to share between threads."""
+    """A text engine that also returns probabilities of characters; safe to share by threads."""
 
     def score_crops(
         self, pixels: Pixels, quads: Sequence[Quad], letters: str, check: CancelCheck
     ) -> tuple[Steps, ...]:
-        """Score the characters at places that are known to hold one line each.
+        """Return probabilities of characters in areas that contain one line each.
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
-            quads: corners of each place as it is read.
-            letters: what may stand there, in capitals; small letters count for them.
+            quads: corners of each area in reading direction.
+            letters: allowed characters, in capitals; small letters count as capitals.
             check: see Check.
 
         Returns:
-            For each place the probabilities of no character (the blank of connectionist temporal
-            classification) and of each letter, from left to right, float32, shape
-            (steps, 1 + letters); each step sums to 1.
+            For each area the probabilities of no character (the blank of connectionist temporal
+            classification) and of each letter, from left to right, float32, shape (steps, 1 +
+            letters); each step sums to 1.
 
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.
@@ -120,12 +120,12 @@ def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
     """Compare files with the digests in the card of their folder.
 
     Args:
-        folder: holds the files and CARD.
-        names: of the files.
-        engine: named in the error.
+        folder: folder of the files and of CARD.
+        names: names of the files.
+        engine: name of the engine in the error.
 
     Raises:
-        OcrNotInstalled: a file is missing, or is not the one that was installed.
+        OcrNotInstalled: a file is missing, or differs from the installed one.
     """
     try:
         digests = json.loads((folder / CARD).read_bytes())["files"]

@@ -1,4 +1,4 @@
-"""The order in which the lines of a page are read: row by row, each from the left."""
+"""Sorts the lines of a page in reading order: row by row, each from left to right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONG = 2.5
 
 
 def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Sort lines row by row from the top, each row from the left, along the page's slope."""
+    """Sort lines by rows from top to bottom, each from left to right, along the page's slope."""
     slope = page_slope(lines)
     placed = [_Placed(line, slope) for line in lines]
     rows: list[list[_Placed]] = []
@@ -32,7 +32,7 @@ def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
 
 
 def page_slope(lines: Sequence[TextLine]) -> float:
-    """Return the angle of the lines to the right, clockwise, in radians: the median by length."""
+    """Return the clockwise angle of the lines in radians: their median, weighted by length."""
     angles = []
     for line in lines:
         top_left, top_right, _, bottom_left = line.corners
@@ -44,7 +44,7 @@ def page_slope(lines: Sequence[TextLine]) -> float:
 
 
 def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
-    """Return the value in the middle of values with weights; 0 without any."""
+    """Return the weighted median of some values; 0 without values."""
     half = sum(weight for _, weight in weighted) / 2
     for value, weight in sorted(weighted):
         half -= weight

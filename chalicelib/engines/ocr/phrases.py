@@ -1,7 +1,7 @@
-"""Decides which gaps of a line separate two items, and which are spaces within one phrase.
+"""Decides which gaps of a line separate two items, and which are spaces within one item.
 
-A typewriter's space is wider than the gap that parts two items in print. So gaps are measured
-against the spaces of their own line and of their page. All widths are in heights of the line's ink.
+A typewriter's space is wider than the gap between two printed items. So gaps are compared with the
+spaces of the same line and page. All widths are in heights of the line's ink.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Gap:
 
 
 def find_gaps(line: TextLine, ink: Ink) -> list[Gap]:
-    """Return the gaps between a line's stretches of ink, from left to right.
+    """Return the gaps between the runs of ink of a line, from left to right.
 
-    Without the places of the characters, the widest gaps are the spaces of the text.
+    If the positions of characters are unknown, the widest gaps are taken for spaces.
     """
     widths = [(right[0] - left[1]) / ink.height for left, right in pairwise(ink.spans)]
     if not line.places:
@@ -57,22 +57,22 @@ def find_gaps(line: TextLine, ink: Ink) -> list[Gap]:
 
 
 def usual_space(lines: Iterable[list[Gap]]) -> float:
-    """Return the usual width of a space, given the gaps of a page's lines; 0 without any."""
+    """Return the usual width of a space on a page, from the gaps of its lines; 0 without gaps."""
     spaces = [gap.width for gaps in lines for gap in gaps if gap.is_space]
     return min(_WIDEST_SPACE, median(spaces)) if spaces else 0.0
 
 
 def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> list[Range]:
-    """Join the stretches of ink that belong to one item.
+    """Join the runs of ink that belong to one item.
 
     Args:
-        ink: of a line.
-        gaps: of the same line.
-        factor: least gap that parts two items.
+        ink: ink of a line.
+        gaps: gaps of the same line.
+        factor: smallest gap that separates two items.
         usual: width of a space on the page.
 
     Returns:
-        Beginning and end of each item along the line, 0 to 1.
+        The beginning and end of each item along the line, 0 to 1.
     """
     at_spaces, inside = _least_gaps(gaps, factor, usual)
     ranges = [ink.spans[0]]

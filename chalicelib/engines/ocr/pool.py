@@ -1,4 +1,4 @@
-"""The installed networks that read text and tables; loaded once and shared.
+"""Loads the installed networks that read text and tables, once for all calls.
 
 Installed by infra/models.py: the folders `ppocr` and `slanet`, with `engine.json` each. The second
 engine, Tesseract, is a program that comes with a Python package.
@@ -32,7 +32,7 @@ _FILES = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """What is known of an engine."""
+    """Name, version and licence of an installed engine."""
 
     name: str
     """PPOCR, TESSERACT or SLANET."""
@@ -50,12 +50,12 @@ class OcrPool:
     def __init__(
         self, model_dir: Path, engine_name: str, source: ModelSource = INSTALLED_ONLY
     ) -> None:
-        """Keep what to load.
+        """Create a pool that has not loaded any network.
 
         Args:
             model_dir: the model directory.
-            engine_name: the engine of the settings, PPOCR or TESSERACT.
-            source: brings folders that are not there.
+            engine_name: engine named in the settings, PPOCR or TESSERACT.
+            source: source of missing folders.
         """
         self._directory = Path(model_dir)
         self._source = source
@@ -66,9 +66,9 @@ class OcrPool:
 
     @property
     def engine_name(self) -> str | None:
-        """The engine in use: that of the settings, or Tesseract while PP-OCR is not installed.
+        """The engine in use: that of the settings, or Tesseract if PP-OCR is not installed.
 
-        None when neither is there.
+        None if neither is installed.
         """
         if self._wanted in self._engines:
             return self._wanted
@@ -77,7 +77,7 @@ class OcrPool:
         return TESSERACT if self.is_installed(TESSERACT) else None
 
     def engine(self, alphabet: str = DOCUMENTED) -> TextEngine:
-        """Return the engine in use, answering with the letters of an alphabet.
+        """Return the engine in use, with the letters of an alphabet.
 
         Raises:
             OcrNotInstalled: no engine is installed, or its files are damaged.
@@ -96,7 +96,7 @@ class OcrPool:
         """Return the table structure network, or None if it is not installed.
 
         Raises:
-            OcrNotInstalled: its files are damaged.
+            OcrNotInstalled: files of the network are damaged.
         """
         if self._structure is None and self.is_installed(SLANET):
             from chalicelib.engines.ocr.tables.structure import load_structure
@@ -123,7 +123,7 @@ class OcrPool:
         return is_here or self._source.offers(name)
 
     def facts(self) -> EngineFacts:
-        """Return what is known of the engine in use, without loading it.
+        """Return the facts of the engine in use, without loading it.
 
         Raises:
             OcrNotInstalled: no engine is installed.
@@ -143,11 +143,11 @@ class OcrPool:
             raise OcrNotInstalled(name) from error
 
     def state(self) -> dict[str, str]:
-        """Return what the health call says: the engine in use, or `missing`."""
+        """Return the state for the health call: the engine in use, or `missing`."""
         return {"ocr": self.engine_name or "missing"}
 
     def warm(self) -> None:
-        """Load what is installed now, so that the first call does not wait for it.
+        """Load all installed networks, so that the first call does not wait for them.
 
         Raises:
             OcrNotInstalled: files are damaged.

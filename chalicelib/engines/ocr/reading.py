@@ -1,4 +1,4 @@
-"""Reads one page: its text layer when it has one, else its pixels, turned until text is upright."""
+"""Reads one page from its text layer if it has one, else from its pixels, rotated upright."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
 
     Args:
         page: with pixels, a text layer, or both.
-        engine: reads pixels when there is no text layer.
+        engine: engine for pages without a text layer.
         check: called between steps.
 
     Returns:
-        The page turned by quarters until most of its text is read from left to right, and
-        straightened when its lines bend.
+        The page, rotated by quarter turns until most of its text is read from left to right, and
+        straightened if its lines are bent.
     """
     if page.layer is not None:
         return _exact(page, page.layer)

@@ -1,4 +1,4 @@
-"""Runs of words: the lines of a page divided where their ink has gaps."""
+"""Runs of words: the lines of a page, split where their ink has gaps."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _LINES_A_CHECK = 50
 
 
 def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[TextLine, ...]:
-    """Return the items of task text: lines drawn in to their ink and divided at wide gaps.
+    """Return the items of task text: lines tightened to their ink and split at wide gaps.
 
     Args:
-        page: read; without pixels only the places of the characters count.
-        engine: reads parts again whose text cannot be cut from the line's.
+        page: page as read; without pixels only the positions of the characters are used.
+        engine: engine that reads a part again if its text cannot be taken from the line.
         check: called now and then.
 
     Returns:
-        Parts in reading order, each with text; the words of one phrase stay together.
+        The runs in reading order, each with text; the words of one phrase are in one run.
     """
     if page.is_exact or page.pixels is None:
         parts = (divide_exact(line, TEXT_GAP, WIDER) for line in page.lines)

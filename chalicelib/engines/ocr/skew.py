@@ -25,7 +25,7 @@ _SHORT = 2.0  # Lines that are shorter than this many heights do not show the sl
 
 @dataclass(frozen=True, slots=True)
 class PageRotation:
-    """A turn about the middle of a page, whose size stays."""
+    """A rotation about the centre of a page, which keeps the page's size."""
 
     angle: float
     """Clockwise, in radians, of the page as it is."""
@@ -35,7 +35,7 @@ class PageRotation:
     """Of the page, in pixels."""
 
     def upright(self, line: TextLine) -> TextLine:
-        """Return a line on the upright page, in an upright box."""
+        """Return a line as it is on the rotated, upright page."""
         corners = [self._moved(point, -self.angle) for point in line.corners]
         left = (corners[0][0] + corners[3][0]) / 2
         right = (corners[1][0] + corners[2][0]) / 2
@@ -45,7 +45,7 @@ class PageRotation:
         return replace(line, box=box, quad=None)
 
     def back(self, box: Rect) -> Rect:
-        """Return the upright rectangle around a box of the upright page, on the page as it is."""
+        """Return a box of the upright page as an upright rectangle on the original page."""
         corners = (
             (box.min_x, box.min_y),
             (box.max_x, box.min_y),
@@ -61,7 +61,7 @@ class PageRotation:
             pixels: RGB, uint8, shape (height, width, 3).
 
         Returns:
-            The same shape; what comes in from outside has the usual colour of the page's edge.
+            The rotated pixels, same shape; new areas have the usual colour of the page's edge.
         """
         from PIL import Image
 
@@ -83,13 +83,13 @@ class PageRotation:
 
 
 def find_angle(lines: Sequence[TextLine]) -> float:
-    """Return by how much a page leans clockwise, in radians: the median weighted by width."""
+    """Return the clockwise angle of a page in radians: the weighted median of its lines."""
     angles = [(_slope(line), line.box.width) for line in lines if _is_long(line)]
     return weighted_median([each for each in angles if abs(each[0]) < _STEEPEST])
 
 
 def is_level(line: TextLine, angle: float) -> bool:
-    """Return whether a line is parallel to the page, unlike a watermark; short lines always are."""
+    """Return whether a line is parallel to the page, unlike watermarks; short lines count."""
     return not _is_long(line) or abs(_slope(line) - angle) < _SLANTED
 
 

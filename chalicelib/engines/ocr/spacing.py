@@ -1,4 +1,4 @@
-"""Restores spaces that the engine missed: wide gaps of a line's ink become spaces of its text."""
+"""Restores spaces that the engine missed, from wide gaps in a line's ink."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _CLOSING = frozenset(",.;!?)]}%'\"")
 
 
 def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> TextLine:
-    """Return a line with a space at each wide gap of its ink.
+    """Return a line with a space at each wide gap in its ink.
 
     Args:
-        line: as an engine read it; without the places of its characters it stays as it is.
-        ink: of the line.
-        gaps: of the line.
-        usual: width of a space on the page; 0 when none was read.
+        line: line as an engine read it; a line without positions of its characters is not changed.
+        ink: ink of the line.
+        gaps: gaps of the line.
+        usual: usual width of a space on the page; 0 if unknown.
     """
     if len(line.places) != len(line.text):
         return line
@@ -116,11 +116,12 @@ _LINES_A_CHECK = 50
 def spaced_lines(
     pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return lines with a space at each wide gap of their ink.
+    """Return lines with a space at each wide gap in their ink.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
-        lines: as an engine read them; those without the places of their characters stay as is.
+        lines: lines as an engine read them; lines without positions of their characters are not
+            changed.
         check: called now and then.
     """
     inks = []

@@ -1,9 +1,9 @@
 """Straightens pages that were bent when photographed, such as those of books.
 
-The centres of its lines show the slope of the text at many places. A smooth field of slopes is
-fitted through them all; curves that follow the field are the rows of the straightened page. No
-shape of paper is assumed (unlike Cao, Ding, Liu 2003, cylinders), so that bulges, gutters, waves
-and twists are one case, and so is a page that was photographed from aside.
+The lines of text give the slope at many positions. A smooth field of slopes is fitted to them;
+curves that follow the field are the rows of the straightened page. No shape of the paper is assumed
+(unlike Cao, Ding, Liu 2003, cylinders), so any bend and any camera angle is handled in the same
+way.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ _STEEPEST = 1.0
 
 
 def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | None:
-    """Return how to straighten a page.
+    """Return the mapping that straightens a page; None for a flat page.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
-        courses: ways of its lines, in pixels.
+        courses: curves of the page's lines, in pixels.
 
     Returns:
-        None for a page that is flat, however it was turned or seen.
+        The mapping; None for a flat page, even if it is rotated or photographed from the side.
     """
     bent = [course.length for course in courses if course.sag > BENT]
     if len(bent) < _FEWEST or sum(bent) < _SHARE * sum(course.length for course in courses):
@@ -73,7 +73,7 @@ def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | Non
 
 
 def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
-    """Straighten a raster, uint8, shape (height, width, 3); beyond its sides is its own edge."""
+    """Straighten a raster, uint8, shape (height, width, 3); its border is extended outwards."""
     edge = np.concatenate((pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]))
     red, green, blue = (int(value) for value in np.median(edge, axis=0))
     meshes = [

@@ -1,4 +1,4 @@
-"""Finds what a task asks for on one page, and names the tables of a whole document."""
+"""Finds the items of a task on one page, and names the tables of a whole document."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from chalicelib.engines.ocr.tables.structure import StructureModel
 
 @dataclass(frozen=True)
 class Tools:
-    """The networks that read."""
+    """The networks that read pages."""
 
     engine: TextEngine
     """Reads text."""
@@ -44,16 +44,16 @@ class Tools:
 def find_items(
     page: ReadPage, request: OcrRequest, tools: Tools, check: CancelCheck
 ) -> Sequence[Item]:
-    """Find on a page what is asked for.
+    """Find the items of the requested task on a page.
 
     Args:
-        page: with pixels when tables are asked for.
-        request: the task, and the template of a form.
+        page: page; with pixels if tables are requested.
+        request: request with the task and the form template.
         tools: the networks.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        Items in reading order, in the coordinates of the page; tables are not named yet.
+        The items in reading order, in coordinates of the page; tables have no names yet.
     """
     if request.task == TEXT:
         return text_runs(page, tools.engine, check)
@@ -79,14 +79,14 @@ def lay_out(
     """Return the reading order of the items of task text, and their blocks.
 
     Args:
-        page: the items' page; with pixels when tables are to be written.
-        items: what `find_items` found.
-        request: what of the two is asked for; other tasks have neither.
+        page: page of the items; with pixels if tables are written.
+        items: result of `find_items`.
+        request: request, which decides whether order and blocks are computed; only for task text.
         tools: the networks.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        The place of each item, and the blocks in reading order; both empty unless asked for.
+        The position of each item, and the blocks in reading order; empty if not requested.
     """
     runs = [item for item in items if isinstance(item, TextLine)] if request.task == TEXT else []
     if not (runs and (request.layout or request.output)):
@@ -103,12 +103,12 @@ def lay_out(
 
 
 def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBlock, ...]:
-    """Name the tables of one answer by their headers, and normalise the addresses in their cells.
+    """Name the tables of an answer by their headers, and normalise addresses in their cells.
 
     Args:
-        parts: in the order of the answer's reading.
-        request: whether parts of one table are linked, and the template that gives names to
-            header cells; without one the headers' own texts stay.
+        parts: tables in reading order of the answer.
+        request: request, which decides whether parts of a table are linked; its template names
+            header cells, without a template their texts are used.
     """
     wholes = link(parts) if request.links_tables else [alone(part) for part in parts]
     named = name_headers([whole.table for whole in wholes], request.template)

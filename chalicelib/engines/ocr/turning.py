@@ -21,7 +21,7 @@ _MAJORITY = 0.5
 
 
 def needed_turns(lines: Sequence[TextLine]) -> int:
-    """Return the quarter turns clockwise, 0 to 3, after which most text is read to the right."""
+    """Return the number of clockwise quarter turns, 0 to 3, after which most text is upright."""
     weights = [0, 0, 0, 0]
     for line in lines:
         (ax, ay), (bx, by), *_ = line.corners
@@ -32,14 +32,14 @@ def needed_turns(lines: Sequence[TextLine]) -> int:
 
 
 def turned_pixels(pixels: Pixels, turns: int) -> Pixels:
-    """Turn a raster, uint8, shape (height, width, 3), by quarters clockwise."""
+    """Rotate a raster, uint8, shape (height, width, 3), by clockwise quarter turns."""
     return np.ascontiguousarray(np.rot90(pixels, -turns)) if turns else pixels
 
 
 def turned_lines(
     lines: Sequence[TextLine], turns: int, width: float, height: float
 ) -> Sequence[TextLine]:
-    """Turn lines of a page, width x height pixels, by quarters clockwise."""
+    """Rotate the lines of a page, width x height pixels, by clockwise quarter turns."""
     if not turns:
         return lines
     return [_turned_line(line, turns, width, height) for line in lines]
@@ -48,7 +48,7 @@ def turned_lines(
 def turned_rects(
     rects: Sequence[Rect], turns: int, width: float, height: float
 ) -> tuple[Rect, ...]:
-    """Turn places on a page, width x height pixels, by quarters clockwise."""
+    """Rotate rectangles on a page, width x height pixels, by clockwise quarter turns."""
     return tuple(
         around_points(
             _turned_point(point, turns, width, height)
@@ -59,7 +59,7 @@ def turned_rects(
 
 
 def reversed_quad(quad: Quad) -> Quad:
-    """Return the corners of a line as they are read upside down."""
+    """Return the corners of a line as if it were read upside down."""
     return quad[2], quad[3], quad[0], quad[1]
 
 

@@ -1,4 +1,4 @@
-"""Finds postal addresses: lines of one column that belong together."""
+"""Finds postal addresses, which are several lines of one column."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 def address_blocks(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the addresses that pieces hold, each with its lines joined, and the other pieces.
+    """Return the addresses among text pieces, each with its lines joined, and the other pieces.
 
     Args:
-        pieces: without numbers, mail and web addresses.
+        pieces: pieces without phone numbers, mail and web addresses.
         check: see chalicelib/engines/ocr/interface.py.
     """
     blocks = _Blocks(dict(part for piece in pieces for part in _parts(piece)), check)

@@ -1,4 +1,4 @@
-"""Names of person and organisation that are in the mail and web addresses of a card."""
+"""Finds hints to names of person and organisation in the mail and web addresses of a card."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """Names in mail and web addresses, in lower case."""
+    """Parts of mail and web addresses that hint at names, in lower case."""
 
     owners: tuple[str, ...]
     """Labels that name the owner of a domain, without providers of mail."""
@@ -43,17 +43,17 @@ class Clues:
     """Parts of mail addresses before the at sign, without those of a role."""
 
     def organisation(self, text: str) -> float:
-        """Return how well a text fits the owner of a domain: 0 to 1."""
+        """Return how well a text fits the domain of an address as its owner, 0 to 1."""
         return max((_owner_fit(text, owner) for owner in self.owners), default=0.0)
 
     def person(self, text: str) -> float:
-        """Return how well a name fits the part of a mail address before the at sign: 0 to 1."""
+        """Return how well a name fits the part of a mail address before the at sign, 0 to 1."""
         words = _name_words(text)
         return max((_local_fit(words, local) for local in self.locals), default=0.0)
 
 
 def clues_of(mails: Iterable[str], sites: Iterable[str]) -> Clues:
-    """Return the clues of a page's mail and web addresses."""
+    """Return the hints in the mail and web addresses of a page."""
     owners: list[str] = []
     local_parts: list[str] = []
     for mail in mails:

@@ -1,4 +1,4 @@
-"""Finds entities by their form: numbers, mail and web addresses, and their labels."""
+"""Finds entities by their format: phone numbers, mail and web addresses, with their labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MISREAD_MAIL = re.compile(r"[A-Za-z0-9._\-@©®]{4,80}")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityMatch:
-    """An entity and the pieces that say it."""
+    """An entity and the pieces of text that contain it."""
 
     tag: str
     """One of the tags of Contact."""
@@ -36,7 +36,7 @@ class EntityMatch:
 
 
 def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the entities of a piece that their form gives away, and what is left of it."""
+    """Return the entities of a piece that have a known format, and the remaining text."""
     spans = _spans_of(piece.text)
     if not spans:
         return _labelled(piece)
@@ -131,7 +131,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
 
 
 def is_mobile_number(text: str) -> bool:
-    """Return whether a number without label is a mobile one by its first digits."""
+    """Return whether the first digits of a number without label are those of mobile phones."""
     digits = digits_of(text)
     return bool(_MOBILE.match(("+" if text.lstrip("( ").startswith("+") else "") + digits))
 

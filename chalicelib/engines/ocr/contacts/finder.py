@@ -1,7 +1,7 @@
-"""Contacts of a business card from its lines. Contract section 6: task contact.
+"""Finds the contacts of a business card in its lines. Contract section 6: task contact.
 
-Mail and web addresses and numbers are recognised by their form, address lines by their words and
-neighbours; they are clues to which of the other lines name person and organisation.
+Mail and web addresses and numbers are recognised by their format, address lines by their words and
+neighbours. They help to decide which other lines name person and organisation.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
 
 
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
-    """Return the entities of a card in the order in which they are read.
+    """Return the entities of a card in reading order.
 
-    Every line with two or more letters or digits is in exactly one of them: as OTHER, if its
-        kind is unknown.
+    Every line with two or more letters or digits is part of exactly one entity, of kind OTHER if no
+    other kind fits.
 
     Args:
         page: the page as read.
@@ -43,9 +43,9 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
 
 
 def as_contact(found: EntityMatch) -> Contact:
-    """Return an entity with the box of its pieces and with its probability.
+    """Return an entity with the box of its pieces and its probability.
 
-    The probability is that of its pieces, weighted by length, times how sure the tag is.
+    The probability is the mean of the pieces, weighted by length, times the confidence of the tag.
     """
     weight = sum(len(piece.text) for piece in found.pieces)
     read = sum(piece.probability * len(piece.text) for piece in found.pieces) / weight
@@ -56,11 +56,11 @@ def as_contact(found: EntityMatch) -> Contact:
 def named_found(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Return persons, organisations, titles and other text in what is left.
+    """Return persons, organisations, titles and other text among the remaining pieces.
 
     Args:
-        rest: pieces without numbers, mail and web addresses and postal addresses.
-        found: the entities of the page so far, whose mail and web addresses are clues.
+        rest: pieces without numbers, mail addresses, web addresses and postal addresses.
+        found: entities found so far, whose mail and web addresses hint at names.
         check: see chalicelib/engines/ocr/interface.py.
     """
     parts: list[CardPiece] = []

@@ -1,4 +1,4 @@
-"""Labels of numbers, mail and web addresses."""
+"""Recognises labels of numbers, mail and web addresses."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return the tag that the words at the end of a text give to what follows.
+    """Return the tag that label words at the end of a text give to the text that follows.
 
     Returns:
-        The tag, None without any, and where the words begin that give it.
+        The tag, or None, and the position at which the label words begin.
     """
     window = max(0, len(text) - measures.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
@@ -71,10 +71,10 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return the tag that a word at the beginning of a text gives to the number before it.
+    """Return the tag that a label word at the beginning of a text gives to the number before it.
 
     Returns:
-        The tag, None without any, and where the word ends.
+        The tag, or None, and the position at which the label word ends.
     """
     match = _AFTER.match(text[: measures.LABEL_WINDOW])
     if match is None:
@@ -87,7 +87,7 @@ def tag_after(text: str) -> tuple[str | None, int]:
 
 
 def is_label(text: str) -> bool:
-    """Return whether a text is made of label words alone: `Tel.`, `Direct Dial:`, `M`."""
+    """Return whether a text consists only of label words: `Tel.`, `Direct Dial:`, `M`."""
     words = text.split()
     if not words or len(words) > measures.LABEL_WORDS:
         return False
@@ -95,7 +95,7 @@ def is_label(text: str) -> bool:
 
 
 def label_tag(text: str) -> str | None:
-    """Return the tag of a text that is a label; None when it is none."""
+    """Return the tag of a text that is a label; None for any other text."""
     if not is_label(text):
         return None
     return _strongest([name for word in text.split() for name in _names_of(word)])

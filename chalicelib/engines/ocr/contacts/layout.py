@@ -1,4 +1,4 @@
-"""Positions of pieces relative to one another on a page whose lines are level."""
+"""Compares positions of text pieces on a page with horizontal lines."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from chalicelib.engines.ocr.contacts.piece import CardPiece
 
 
 def is_same_row(one: CardPiece, other: CardPiece) -> bool:
-    """Return whether two pieces stand side by side on one line."""
+    """Return whether two pieces are next to each other on one line."""
     height = min(one.place.height, other.place.height)
     shared = min(one.place.max_y, other.place.max_y) - max(one.place.min_y, other.place.min_y)
     return shared > measures.SAME_ROW_SHARE * height
 
 
 def is_next_to(left: CardPiece, right: CardPiece, gap: float = measures.ADJACENT_HEIGHTS) -> bool:
-    """Return whether a piece follows another one on its line, at most `gap` heights away."""
+    """Return whether a piece follows another on its line, with a gap of at most `gap` heights."""
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
 
 
 def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEIGHTS) -> bool:
-    """Return whether a piece is the next line of another one in the same column.
+    """Return whether a piece is the next line below another piece in the same column.
 
     Args:
         upper: the piece above.
         lower: the piece below.
-        gap: largest distance of the two, in heights of the smaller.
+        gap: largest distance between the pieces, in heights of the smaller one.
     """
     height = min(upper.height, lower.height)
     distance = lower.place.min_y - upper.place.max_y
@@ -42,7 +42,7 @@ def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEI
 
 
 def is_aligned(one: Rect, other: Rect, height: float) -> bool:
-    """Return whether two places share their left or right edge or their middle."""
+    """Return whether two boxes have the same left edge, right edge or middle."""
     left = abs(one.min_x - other.min_x) < measures.ALIGNED_HEIGHTS * height
     right = abs(one.max_x - other.max_x) < measures.ALIGNED_HEIGHTS * height
     middle = abs(one.center[0] - other.center[0]) < measures.ALIGNED_HEIGHTS * height
@@ -53,13 +53,13 @@ def is_aligned(one: Rect, other: Rect, height: float) -> bool:
 
 
 class Neighbours:
-    """Finds the pieces around a piece in a time that hardly grows with the page."""
+    """Finds the pieces around a piece, in a time that hardly depends on their number."""
 
     def __init__(self, pieces: Sequence[CardPiece]) -> None:
-        """Order the pieces.
+        """Sort the pieces by position.
 
         Args:
-            pieces: of one page.
+            pieces: pieces of one page.
         """
         self._pieces = sorted(pieces, key=lambda piece: piece.place.min_y)
         rows = [
@@ -70,7 +70,7 @@ class Neighbours:
         self._tops = np.ascontiguousarray(self._rows[:, 1])
 
     def around(self, piece: CardPiece) -> list[CardPiece]:
-        """Return the nearest pieces left, right, above and below a piece, top down."""
+        """Return the nearest pieces left, right, above and below a piece, from top to bottom."""
         place, height = piece.place, piece.height
         low = int(np.searchsorted(self._tops, place.min_y - measures.AROUND_HEIGHTS * height))
         high = int(

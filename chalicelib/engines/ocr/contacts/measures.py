@@ -1,8 +1,8 @@
 """Thresholds of the contact search: lengths, fractions and certainties.
 
-`_HEIGHTS` are heights of the text at hand, `_TIMES` multiples of the usual height of the page's
-lines, `_RATIO` of 100; certainties are 0 to 1, counts are whole numbers. `make bench-ocr
-ARGS="--only contact"` measures the effect of a change.
+Units: `_HEIGHTS` are multiples of the height of the compared text, `_TIMES` multiples of the usual
+line height of the page, `_RATIO` percent. Certainties are 0 to 1, counts are whole numbers. `make
+bench-ocr ARGS="--only contact"` measures the effect of a change.
 """
 
 from __future__ import annotations

@@ -45,11 +45,11 @@ Group = tuple[CardPiece, ...]
 def name_entities(
     pieces: Sequence[CardPiece], clues: Clues, usual: float, check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag the pieces without a number or address, every one of them exactly once.
+    """Tag each piece without a number or address exactly once: person, organisation, title, other.
 
     Args:
-        pieces: what is left when numbers and addresses are taken.
-        clues: names in mail and web addresses.
+        pieces: pieces that are not part of a number or address.
+        clues: hints to names in mail and web addresses.
         usual: height of the letters of most lines of the page, in pixels.
         check: see chalicelib/engines/ocr/interface.py.
     """

@@ -1,4 +1,4 @@
-"""Splits lines that name two things, such as `Dana Reyes | Sales Manager`."""
+"""Splits lines that contain two entities, such as `Dana Reyes | Sales Manager`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
 
 
 def split_parts(piece: CardPiece) -> list[CardPiece]:
-    """Cut a line where one side is surely a person or a company and the other side is not."""
+    """Split a line if one side is certainly a person or company and the other is not."""
     if len(piece.text) > measures.LONGEST_ENTRY:
         return [piece]
     for match in _BETWEEN.finditer(piece.text):
@@ -29,7 +29,7 @@ def split_parts(piece: CardPiece) -> list[CardPiece]:
 
 
 def without_key(piece: CardPiece) -> CardPiece:
-    """Cut the key in front of a name or a job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
+    """Remove the key before a name or job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
     end = key_end(piece.text)
     if not end or not is_heading(piece.text[: end - 1]):
         return piece

@@ -1,4 +1,4 @@
-"""Pieces of text lines, in the page's coordinates and in level ones."""
+"""Parts of text lines, with coordinates of the page and of the page rotated to be level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.contacts import measures
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CardPiece:
-    """Some characters of one text line."""
+    """Consecutive characters of one text line."""
 
     text: str
     """At least one visible character."""
@@ -34,11 +34,11 @@ class CardPiece:
 
     @property
     def box(self) -> Rect:
-        """The upright rectangle around this piece, in pixels of the page."""
+        """Upright rectangle around the piece, in pixels of the page."""
         return around_points(self.corners)
 
     def part(self, start: int, end: int) -> CardPiece | None:
-        """Return the characters from start to end, spaces at the ends cut; None when empty."""
+        """Return the characters from start to end, without outer spaces; None if empty."""
         cut = self.text[start:end]
         start += len(cut) - len(cut.lstrip())
         text = cut.strip()
@@ -71,7 +71,7 @@ class CardPiece:
 
 
 def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
-    """Return the lines as pieces, cut where the gap between two words is one between columns."""
+    """Return the lines as pieces, split at gaps that are as wide as gaps between columns."""
     angle = page_angle(lines)
     return [
         part
@@ -82,7 +82,7 @@ def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
 
 
 def page_angle(lines: Iterable[TextLine]) -> float:
-    """Return how far the lines go down to the right: their median by width, in radians."""
+    """Return the slope of the lines, in radians, positive if they fall to the right."""
     angles = sorted(
         (math.atan2(right[1] - left[1], right[0] - left[0]), math.dist(left, right))
         for left, right, _, _ in (line.corners for line in lines)
@@ -98,12 +98,12 @@ def page_angle(lines: Iterable[TextLine]) -> float:
 
 
 def join_text(pieces: Iterable[CardPiece]) -> str:
-    """Return the texts of pieces with spaces between them."""
+    """Join the texts of pieces with spaces."""
     return " ".join(piece.text for piece in pieces)
 
 
 def joined(pieces: Sequence[CardPiece]) -> CardPiece:
-    """Return pieces as one, of which there is at least one; their order is kept."""
+    """Return one or more pieces as one piece, in the same order."""
     if len(pieces) == 1:
         return pieces[0]
     weights = [len(piece.text) for piece in pieces]

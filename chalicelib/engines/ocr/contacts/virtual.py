@@ -1,4 +1,4 @@
-"""Finds kinds of text anywhere on a page, for virtual keys of form templates."""
+"""Finds all texts of a kind on a page, for virtual keys of form templates."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _NAMED = ("person", "org")
 
 
 class VirtualTexts:
-    """Texts of all kinds on one page; what two kinds need is looked for once."""
+    """The texts of each kind on one page; shared results are computed once."""
 
     def __init__(self, page: ReadPage, check: CancelCheck = never_cancel) -> None:
-        """Remember the page.
+        """Store the page; nothing is searched yet.
 
         Args:
             page: the page that was read.
@@ -44,7 +44,7 @@ class VirtualTexts:
         self._check = check
 
     def find(self, kind: str) -> tuple[Contact, ...]:
-        """Return the texts of one kind, the surest first, then in reading order.
+        """Return the texts of one kind, by descending confidence, then in reading order.
 
         Args:
             kind: one of domain.form_template.VIRTUAL_KEYS.

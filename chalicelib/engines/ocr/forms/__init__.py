@@ -1,1 +1,1 @@
-"""Fields of forms, and names of table headers, by a template."""
+"""Finds fields of forms and names of table headers, by a template."""

@@ -1,4 +1,4 @@
-"""The notation of a page's amounts, by which a misread amount is corrected."""
+"""Determines how a page writes amounts of money, and corrects misread amounts accordingly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKS = "$ ()-*"
 
 @dataclass(frozen=True, slots=True)
 class AmountStyle:
-    """What the amounts of a page have in common."""
+    """The notation that the amounts of a page share."""
 
     has_commas: bool = False
     """Whether they have commas between thousands."""
@@ -31,14 +31,14 @@ class AmountStyle:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> AmountStyle:
-        """Determine how the amounts of a page are written.
+        """Determine the notation of the amounts of a page.
 
-        Blurred commas are read as points, hardly ever the other way round, so one counts for more
-        than any number of points; commas before two digits, as cents have them elsewhere, count
-        against it.
+        Blurred commas are often read as points, but points hardly ever as commas. So one comma
+        between thousands outweighs any number of points. Commas before two final digits, which
+        separate cents in some countries, count against it.
 
         Args:
-            texts: of its lines, as an engine read them.
+            texts: texts of the page's lines, as an engine read them.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
@@ -51,10 +51,10 @@ class AmountStyle:
         return cls(commas > elsewhere, count > others if is_known else None)
 
     def corrected(self, text: str) -> str:
-        """Return an amount with commas in place of points or blanks between its thousands."""
+        """Return an amount with commas in place of points or spaces between thousands."""
         return _BREAK.sub(",", text) if self.has_commas and _BROKEN.fullmatch(text) else text
 
     def is_odd(self, text: str) -> bool:
-        """Return whether an amount has cents where the others have none, or the other way round."""
+        """Return whether an amount has cents and the others have none, or the reverse."""
         has_cents = bool(_CENTS.search(text.strip(_MARKS)))
         return self.has_cents is not None and has_cents != self.has_cents

@@ -1,4 +1,4 @@
-"""Words that forms print: a text of these words is rarely a value, or a misread other word."""
+"""Words that are printed on forms as captions, and are therefore rarely values."""
 
 from __future__ import annotations
 
@@ -40,23 +40,24 @@ _ALSO_VALUES = frozenset(
 
 
 def looks_like_label(text: str) -> bool:
-    """Return whether a text is made of words that forms print.
+    """Return whether a text consists of words that are printed on forms.
 
     Args:
-        text: as read.
+        text: the text as read.
     """
     words = {word.folded for word in tokens(text)}
     return 0 < len(words) <= measures.LABEL_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
 
 
 def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:
-    """Return whether words that were read are different caption words, not misreadings.
+    """Return whether a text is a different caption, and not a misread key.
 
-    "First name" is two letters from "Firm's name". One and several of a thing are the same word.
+    "First name" differs from "Firm's name" by only two letters. Singular and plural count as the
+    same word.
 
     Args:
         wanted: words of a key, folded.
-        read: words of a place that reads much like it, folded.
+        read: words of a similar text on the page, folded.
     """
     missing = set(wanted) - set(read)
     return bool(missing) and any(

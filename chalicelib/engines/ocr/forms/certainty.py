@@ -1,9 +1,9 @@
-"""How likely the value of a key is right: what is known of it, weighed by a logistic regression.
+"""Estimates the probability that the value of a key is correct, by logistic regression.
 
-How well a piece of text fits its key decides which piece is taken; it says little about whether
-what was taken is right. That depends on how well the page was read, on what else stands near, and
-on how much the template knows of its form. The weights are fitted by
-`python -m bench.fit_forms` on forms that no rule was made for; docs/forms.md has the figures.
+How well a text fits its key decides which text is chosen. The probability also depends on how well
+the page was read, on the surroundings, and on how much the template describes the form. The weights
+are fitted by `python -m bench.fit_forms` on forms for which no rule was made; docs/forms.md has the
+figures.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What else stands where a value was taken."""
+    """What is printed around a value."""
 
     is_placed: bool = True
     """Whether a ruled box, a line's number or a column of the form holds it."""
@@ -39,7 +39,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a value."""
+    """The facts about a value from which its probability is computed."""
 
     surroundings: Surroundings
     """Of its place."""
@@ -56,7 +56,7 @@ class Evidence:
 
     @property
     def inputs(self) -> tuple[float, ...]:
-        """What is weighed, in the order of `measures.VALUE_WEIGHTS`."""
+        """The regression's inputs, in the order of `measures.VALUE_WEIGHTS`."""
         around = self.surroundings
         return (
             float(around.is_placed),
@@ -76,7 +76,7 @@ Weigh = Callable[[Evidence], float]
 
 
 def likelihood(evidence: Evidence) -> float:
-    """Return how likely a value is right, 0 to 1."""
+    """Return the probability that a value is correct, 0 to 1."""
     weighed = zip(measures.VALUE_WEIGHTS, evidence.inputs, strict=True)
     score = measures.VALUE_BIAS + sum(weight * each for weight, each in weighed)
     bound = evidence.surroundings.bound if evidence.blur else 1.0
@@ -84,21 +84,21 @@ def likelihood(evidence: Evidence) -> float:
 
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:
-    """Return how many characters of some texts are misread, as the engine expects."""
+    """Return the expected number of misread characters in some texts."""
     return sum(_uncertainty(each.line) * len(each.text) for each in segments)
 
 
 def blur(lines: Sequence[TextLine]) -> float:
-    """Return the share of a page's characters that are misread, as the engine expects."""
+    """Return the expected fraction of misread characters on a page."""
     characters = sum(len(line.text) for line in lines)
     return sum(_uncertainty(line) * len(line.text) for line in lines) / max(1, characters)
 
 
 def preparation(keys: Sequence[TemplateKey]) -> float:
-    """Return how much a template knows of its form, 0 to 1.
+    """Return how completely a template describes its form, 0 to 1.
 
-    Half of it is the share of keys that have a type, half that of keys with several texts. One
-    that names each key as it stands on a single sheet knows nothing of others.
+    The result is the mean of two fractions: keys that have a type, and keys with several texts. A
+    template with one text per key describes only one version of the form.
     """
     known = sum(bool(key.types) + (len(key.variations) > 1) for key in keys)
     return known / (2 * max(1, len(keys)))

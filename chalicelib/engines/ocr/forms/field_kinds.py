@@ -1,4 +1,4 @@
-"""Checks whether a text has the type that a template requires, and which part of it does.
+"""Checks whether a text, or a part of it, has the type that a template requires.
 
 Entity types: contract section 6.
 """
@@ -40,14 +40,15 @@ _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 
 
 def fitness(types: Sequence[str], text: str) -> float:
-    """Return how much a text is of one of the types.
+    """Return a factor for how well a text has one of the required types.
 
     Args:
-        types: entity types in upper case; none, or one that is not known, means TEXT.
+        types: entity types in upper case; an empty list or an unknown type means TEXT.
         text: a text that may be a value.
 
     Returns:
-        A factor: 1 when any text will do, more when the text is of a type, less when it is not.
+        The factor: 1 if any text is allowed, above 1 if the text has a required type, below 1 if
+        not.
     """
     known = [kind for kind in types if kind in _FINDERS or kind in _FREE]
     if len(known) < len(types) or not known or "TEXT" in known:
@@ -84,17 +85,17 @@ def is_one_line(types: Sequence[str]) -> bool:
 
 
 def is_spaced(text: str) -> bool:
-    """Return whether a text consists of single characters, as in a comb of boxes."""
+    """Return whether a text consists of single characters with spaces, as in a row of boxes."""
     return all(len(word) == 1 and word.isalnum() for word in text.split())
 
 
 def is_boxed_row(text: str) -> bool:
-    """Return whether a text is a whole number in single boxes."""
+    """Return whether a text is one whole number whose digits are in single boxes."""
     return len(text.split()) >= measures.COMB_DIGITS and is_spaced(text)
 
 
 def closed_up(text: str) -> str:
-    """Return a number that was written into single boxes without the blanks between them."""
+    """Return a number from single boxes without the spaces between its digits."""
     digits = sum(map(str.isdecimal, text))
     # A digit that touches the tick next to it looks like a currency sign.
     single = text.replace("$", "5") if len(text.split()) > measures.COMB_DIGITS else text
@@ -103,40 +104,40 @@ def closed_up(text: str) -> str:
 
 
 def tightened(text: str) -> str:
-    """Return an amount without the blanks that no thousands end at."""
+    """Return an amount without spaces, except those between thousands."""
     return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
 
 
 def with_letters(name: str) -> str:
-    """Return a name with zeros among its letters replaced by the letter: 0konkwo, O'NEIL."""
+    """Return a name in which zeros between letters became the letter O: 0konkwo, O'NEIL."""
     return _ZERO.sub("o", _CAPITAL_ZERO.sub("O", name))
 
 
 def with_digits(number: str) -> str:
-    """Return a telephone number with each O among its digits replaced by a zero."""
+    """Return a telephone number in which each O between digits became a zero."""
     return _LETTER_O.sub("0", number)
 
 
 def with_pounds(text: str) -> str:
-    """Return a weight whose unit was read with a capital I with the letter that stands there."""
+    """Return a weight in which the unit, misread with a capital I, is `lb`."""
     return _POUNDS.sub("lb", text)
 
 
 def has_span(types: Sequence[str], text: str) -> bool:
-    """Return whether a part of a text is of one of the types, which are of one line."""
+    """Return whether a part of a text has one of the types, which must be types of one line."""
     return any(_FINDERS[kind](text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the part of a value that is of its type: it ends where the first of them ends.
+    """Return the part of a value that has its type, up to the end of the first match.
 
     Args:
         types: entity types in upper case.
         text: the value.
 
     Returns:
-        First character, one past the last; None when the value stays whole: it may be any text,
-        or nothing of the type is in it.
+        The first position and the position after the last; None if the whole value is used, because
+        any text is allowed or no part has the type.
     """
     if (
         not is_one_line(types)

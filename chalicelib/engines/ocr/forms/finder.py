@@ -69,15 +69,15 @@ def find_fields(
     """Find the keys of a template on a page, and their values.
 
     Args:
-        page: its lines in any order; pixels help to see boxes, and may be missing.
-        template: what to look for.
+        page: the page, with lines in any order; pixels are used to find boxes, and may be missing.
+        template: the template of the form.
         check: see chalicelib/engines/ocr/interface.py.
-        weigh: makes probabilities; another one is given only to fit them.
+        weigh: computes probabilities; replaced only when these are fitted.
 
     Returns:
-        One field for each key that is on the page, in the template's order. A key without a
-        value has an empty text and no box for it. A virtual key is left out when the page has
-        nothing of its kind.
+        One field for each key that is on the page, in the template's order. The field of a key
+        without a value has an empty text and no value box. A virtual key is left out if the page
+        has no text of its kind.
     """
     fields = _find_printed(page, template.keys, check, weigh)
     used = [field.value_box for field in fields.values() if field.value_box is not None]

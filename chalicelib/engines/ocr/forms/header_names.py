@@ -1,4 +1,4 @@
-"""Names for tables and cells, from their headers and a template's header cells.
+"""Names tables and cells by their headers and by a template's header cells.
 
 Spec: table cell, cell location.
 """
@@ -63,11 +63,11 @@ def name_headers(
 
     Args:
         tables: all tables of one answer, so that names stay unique.
-        template: gives entities and table names; None or one without header cells leaves the
-            headers' own texts.
+        template: the template with entities and table names; without header cells, or if it is
+            None, the texts of the headers are used.
 
     Returns:
-        One for each table, in the same order.
+        A named table for each table, in the same order.
     """
     headers = _Headers(template.header_cells if template else ())
     is_wanted = bool(template and template.header_cells)

@@ -1,4 +1,4 @@
-"""Instructions printed on forms: they are not values, and they end a key."""
+"""Recognises instructions that are printed on forms: they are not values, and they end a key."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _INSTRUCTION = re.compile(
 
 
 def is_instruction(text: str) -> bool:
-    """Return whether a text begins as such sentences do."""
+    """Return whether a text begins like an instruction on a form."""
     return _INSTRUCTION.match(text) is not None

@@ -1,8 +1,8 @@
-"""Thresholds and weights that find keys and values of forms, in heights of text.
+"""Thresholds and weights for finding keys and values of forms, relative to the text height.
 
-`_HEIGHTS` are heights of the text at hand, `_PIXELS` pixels of the raster as read; shares and
-weights are 0 to 1, counts are whole numbers. Weights by the direction from key to value stand with
-the directions, in values/candidates.py. `make bench-ocr ARGS="--only form"` and `--only documents`
+Units: `_HEIGHTS` are multiples of the height of the compared text, `_PIXELS` pixels of the raster
+as read; fractions and weights are 0 to 1, counts are whole numbers. Weights by the direction from
+key to value are in values/candidates.py. `make bench-ocr ARGS="--only form"` and `--only documents`
 measure the effect of a change.
 """
 

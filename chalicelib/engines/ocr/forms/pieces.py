@@ -1,4 +1,4 @@
-"""The parts of lines that remain without keys: values, or labels."""
+"""The text that remains on a page when keys are removed: values, or unknown labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
 @dataclass(frozen=True, slots=True)
 class FormPiece:
-    """Text that may be a value."""
+    """A text that may be a value."""
 
     segment: LineSegment
     """Its place and text."""
@@ -44,7 +44,7 @@ class FormPiece:
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """A page without the keys."""
+    """The text of a page without the keys."""
 
     pieces: tuple[FormPiece, ...]
     """Texts that may be values."""
@@ -55,15 +55,15 @@ class Remains:
 def take_out_keys(
     keys: Sequence[FoundKey], segments: Sequence[LineSegment], rules: PageRules
 ) -> Remains:
-    """Divide lines into keys and the rest.
+    """Split lines into keys and remaining text.
 
     Args:
         keys: keys that were found.
-        segments: of the same page.
-        rules: its ruled lines.
+        segments: segments of the same page.
+        rules: ruled lines of the page.
 
     Returns:
-        Pieces and unknown labels, in the order of the segments.
+        The remaining pieces and unknown labels, in the order of the segments.
     """
     spans: dict[int, list[tuple[int, int, int | None]]] = {}
     for place, key in enumerate(keys):
@@ -110,7 +110,7 @@ def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
 
 
 def is_numbered_caption(text: str) -> bool:
-    """Return whether a text begins as numbered captions do, and with no house number."""
+    """Return whether a text begins like a numbered caption, and not with a house number."""
     return (
         _NUMBERED_CAPTION.match(text) is not None
         and address_confidence(text) < measures.STREET_CERTAINTY

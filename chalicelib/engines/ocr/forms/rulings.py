@@ -1,6 +1,6 @@
-"""Ruled lines of a page, and the boxes that they make around places.
+"""Ruled lines of a page, and the boxes that they form around texts.
 
-Places are those of the levelled page: the page turned about its top left corner until its lines
+Positions are those of the levelled page: the page rotated about its top left corner until its lines
 are horizontal.
 """
 
@@ -35,10 +35,10 @@ class PageRules:
     """The ruled lines of a levelled page."""
 
     def __init__(self, rulings: Rulings | None) -> None:
-        """Keep the lines.
+        """Store the lines.
 
         Args:
-            rulings: of the levelled page; None when nothing is known of them.
+            rulings: ruled lines of the levelled page; None if they are unknown.
         """
         self.is_known = rulings is not None
         self._rows = _as_array(rulings.horizontal if rulings else ())
@@ -46,12 +46,12 @@ class PageRules:
 
     @classmethod
     def of_page(cls, page: ReadPage, angle: float, text: Sequence[LineSegment]) -> PageRules:
-        """Find the lines of a page: those that its PDF draws, else those of its pixels.
+        """Find the ruled lines of a page in its PDF drawings, otherwise in its pixels.
 
         Args:
             page: the page as read.
-            angle: by which it is turned clockwise, in radians.
-            text: its texts on the levelled page.
+            angle: clockwise rotation of the page, in radians.
+            text: boxes of text on the levelled page.
         """
         if page.rules is not None and not angle:
             return cls(drawn_rulings(page.rules))
@@ -61,13 +61,13 @@ class PageRules:
     def of_pixels(
         cls, pixels: Pixels | None, angle: float, text: Sequence[Rect], text_height: float
     ) -> PageRules:
-        """Find the lines of a page.
+        """Find the ruled lines of a page in its pixels.
 
         Args:
-            pixels: RGB, uint8, shape (height, width, 3); None when there are none.
-            angle: by which the page is turned clockwise, in radians.
-            text: where text is on the levelled page.
-            text_height: its usual height in pixels.
+            pixels: RGB, uint8, shape (height, width, 3); None for a page without pixels.
+            angle: clockwise rotation of the page, in radians.
+            text: boxes of text on the levelled page.
+            text_height: usual height of the text in pixels.
         """
         if pixels is None:
             return cls(None)
@@ -75,9 +75,9 @@ class PageRules:
         return cls(find_rulings(gray, text, text_height))
 
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
-        """Return whether a horizontal line separates two places; None when it is not known.
+        """Return whether a horizontal line separates two texts; None if unknown.
 
-        A line at most as long as the text is an underline and separates nothing.
+        A line that is not longer than the text is an underline, which separates nothing.
 
         Args:
             upper: the upper text.
@@ -102,7 +102,7 @@ class PageRules:
         return bool(found.any())
 
     def between_columns(self, left: Rect, right: Rect) -> bool | None:
-        """Return whether a vertical line stands between two texts; None if that is not known.
+        """Return whether a vertical line is between two texts; None if unknown.
 
         Args:
             left: the left text.
@@ -122,7 +122,7 @@ class PageRules:
         return bool(found.any())
 
     def box(self, rect: Rect) -> Rect:
-        """Return the place around a text up to the next line each way, without bounds infinite.
+        """Return the area around a text up to the next ruled lines; infinite where there are none.
 
         Args:
             rect: the text.
@@ -139,13 +139,13 @@ class PageRules:
         )
 
     def divided(self, segments: Iterable[LineSegment]) -> tuple[LineSegment, ...]:
-        """Divide texts that were read as one across upright lines: each belongs to its own box.
+        """Split texts that were read as one across vertical lines, so that each is in one box.
 
-        A line between two boxes is longer than a text is high; ticks between single boxes are not.
-        One that passes through a word anywhere is none: the edge of a shade, a fold.
+        A line between two boxes is longer than the text height; ticks between single boxes are
+        shorter. A line that crosses a word is ignored: it is a fold or the edge of a shaded area.
 
         Args:
-            segments: of the page.
+            segments: segments of the page.
         """
         every = [(segment, *self._crossed(segment)) for segment in segments]
         through = {
@@ -198,7 +198,7 @@ def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[L
 
 
 def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
-    """Divide lines that a PDF draws into level and upright ones, and join their pieces."""
+    """Split lines that a PDF draws into horizontal and vertical ones, and join their parts."""
     level, upright = [], []
     for rect in rules:
         x, y = rect.center

@@ -1,7 +1,7 @@
-"""Lines of a page, levelled and divided where columns meet, and parts of them.
+"""Lines of a page, levelled and split between columns, and parts of lines.
 
-Rectangles of segments lie on the levelled page: the page turned about its top left corner until its
-lines are horizontal. Boxes that are handed back lie on the page as read.
+Rectangles of segments are on the levelled page: the page rotated about its top left corner until
+its lines are horizontal. Returned boxes are on the page as read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class LineSegment:
-    """A part of a line, or all of it."""
+    """A line, or a part of it."""
 
     line: TextLine
     """The line."""
@@ -35,16 +35,16 @@ class LineSegment:
 
     @property
     def text(self) -> str:
-        """Its text."""
+        """Text of the segment."""
         return self.line.text[self.start : self.end]
 
     @property
     def height(self) -> float:
-        """Height of its rectangle, at least a pixel."""
+        """Height of the segment's rectangle, at least a pixel."""
         return max(1.0, self.rect.height)
 
     def part(self, start: int, end: int) -> LineSegment:
-        """Return some of its characters, without the white space around them.
+        """Return some characters of the segment, without outer white space.
 
         Args:
             start: first character, counted within this segment.
@@ -73,7 +73,7 @@ class LineSegment:
 
     @property
     def box(self) -> Rect:
-        """The upright rectangle around it on the page as read."""
+        """Upright rectangle around the segment on the page as read."""
         if (self.start, self.end) == (0, len(self.line.text)):
             return self.line.box
         left, right = edge(self.line, self.start), edge(self.line, self.end)
@@ -86,7 +86,7 @@ class LineSegment:
 
 
 def edge(line: TextLine, index: int) -> float:
-    """Return where a character begins, or ends before a blank: 0 to 1 along the line."""
+    """Return where a character begins, or ends before a space, along the line: 0 to 1."""
     count = len(line.text)
     if index <= 0 or index >= count:
         return 0.0 if index <= 0 else 1.0
@@ -102,14 +102,14 @@ def edge(line: TextLine, index: int) -> float:
 
 
 def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment, ...]:
-    """Level the lines of a page and divide those that run across columns.
+    """Level the lines of a page, and split lines that run across columns.
 
     Args:
-        lines: as an engine read them.
-        angle: of the page, see tilt().
+        lines: lines as an engine read them.
+        angle: angle of the page, see `tilt`.
 
     Returns:
-        Segments, in the order of the lines.
+        The segments, in the order of the lines.
     """
     segments = [LineSegment(line, 0, len(line.text), _level(line, angle)) for line in lines]
     by_bottom = sorted((each for each in segments if _is_header(each)), key=_bottom)
@@ -124,7 +124,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
 
 
 def tilt(lines: Sequence[TextLine]) -> float:
-    """Return the median angle of the lines in radians, clockwise; long lines count more."""
+    """Return the clockwise angle of the lines in radians: their median, weighted by length."""
     angle = find_angle(lines)
     return angle if abs(angle) > measures.LEAST_TILT_RADIANS else 0.0
 
@@ -135,7 +135,7 @@ def text_height(segments: Sequence[LineSegment]) -> float:
 
 
 def is_level(first: Rect, second: Rect) -> bool:
-    """Return whether two rectangles are in one line."""
+    """Return whether two rectangles are in the same line."""
     shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
     return shared >= measures.SAME_LINE_SHARE * min(first.height, second.height)
 

@@ -1,7 +1,7 @@
-"""Numbers with one digit per box, of which a line detector misses some.
+"""Reads numbers with one digit per box, of which a line detector misses some.
 
-The digits that it found tell how far apart the boxes are. Where another box of the row holds ink,
-all digits of the row are moved together and read once more as one number.
+The detected digits give the distance between boxes. If another box of the row contains ink, the
+digits of the row are moved together and read again as one number.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _PAPER = 255
 
 
 def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) -> ReadPage:
-    """Read the digits of a page's single boxes again where some were missed.
+    """Read rows of single boxes again in which digits were missed.
 
     Args:
-        page: as read; one with a text layer, or without pixels, stays as it is.
-        engine: reads them.
+        page: page as read; a page with a text layer, or without pixels, is not changed.
+        engine: engine that reads the digits.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        The page; a row of single boxes whose digits were all read is one line of it.
+        The page, in which each completely read row of single boxes is one line.
     """
     if page.is_exact or page.pixels is None:
         return page

@@ -1,4 +1,4 @@
-"""Texts without what does not matter when a key or header is compared with a template."""
+"""Normalises and compares texts of keys and headers with those of a template."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Divide a text into runs of letters and digits; # and % stand alone, the rest is left out."""
+    """Split a text into runs of letters and digits, with # and % as tokens; drop the rest."""
     found = []
     for each in _TOKEN.finditer(text):
         start = each.start()
@@ -40,19 +40,19 @@ def tokens(text: str) -> list[Token]:
 
 
 def fold(text: str) -> str:
-    """Return the words of a text as tokens() folds them, without anything between them."""
+    """Return the folded tokens of a text, joined without separators."""
     return "".join(token.folded for token in tokens(text))
 
 
 def is_short(text: str) -> bool:
-    """Return whether a key has so few letters that it must be read without any error."""
+    """Return whether a key has so few letters that no misread letter is allowed."""
     return (
         sum(letter.isalnum() or letter in "#%" for letter in text) <= measures.EXACT_KEY_CHARACTERS
     )
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the words with digits, folded: "Line 12" and "Line 13" are never the same key."""
+    """Return the folded words with digits; "Line 12" and "Line 13" are never the same key."""
     return frozenset(
         token.folded
         for token in tokens(text)
@@ -61,9 +61,9 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def least_ratio(folded: str) -> float:
-    """Return how similar a reading must be to count as this text, 0 to 100.
+    """Return the similarity from which a text counts as this key, 0 to 100.
 
-    One wrong letter in a word of six is a misreading, in a word of three it is another word.
+    One different letter in a word of six is a misreading; in a word of three it makes another word.
     """
     if len(folded) <= measures.EXACT_KEY_CHARACTERS:
         return 100.0
@@ -74,11 +74,11 @@ def least_ratio(folded: str) -> float:
 
 
 def similarity(first: str, second: str) -> float:
-    """Return how alike two folded texts are, 0 to 1; 0 when they are different texts.
+    """Return the similarity of two folded texts, 0 to 1; 0 if they are different texts.
 
     Args:
-        first: the text that is looked for.
-        second: the text as it was read.
+        first: text of the key.
+        second: text as read.
     """
     if not first or not second:
         return 0.0

@@ -17,10 +17,10 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 
 def is_printed(key: TemplateKey) -> bool:
-    """Return whether a key is looked for on the page by its text.
+    """Return whether a key is searched for on the page by its text.
 
-    A name of a virtual key that is not in small letters, "Phone", may be the text of a printed
-    key; it counts as a virtual key only when the page does not have it.
+    "Phone", the name of a virtual key with a capital letter, may also be the text of a printed key.
+    It counts as a virtual key only if the page does not contain this text.
     """
     return key.virtual is None or key.variations[0] != key.virtual
 
@@ -32,18 +32,18 @@ def find_virtual_fields(
     done: Container[int] = (),
     check: CancelCheck = never_cancel,
 ) -> dict[int, FormField]:
-    """Find what is on a page for each virtual key.
+    """Find the text on a page for each virtual key.
 
     Args:
-        keys: keys of the template; printed ones are passed over.
+        keys: keys of the template; printed keys are skipped.
         page: the page as read.
-        used: places of the values of printed keys; they are taken last.
-        done: numbers of keys that have a field already.
+        used: positions of the values of printed keys, which are used last.
+        done: numbers of the keys that already have a field.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        Fields by the number of the key; several keys of one kind get different texts, and those
-        for which none is left get no field.
+        The fields by key number. Several keys of one kind get different texts; keys for which no
+        text is left have no field.
     """
     waiting: dict[str, list[int]] = {}
     for number, key in enumerate(keys):

@@ -1,5 +1,5 @@
-"""Finds kinds of text in a line: phone numbers, mail addresses, dates, names and similar.
+"""Recognises kinds of text in a line: phone numbers, mail addresses, dates, names and similar.
 
-Pure functions of a line's text. Every pattern has bounded repeats, so that time grows linearly
-with the length of the line whatever it holds.
+All functions depend only on the text of a line. Repeats in patterns are bounded, so that time is
+linear in the length of any line.
 """

@@ -103,7 +103,7 @@ _MAX_NAME_WORDS = 7
 
 
 def address_confidence(text: str) -> float:
-    """Return how sure a line is to be part of a postal address: 0 to 1."""
+    """Return the confidence, 0 to 1, that a line is part of a postal address."""
     line = text.strip()
     confidence = _confidence(line)
     if confidence >= _FAIR or (loose := loosened(line)) == line:
@@ -129,7 +129,7 @@ _SOME, _FAIR = 0.3, 0.5
 
 
 def names_street(text: str) -> bool:
-    """Return whether a line names a street with a house, or a box of a post office."""
+    """Return whether a line contains a street with a house number, or a post office box."""
     line = text.strip()
     return any(
         _BOX.search(one) is not None or _street(one) >= _SURE_STREET
@@ -138,7 +138,7 @@ def names_street(text: str) -> bool:
 
 
 def is_unit(text: str) -> bool:
-    """Return whether a line names a building or a part of one, or who takes letters there."""
+    """Return whether a line contains a building, a part of a building, or a recipient of mail."""
     return _unit(text.strip()) > 0.0
 
 

@@ -1,4 +1,4 @@
-"""Amounts of money and plain numbers."""
+"""Finds amounts of money and plain numbers in a line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
 
 
 def find_money(text: str) -> tuple[Span, ...]:
-    """Return the amounts of money of a line in its order, with sign or currency."""
+    """Return the amounts of money in a line, with sign or currency, in order."""
     corrected = correct_digits(text)
     return without_overlaps(
         Span(match.start(), match.end(), match.group().strip(), confidence)
@@ -37,7 +37,7 @@ def find_money(text: str) -> tuple[Span, ...]:
 
 
 def find_numbers(text: str) -> tuple[Span, ...]:
-    """Return the numbers of a line in its order; digits inside words are none."""
+    """Return the numbers in a line, in order; digits inside words do not count."""
     corrected = correct_digits(text)
     return tuple(
         Span(match.start(), match.end(), match.group().strip(), 0.9)

@@ -76,7 +76,7 @@ TIME_ALONE = 0.5
 
 
 def find_dates(text: str) -> tuple[Span, ...]:
-    """Return dates with the time of day behind them, and times alone, in the line's order."""
+    """Return dates, with a following time of day, and single times, in the line's order."""
     corrected = correct_digits(text)
     spans = [
         _with_time(corrected, match.span(), confidence)

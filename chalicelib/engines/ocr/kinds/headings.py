@@ -1,4 +1,4 @@
-"""Words that name parts of bills and forms, and therefore are not personal names."""
+"""Recognises headings of bills and forms, which look like personal names but are not."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _LONGEST = 6
 
 
 def is_heading(text: str) -> bool:
-    """Return whether a text has no words but those that bills and forms print, or ends as keys do.
+    """Return whether a text consists of heading words of bills and forms, or ends like a key.
 
     Args:
-        text: a line, or the key in front of a colon.
+        text: a line, or the key before a colon.
     """
     words = folded_words(text)
     if not 0 < len(words) <= _LONGEST:

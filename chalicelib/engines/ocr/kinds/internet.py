@@ -1,4 +1,4 @@
-"""Finds mail and web addresses, also with spaces around marks and commas for dots."""
+"""Finds mail and web addresses, also with spaces around marks or commas instead of dots."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ COUNTRIES = word_set(
 
 
 def is_ending(label: str) -> bool:
-    """Return whether a label can be the last one of an internet name."""
+    """Return whether a label can be the last one of a domain name."""
     folded = label.lower()
     return folded in GENERIC or folded in COUNTRIES
 
 
 def main_label(name: str) -> str:
-    """Return the label that names the owner: `acme` of `www.mail.acme.co.uk`."""
+    """Return the label of a domain name that names its owner: `acme` of `www.mail.acme.co.uk`."""
     labels = [label for label in name.lower().split(".") if label and label != "www"]
     while len(labels) > 1 and (is_ending(labels[-1]) or labels[-1] == ""):
         labels.pop()
@@ -64,7 +64,7 @@ _MOST_LABELS = 6
 
 
 def find_mails(text: str) -> tuple[Span, ...]:
-    """Return the mail addresses of a line in its order; labels not included."""
+    """Return the mail addresses in a line, in order, without their labels."""
     spans: list[Span] = []
     for match in _AT.finditer(text):
         span = _around(text, match)
@@ -153,7 +153,7 @@ _NAMES_OF_THINGS = word_set("asp.net vb.net node.js ph.d")
 
 
 def find_websites(text: str) -> tuple[Span, ...]:
-    """Return the internet addresses of a line in its order; labels and mails not included."""
+    """Return the web addresses in a line, in order, without their labels and mail addresses."""
     spans: list[Span] = []
     for pattern, confidence in ((_SCHEME, 0.99), (_WWW, 0.99)):
         for match in pattern.finditer(text):

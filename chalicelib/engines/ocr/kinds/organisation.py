@@ -71,10 +71,10 @@ _DESCRIPTION = 0.4
 
 
 def organisation_confidence(text: str) -> float:
-    """Return how sure a line is to name an organisation: 0 to 1.
+    """Return the confidence, 0 to 1, that a line names an organisation.
 
-    A name without legal form or word of a trade gives little: the caller compares it with the
-    mail and web address.
+    A name without a legal form or the word of a trade has a low confidence. The caller compares it
+    with mail and web addresses.
     """
     words = folded_words(text)
     if not words or len(words) > _LONGEST_WORDS:

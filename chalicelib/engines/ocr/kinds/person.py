@@ -155,10 +155,10 @@ _LONGEST = 60
 
 
 def person_confidence(text: str) -> float:
-    """Return how sure a line is to be a person's name and nothing else: 0 to 1.
+    """Return the confidence, 0 to 1, that a line is only the name of a person.
 
-    A line of capitalised words is about 0.5; given names, initials, honorifics and credentials
-    raise it. Words of trades and companies are for the caller to weigh.
+    A line of capitalised words has about 0.5; given names, initials, honorifics and credentials
+    increase it. Words of trades and companies are left to the caller.
     """
     if len(text) > _LONGEST:
         return 0.0
@@ -173,7 +173,7 @@ def person_confidence(text: str) -> float:
 
 
 def without_credentials(text: str) -> tuple[str, bool]:
-    """Return a name without the letters behind it, and whether there were any."""
+    """Return a name without trailing credentials such as `PhD`, and whether it had any."""
     head, comma, tail = text.partition(",")
     if comma and are_credentials(tail):
         return head.strip(), True

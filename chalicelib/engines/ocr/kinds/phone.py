@@ -78,7 +78,7 @@ _FORMS: tuple[tuple[re.Pattern[str], int, float], ...] = (
 
 
 def find_phones(text: str) -> tuple[Span, ...]:
-    """Return the telephone numbers of a line in its order, with extension; labels not included."""
+    """Return the phone numbers in a line, in order, with extensions and without labels."""
     corrected = correct_digits(text).translate(_DASHES)
     spans: list[Span] = []
     for pattern, fewest, confidence in _FORMS:
@@ -93,7 +93,7 @@ def find_phones(text: str) -> tuple[Span, ...]:
 
 
 def correct_digits(text: str) -> str:
-    """Replace letters that stand for digits inside numbers; the length stays the same."""
+    """Replace letters that are misread digits inside numbers; the length stays the same."""
     return _SLIPPED_CODE.sub(_as_digits, _SLIPPED.sub(_as_digits, text))
 
 

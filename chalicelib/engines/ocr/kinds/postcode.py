@@ -52,7 +52,7 @@ COUNTRIES = frozenset(
 
 
 def state_code(text: str) -> str | None:
-    """Return the abbreviation of a state by its name or abbreviation; None for anything else."""
+    """Return the abbreviation of a U.S. state by its name or abbreviation; None if unknown."""
     folded = " ".join(text.replace(".", " ").split())
     if folded.replace(" ", "").upper() in US_CODES:
         return folded.replace(" ", "").upper()
@@ -60,7 +60,7 @@ def state_code(text: str) -> str | None:
 
 
 def is_country(text: str) -> bool:
-    """Return whether a text is the name of a country and nothing else."""
+    """Return whether a text is exactly the name of a country."""
     return text.strip(" .,;-").lower() in COUNTRIES
 
 
@@ -108,7 +108,7 @@ _LOOSE: tuple[tuple[re.Pattern[str], float], ...] = (
 
 
 def find_state_zips(text: str) -> tuple[Span, ...]:
-    """Return every state with a ZIP code in a line; spaces inside the code are removed."""
+    """Return each U.S. state with a ZIP code in a line, without spaces inside the code."""
     return tuple(
         Span(match.start("state"), match.end(), _corrected(match), 0.99)
         for match in (*_STATE_ZIP.finditer(text), *_in_any_case(text))
@@ -126,7 +126,7 @@ _DIGITS_AT_LEAST = 4
 
 
 def find_postcodes(text: str) -> tuple[Span, ...]:
-    """Return every postcode of a line: of the United States only with its state."""
+    """Return each postcode in a line; U.S. codes only together with their state."""
     spans = list(find_state_zips(text))
     for pattern, confidence in _LOOSE:
         for match in pattern.finditer(text):

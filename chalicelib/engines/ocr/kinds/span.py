@@ -1,4 +1,4 @@
-"""A part of a line that has one kind, and word lists that identify kinds."""
+"""A part of a line that has one kind, and helpers for word lists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Return the words of a text that are separated by spaces or line breaks."""
+    """Split a text at white space into a set of words."""
     return frozenset(words.split())
 
 
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\s,;:()|/\"]+")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters `start` to `end` of a line, and what they say."""
+    """The characters from `start` to `end` of a line, with their kind and text."""
 
     start: int
     """Its first character, from 0."""
@@ -35,12 +35,12 @@ class Span:
     """How sure the kind is: 0 to 1."""
 
     def meets(self, other: Span) -> bool:
-        """Return whether the two share a character."""
+        """Return whether two spans share a character."""
         return self.start < other.end and other.start < self.end
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Keep the surest, then the longest, of spans that overlap; in the order of the line."""
+    """Return spans without overlaps: the most confident, then the longest ones, in line order."""
     kept: list[Span] = []
     taken: set[int] = set()
     for span in sorted(spans, key=lambda one: (-one.confidence, one.start - one.end, one.start)):
@@ -52,7 +52,7 @@ def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def loosened(text: str) -> str:
-    """Return a text with the spaces that a reader left out where letters and digits change.
+    """Return a text with the spaces that were missed between letters, digits and words.
 
     `RegionalDirector` gives `Regional Director`, `12ElmStreet,Reno` gives `12 Elm Street, Reno`.
     """
@@ -60,11 +60,11 @@ def loosened(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text without the punctuation around them, in the case they have."""
+    """Return the words of a text without surrounding punctuation, in unchanged case."""
     stripped = (word.strip(".'`-–—•·&*~_") for word in _WORD.findall(text))
     return [word for word in stripped if word]
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of a text in lower case, dots inside removed: `L.L.C.` gives `llc`."""
+    """Return the words of a text in lower case, without inner dots: `L.L.C.` gives `llc`."""
     return [word.lower().replace(".", "").replace("’", "'") for word in words_of(text)]

@@ -1,4 +1,4 @@
-"""Scores whether a line names a job or an office."""
+"""Scores whether a line is a job title."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _SHORT_SENTENCE = 3
 
 
 def title_confidence(text: str) -> float:
-    """Return how sure a line is to name a job: 0 to 1."""
+    """Return the confidence, 0 to 1, that a line is a job title."""
     text = loosened(text)
     words = folded_words(text)
     if not words or len(words) > _LONGEST_WORDS or any(word[0].isdecimal() for word in words):

@@ -1,1 +1,1 @@
-"""The reading order of a page: columns, blocks, lines; and the page as text in that order."""
+"""Determines the reading order of a page: columns, blocks, lines; and writes pages as text."""

@@ -1,4 +1,4 @@
-"""Combines the lines of a page to blocks: paragraphs, headings and single lines."""
+"""Combines the lines of a page into blocks: paragraphs, headings and single lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a heading or the like."""
+    """A paragraph, a heading or a single line."""
 
     rows: list[Row]
     """Its lines: in each the runs or parts of runs."""
@@ -26,7 +26,7 @@ class Block:
     """Where a line would have to end, at the latest."""
 
     def flows_on(self, number: int) -> bool:
-        """Return whether a line wraps: the first word of the next line would not have fitted."""
+        """Return whether a line was wrapped: the first word of the next line did not fit."""
         row, follower = self.rows[number], self.rows[number + 1]
         if _has_tab(row) or _has_tab(follower):
             return False
@@ -55,13 +55,12 @@ def arrange(
     """Return the runs of a page as blocks in reading order.
 
     Args:
-        runs: of one page turned upright; they may overlap.
-        is_exact: whether they come from a text layer.
-        places: of tables, which are numbered behind the runs.
+        runs: runs of one page that was rotated upright; they may overlap.
+        is_exact: whether the runs come from a text layer.
+        places: boxes of tables, which are numbered after the runs.
 
     Returns:
-        Each run once; one that reaches over a gutter in parts. Print that runs up or down the page
-        comes last.
+        Blocks with each run once; a run across a gutter is split. Vertical text comes last.
     """
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
     upright: list[Piece] = []
@@ -79,9 +78,9 @@ def arrange(
 
 
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
-    """Assign numbers from 1 to blocks, lines and runs, in the order of the runs' numbers.
+    """Assign numbers from 1 to blocks, lines and runs; return them in the order of the runs.
 
-    A run in parts stands where its first part stands.
+    A split run has the position of its first part.
     """
     places: dict[int, ReadingPlace] = {}
     line_number = 0

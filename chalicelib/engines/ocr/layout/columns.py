@@ -1,8 +1,8 @@
-"""Divides a page into flows: parts that are read row by row, one after the other.
+"""Divides a page into flows: parts that are read row by row, one flow after the other.
 
-A page is cut across where its columns begin and end, and then down its gutters, in turns. A gutter
-is white from top to bottom of its band and has text on both sides; in a table it has too, so text
-counts as columns only where lines are long, or where the rows of both sides do not match.
+A page is split horizontally where its columns begin and end, then vertically at its gutters, and so
+on. A gutter is white over the height of a part and has text on both sides. Tables have such gutters
+too, so text counts as columns only if its lines are long or the rows of both sides do not match.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words, or a part of one, on a page turned so that its lines are level."""
+    """A run of words, or a part of one, on a page that was rotated until its lines are level."""
 
     index: int
     """Number of the run on its page."""
@@ -72,27 +72,27 @@ class Piece:
 
     @property
     def length(self) -> int:
-        """How many characters it has."""
+        """Number of characters."""
         return self.end - self.begin
 
     @property
     def middle(self) -> float:
-        """Where its middle is, from the top."""
+        """Distance of the middle from the top of the page."""
         return (self.top + self.bottom) / 2
 
     @property
     def height(self) -> float:
-        """Its height, at least a pixel."""
+        """Height of the box, at least a pixel."""
         return max(1.0, self.bottom - self.top)
 
     @property
     def is_turned(self) -> bool:
-        """Whether it runs up or down the page, as print in a margin does."""
+        """Whether the text is vertical, as in margins."""
         return self.length >= _WORD and self.height > _UPRIGHT * (self.right - self.left)
 
     @property
     def size(self) -> float:
-        """Height of its print."""
+        """Height of the letters."""
         return max(1.0, self.right - self.left) if self.is_turned else self.height
 
 
@@ -102,15 +102,14 @@ Row = list[Piece]
 def level_pieces(
     lines: Sequence[TextLine], slope: float, *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Piece]:
-    """Turn runs of a page by its slope.
+    """Rotate the runs of a page until its lines are level.
 
     Args:
         lines: the runs.
-        slope: of the page, in radians.
-        is_exact: whether boxes are as high as the font and no run reaches over a gutter; else
-            they are as high as the ink, and are brought to what they would be if each line had a
-            capital and a letter that hangs down.
-        places: more rectangles, of no text.
+        slope: slope of the page, in radians.
+        is_exact: whether boxes are as high as the font and no run crosses a gutter. Otherwise boxes
+            are as high as the ink, and are extended as if each line had a capital and a descender.
+        places: further rectangles, without text.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
@@ -177,7 +176,7 @@ def _extent(text: str) -> tuple[float, float]:
 
 
 def rows_of(pieces: Iterable[Piece]) -> list[Row]:
-    """Group pieces into rows from the top, each from the left."""
+    """Group pieces into rows from top to bottom, each from left to right."""
     rows: list[Row] = []
     middle = 0.0
     for piece in sorted(pieces, key=lambda piece: piece.middle):
@@ -192,7 +191,7 @@ def rows_of(pieces: Iterable[Piece]) -> list[Row]:
 
 
 def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
-    """Return the flows of a page in reading order, each as its rows."""
+    """Return the flows of a page in reading order, each as a list of rows."""
     if not pieces:
         return []
     height = median(piece.height for piece in pieces)
@@ -441,6 +440,6 @@ def _match(left: list[Row], right: list[Row]) -> bool:
 
 
 def gaps(rows: Sequence[Row]) -> list[float]:
-    """Return the distances of the middles of rows that follow each other."""
+    """Return the distances between the middles of consecutive rows."""
     middles = [fmean(piece.middle for piece in row) for row in rows]
     return [below - above for above, below in pairwise(middles)]

@@ -1,7 +1,7 @@
 """Writes a document in reading order, as plain text or as Markdown.
 
-What stands on a page is text, never markup: in Markdown every character that could mean something
-else is escaped, HTML and entities too.
+Text of a page is never markup: in Markdown every special character is escaped, also HTML and
+entities.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _DIVIDED = re.compile(r"[^\W\d_]-$")
 def written_blocks(
     page: ReadPage, runs: Sequence[TextLine], tables: Sequence[Table]
 ) -> tuple[WrittenBlock, ...]:
-    """Return what a page is written from, in reading order.
+    """Return the blocks of text and tables of a page in reading order.
 
     Args:
-        page: where the runs stand.
+        page: positions of the runs.
         runs: items of task text.
-        tables: of the page; each takes the place of the runs inside.
+        tables: tables of the page; each replaces the runs inside it.
     """
     free = [run for run in runs if not any(_is_inside(run.box, table.box) for table in tables)]
     boxes = [table.box for table in tables]
@@ -84,15 +84,15 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
-    """Write a document.
+    """Write a document as text or Markdown.
 
     Args:
         pages: the blocks of each page.
         output: one of OUTPUTS.
 
     Returns:
-        Blocks divided by an empty line. In plain text lines stay lines; in Markdown those that
-        flow on are one, and words are whole again that the end of a line divided.
+        The text, with blocks separated by an empty line. In plain text, lines stay separate. In
+        Markdown, wrapped lines and words that were split at a line end are joined.
     """
     blocks = [block for page in pages for block in page]
     if output != MARKDOWN:

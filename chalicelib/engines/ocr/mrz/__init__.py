@@ -1,1 +1,1 @@
-"""Machine-readable zones of passports and cards: found, read, checked, put into fields."""
+"""Machine-readable zones of passports and cards: finds, reads and checks them, and fills fields."""

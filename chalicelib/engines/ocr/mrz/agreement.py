@@ -16,39 +16,39 @@ _CODE_LENGTH = 3
 
 
 def is_same_number(printed: str, number: str) -> bool:
-    """Compare numbers by letters and digits."""
+    """Return whether two numbers have the same letters and digits."""
     return _bare(printed) == _bare(number)
 
 
 def is_same_name(printed: str, name: str, *, is_cut: bool) -> bool:
-    """Compare names by letters, whatever stands for letters with marks; a zone may cut them."""
+    """Return whether a printed name matches that of a zone, which may be cut or transliterated."""
     whole, part = _untranscribed(printed), _untranscribed(name)
     return bool(whole) and (whole == part or (is_cut and whole.startswith(part)))
 
 
 def word_count(text: str) -> int:
-    """Count words, those of a hyphened name too."""
+    """Count the words of a name; a hyphenated name has several."""
     return len(re.findall(r"[^\W_]+", text.replace("'", "")))
 
 
 def is_same_sex(printed: str, sex: str) -> bool:
-    """Compare sexes by the first letter."""
+    """Return whether two texts name the same sex, by the first letter."""
     return _bare(printed)[:1] == sex
 
 
 def is_same_state(printed: str, code: str) -> bool:
-    """Return whether a state's code can belong to its name: its letters occur in it, in order."""
+    """Return whether a state's code matches a name: its letters occur in the name, in order."""
     letters = iter(_bare(printed))
     return _bare(printed)[:1] == code[:1] and all(letter in letters for letter in code)
 
 
 def is_state_name(printed: str) -> bool:
-    """Return whether a nationality is printed in words; a zone has only its code."""
+    """Return whether a printed nationality is a name, not a code as in zones."""
     return len(_bare(printed)) > _CODE_LENGTH
 
 
 def is_same_day(printed: str, day: date) -> bool:
-    """Return whether a printed date can be a day, in any order of its parts."""
+    """Return whether a printed date can be a day, with its parts in any order."""
     words = re.findall(r"[A-Z]+|\d+", printed.upper())
     numbers = sorted(int(word) % 100 for word in words if word.isdigit())
     if any(word.startswith(MONTHS[day.month - 1]) for word in words):
@@ -57,15 +57,15 @@ def is_same_day(printed: str, day: date) -> bool:
 
 
 def written(day: date, printed: Sequence[str], *, in_words: bool) -> str:
-    """Write a day as the dates of a page are written.
+    """Format a day like the dates of a page.
 
     Args:
         day: the day.
-        printed: values of the page; the first that is a date shows how.
-        in_words: whether the month is a word when no other date shows it.
+        printed: values of the page; the first date among them defines the format.
+        in_words: whether the month is a word if the page has no other date.
 
     Returns:
-        02 JAN 2030, or 01/02/2030 as U.S. cards have it.
+        The date as text: 02 JAN 2030, or 01/02/2030 as on U.S. cards.
     """
     for text in printed:
         if _NUMERIC.fullmatch(text.strip()):

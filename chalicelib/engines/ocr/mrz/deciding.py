@@ -1,8 +1,8 @@
-"""Finds the likeliest reading of a zone whose check digits are all correct.
+"""Finds the most probable text of a zone whose check digits are all correct.
 
-A reading is a score for each possible character of a place. The check digits cut the
-readings down to those that an issuer can have printed; the best of these is found by dynamic
-programming over the remainders modulo 10 (Viterbi 1967), in time linear in the places.
+There is a score for each possible character at each position. Correct check digits exclude most
+texts; the best remaining one is found by dynamic programming over the remainders modulo 10 (Viterbi
+1967), in time linear in the number of positions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LEAST_CERTAINTY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a zone says."""
+    """The characters of a zone, with their probability."""
 
     format: ZoneFormat
     rows: tuple[str, ...]
@@ -63,15 +63,15 @@ class _Step:
 
 
 def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
-    """Find the likeliest zone of a format whose check digits hold.
+    """Find the most probable text of a zone in a format, with correct check digits.
 
     Args:
-        form: the format.
-        rows: scores of each place, as many as the format has.
+        form: format of the zone.
+        rows: scores of each position of the format.
 
     Returns:
-        The zone; None when a place holds nothing that the format allows there, and when a check
-        digit that is printed wrong explains the reading better than misread characters do.
+        The text; None if a position has no character that the format allows, or if a wrongly
+        printed check digit is more probable than misread characters.
     """
     kept = _allowed(form, rows)
     if kept is None:

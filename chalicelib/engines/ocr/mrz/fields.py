@@ -77,17 +77,17 @@ def with_zone(
     """Confirm, correct and complete the fields of a page by its machine-readable zone.
 
     Args:
-        fields: what was found on the page.
+        fields: fields that were found on the page.
         page: the page as read.
-        template: of a passport or card; any other leaves the fields as they are.
-        engine: reads a badly read zone again; None leaves that out.
+        template: template of a passport or card; with other templates, fields are not changed.
+        engine: engine that reads an unclear zone again; None to skip that.
         check: see chalicelib/engines/ocr/interface.py.
-        today: determines the century of a date; None uses the clock.
+        today: date by which the century of dates is chosen; None: the current date.
 
     Returns:
-        The fields in the template's order. A printed value that says the same as a valid zone
-        is retained with a higher certainty. A different value is replaced by the zone's,
-            with a lower certainty. A zone with a wrong check digit changes nothing.
+        The fields in the template's order. A printed value that agrees with a valid zone gets a
+        higher probability. A different value is replaced by the zone's value with a lower
+        probability. A zone with a wrong check digit changes nothing.
     """
     entities = [key.entity for key in template.keys]
     if not any(entity in NUMBER_ENTITIES for entity in entities):

@@ -51,14 +51,14 @@ Group = tuple[ZoneFormat, tuple[TextLine, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A zone and where its rows stand."""
+    """A zone and the boxes of its rows."""
 
     decision: Decision
     quads: tuple[Quad, ...]
     """Corners of its rows."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return where characters stand; of those of several rows, where the first of them do."""
+        """Return the box of some characters; if they are in several rows, that in the first row."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
@@ -68,15 +68,15 @@ class Zone:
 def find_zone(
     page: ReadPage, engine: TextEngine | None = None, check: CancelCheck = never_cancel
 ) -> Zone | None:
-    """Find the zone of a page.
+    """Find the machine-readable zone of a page.
 
     Args:
-        page: its lines in any order.
-        engine: reads badly read rows again, when it can score characters; None leaves that out.
+        page: the page, with lines in any order.
+        engine: engine that reads unclear rows again if it can score characters; None to skip that.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        The zone whose check digits hold, the surest of several; None without any.
+        The most probable zone with correct check digits; None if there is none.
     """
     unread = (TextLine("", 0.0, place) for place in page.unread)
     groups = list(_groups((*page.lines, *unread)))
@@ -148,7 +148,7 @@ def _as_read(group: Group) -> Zone | None:
 
 
 def compact(text: str) -> str:
-    """Return the characters of a line as a zone has them."""
+    """Return the characters of a line in the form used in zones."""
     return "".join(text.upper().replace("«", "<<").replace("“", "<<").split())
 
 

@@ -1,4 +1,4 @@
-"""Formats of machine-readable zones: their elements, and what the check digits cover.
+"""Formats of machine-readable zones: their elements, and what each check digit covers.
 
 Source: ICAO Doc 9303, eighth edition: part 3 (4.9, check digits), part 4 (TD3), part 5 (TD1),
 part 6 (TD2).
@@ -25,7 +25,7 @@ Place = tuple[int, int]
 
 
 def value_of(letter: str) -> int:
-    """Return what a character counts in a check digit; nothing for a filler."""
+    """Return the value of a character in a check digit; 0 for a filler."""
     return 0 if letter == FILLER else LETTERS.index(letter)
 
 
@@ -33,10 +33,10 @@ def check_digit(text: str) -> int:
     """Return the check digit of a text.
 
     Args:
-        text: of LETTERS.
+        text: characters of LETTERS.
 
     Returns:
-        0 to 9.
+        The digit, 0 to 9.
     """
     weighted = (WEIGHTS[place % 3] * value_of(letter) for place, letter in enumerate(text))
     return sum(weighted) % 10
@@ -44,7 +44,7 @@ def check_digit(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DataElement:
-    """A piece of one row that holds one thing."""
+    """A part of one row that contains one item, such as a date."""
 
     row: int
     start: int
@@ -56,17 +56,17 @@ class DataElement:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Its characters from left to right."""
+        """Positions of the element's characters from left to right."""
         return tuple((self.row, column) for column in range(self.start, self.stop))
 
     def cut(self, rows: Sequence[str]) -> str:
-        """Return its text."""
+        """Return the text of the element."""
         return rows[self.row][self.start : self.stop]
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneFormat:
-    """One format; the elements are in reading order."""
+    """The rows and elements of one format; elements are in reading order."""
 
     name: str
     """TD1, TD2 or TD3."""
@@ -78,11 +78,11 @@ class ZoneFormat:
 
     @property
     def width(self) -> int:
-        """Characters of a row."""
+        """Number of characters per row."""
         return _LINE_LENGTHS[self.name]
 
     def letters_at(self, place: Place) -> str:
-        """Return what may stand at a place."""
+        """Return the characters that are allowed at a position."""
         row, column = place
         return next(
             element.letters
@@ -91,7 +91,7 @@ class ZoneFormat:
         )
 
     def places(self, names: Iterable[str]) -> tuple[Place, ...]:
-        """Return the places of elements, one element after the other."""
+        """Return the positions of elements, one element after the other."""
         return tuple(place for name in names for place in self.elements[name].places)
 
 

@@ -25,17 +25,17 @@ _MISTAKEN = 0.02
 
 
 def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores], float] | None:
-    """Return how likely each character is at each place, given how many there are.
+    """Return the probability of each character at each position of a row of known length.
 
     Args:
         steps: probabilities from left to right, shape (steps, 1 + LETTERS): the blank, then
             each character.
-        allowed: for each place, the characters that may stand there.
+        allowed: allowed characters at each position.
 
     Returns:
-        Natural logarithms of the probabilities of each allowed character, a mapping a place; and
-        how much likelier the likeliest text of any length is than all of this length together, as
-        a logarithm for each place. None when there are fewer steps than places.
+        For each position, the natural logarithms of the probabilities of the allowed characters.
+        And per position, the logarithm of the ratio of the most probable text of any length to all
+        texts of this length. None if there are fewer steps than positions.
     """
     if len(steps) < len(allowed):
         return None

@@ -29,17 +29,18 @@ def read_strips(
     engine: ScoringEngine,
     check: CancelCheck,
 ) -> Decision | None:
-    """Read the rows of a format again.
+    """Read the rows of a zone again, with the lengths that a format defines.
 
     Args:
-        form: says how many characters a row has, and which may stand where.
-        quads: corners of the rows from the top, see drawn_out.
-        pixels: of the page.
-        engine: scores characters.
+        form: format with the number of characters per row, and the allowed ones.
+        quads: corners of the rows from the top, see `drawn_out`.
+        pixels: pixels of the page.
+        engine: engine that scores characters.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        The zone; None when its rows are likelier to be of another length, and see decide.
+        The text of the zone; None if its rows probably have another length, and where `decide`
+        returns None.
     """
     rows, excess = [], 0.0
     for row, steps in enumerate(engine.score_crops(pixels, quads, LETTERS, check)):
@@ -54,10 +55,10 @@ def read_strips(
 
 
 def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
-    """Draw the places of rows out to the ends of the others.
+    """Extend the corners of rows to the ends of the longest row.
 
-    Rows of a zone begin and end below each other, so one that was found too short is read where
-    the longest one has ink.
+    Rows of a zone begin and end at the same positions, so a row that was detected too short is read
+    over the width of the longest row.
     """
     left, right, *_ = max(quads, key=lambda quad: math.dist(*quad[:2]))
     length = math.dist(left, right)

@@ -28,7 +28,7 @@ _AHEAD = 50
 
 @dataclass(frozen=True, slots=True)
 class ZoneField:
-    """One thing that a zone says."""
+    """One item of a zone, such as a name, with its positions."""
 
     text: str
     """Without fillers; the words of a name are separated by spaces. Dates as YYMMDD."""
@@ -41,13 +41,13 @@ class ZoneField:
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
-    """Return the fields of a zone.
+    """Return the fields of a zone by NUMBER, SURNAME and so on.
 
     Args:
-        decision: the characters of a zone.
+        decision: the text of a zone.
 
     Returns:
-        By NUMBER, SURNAME and so on; what is empty is left out.
+        The fields by name, without empty ones.
     """
     elements = decision.format.elements
     names = {NUMBER, NATIONALITY, BIRTH, EXPIRY, SEX, KIND, ISSUER}
@@ -86,11 +86,12 @@ def day_of(text: str, today: date, *, is_past: bool) -> date | None:
 
     Args:
         text: YYMMDD.
-        today: decides the century.
-        is_past: a birthday is no later than today; a document's end is at most fifty years ahead.
+        today: date by which the century is chosen.
+        is_past: whether the date is a birthday, which is not after today; otherwise it is an expiry
+            date, at most fifty years ahead.
 
     Returns:
-        The day; None when there is no such day, or a part of it is unknown.
+        The day; None if there is no such day, or a part of it is unknown.
     """
     if len(text) != 6 or not text.isdigit():
         return None

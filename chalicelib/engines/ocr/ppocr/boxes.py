@@ -1,4 +1,4 @@
-"""Converts the detector's map to boxes of lines: components, their rectangles, their corners."""
+"""Converts the detector's map to boxes of lines: groups of pixels, rectangles, corners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Pixels side by side, row by row from the top, each row from the left."""
+    """Horizontal runs of pixels, from top to bottom, each row from left to right."""
 
     rows: Ints
     """Row of each run, int64, shape (runs,)."""
@@ -29,7 +29,7 @@ class Runs:
 
 
 def groups_of(mask: Bools) -> PixelGroups:
-    """Sort the runs of a mask by groups that touch."""
+    """Group the runs of a mask that touch each other."""
     runs = find_runs(mask)
     labels = _labels(runs)
     order = np.argsort(labels, kind="stable")
@@ -38,7 +38,7 @@ def groups_of(mask: Bools) -> PixelGroups:
 
 
 def find_runs(mask: Bools) -> Runs:
-    """Cut the rows of a mask, bool, shape (height, width), into runs."""
+    """Return the horizontal runs of True in a mask, bool, shape (height, width)."""
     height, width = mask.shape
     padded = np.zeros((height, width + 2), bool)
     padded[:, 1:-1] = mask
@@ -48,7 +48,7 @@ def find_runs(mask: Bools) -> Runs:
 
 
 class PixelGroups:
-    """Runs sorted by the group they belong to."""
+    """Runs sorted by the group of touching pixels to which they belong."""
 
     def __init__(self, runs: Runs, order: Ints, firsts: Ints) -> None:
         self._rows, self._starts = runs.rows[order], runs.starts[order]
@@ -57,7 +57,7 @@ class PixelGroups:
         self._bounds = np.r_[firsts, len(order)]
 
     def largest(self, least_side: int, most: int) -> list[int]:
-        """Return the indexes of the largest groups that are wide and high enough."""
+        """Return the indexes of the largest groups that have a minimum width and height."""
         if not len(self._firsts):
             return []
         widths = np.maximum.reduceat(self._ends, self._firsts)
@@ -79,7 +79,7 @@ class PixelGroups:
         return np.concatenate((np.stack((left, lines), 1), np.stack((right, lines), 1)))
 
     def course(self, index: int) -> Course | None:
-        """Return the way of a group from the left to the right; None for one that is short."""
+        """Return the curve of a group from left to right; None for a short group."""
         own = slice(self._bounds[index], self._bounds[index + 1])
         rows, starts, ends = self._rows[own], self._starts[own], self._ends[own]
         left, width = int(starts.min()), int(ends.max() - starts.min())
@@ -166,20 +166,20 @@ class Rectangle:
     """Whether text covers it; it does not when the line bends."""
 
     def grown(self, margin: float) -> Rectangle:
-        """Return it with a margin on all four sides."""
+        """Return the rectangle with a margin on all four sides."""
         length, breadth = self.length + 2 * margin, self.breadth + 2 * margin
         return Rectangle(self.x, self.y, length, breadth, self.dx, self.dy)
 
     def turned(self) -> Rectangle:
-        """Return it described along its other side: the direction a quarter turn clockwise."""
+        """Return the same rectangle with its direction turned clockwise by a quarter turn."""
         return Rectangle(self.x, self.y, self.breadth, self.length, -self.dy, self.dx)
 
     def reversed(self) -> Rectangle:
-        """Return it described in the opposite direction."""
+        """Return the same rectangle with the opposite direction."""
         return Rectangle(self.x, self.y, self.length, self.breadth, -self.dx, -self.dy)
 
     def corners(self) -> Quad:
-        """Return the corners as text along the direction is read, from its top left."""
+        """Return the corners in reading direction, from the top left of the text."""
         ax, ay = self.dx * self.length / 2, self.dy * self.length / 2
         bx, by = -self.dy * self.breadth / 2, self.dx * self.breadth / 2
         return (
@@ -191,15 +191,15 @@ class Rectangle:
 
 
 def smallest_rectangle(outline: Ints) -> Rectangle:
-    """Return the rectangle of the smallest area around points.
+    """Return the rectangle with the smallest area around points.
 
     Args:
         outline: x and y of the first and of the last pixel of each row, int64,
             shape (points, 2).
 
     Returns:
-        The rectangle through the pixels' middles; its direction is the one within 45 degrees
-        of the right.
+        The rectangle through the centres of the outer pixels; its direction is within 45 degrees of
+        the right.
     """
     hull = convex_hull(outline)
     steps = np.roll(hull, -1, axis=0) - hull
@@ -273,13 +273,13 @@ _LEAST_GROWN_SIDE = 5.0
 
 
 def text_rectangles(values: Singles) -> list[Rectangle]:
-    """Lay a rectangle around each line of text.
+    """Return a rectangle around each line of text in the detector's map.
 
     Args:
-        values: how much each pixel is text, 0 to 1, float32, shape (height, width).
+        values: probability that each pixel is text, float32, shape (height, width).
 
     Returns:
-        Rectangles in pixels of the map, at most MOST_BOXES.
+        The rectangles in pixels of the map, at most MOST_BOXES.
     """
     pieces = groups_of(_grown_by_one(values > _TEXT))
     found = []

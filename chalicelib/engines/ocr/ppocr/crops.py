@@ -1,4 +1,4 @@
-"""Cuts lines out of a page, turned upright and scaled to the recogniser's height."""
+"""Crops lines out of a page, rotated upright and scaled to the recogniser's height."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _FINEST = 144
 
 
 def crop_width(quad: Quad) -> int:
-    """Return the width of a place's crop, in pixels."""
+    """Return the width of an area's crop, in pixels."""
     length, breadth = _sides(quad)
     growth = min(MOST_GROWTH, HEIGHT / max(breadth, 1.0))
     return min(MOST_WIDTH, max(1, math.ceil(length * growth)))
 
 
 def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
-    """Cut one place out of a page.
+    """Crop an area of a page.
 
     Args:
         image: RGB.
-        quad: corners as the text is read; they may lie outside of the image.
+        quad: corners in reading direction; they may be outside the image.
 
     Returns:
-        RGB, HEIGHT pixels high, `crop_width` wide.
+        The crop, RGB, HEIGHT pixels high, `crop_width` wide.
     """
     size = crop_width(quad), HEIGHT
     box = _upright_box(quad, image)

@@ -1,4 +1,4 @@
-"""From the recogniser's probabilities to text (connectionist temporal classification)."""
+"""Converts the recogniser's probabilities to text (connectionist temporal classification)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIMES = "×"
 
 @dataclass(frozen=True, slots=True)
 class RecognisedText:
-    """What was read in one crop."""
+    """Text that was recognised in one crop, with its probability."""
 
     text: str
     """Words separated by single spaces; empty when nothing was read."""
@@ -34,16 +34,16 @@ NOTHING = RecognisedText("", 0.0, ())
 
 
 def decode(probabilities: Singles, alphabet: Sequence[str], share: float) -> RecognisedText:
-    """Turn the steps of one crop into text: repetitions count once, blanks separate.
+    """Convert the steps of one crop to text: repeated characters count once, blanks separate them.
 
     Args:
-        probabilities: of each character at each step from left to right, float32,
+        probabilities: probabilities of each character at each step from left to right, float32,
             shape (steps, characters).
         alphabet: the characters; the first is the blank.
-        share: of the steps that the crop covers; the rest is padding.
+        share: fraction of the steps that the crop covers; the rest is padding.
 
     Returns:
-        The text; spaces at its ends and repeated ones are left out.
+        The text, without outer and repeated spaces.
     """
     best = probabilities.argmax(axis=1)
     firsts = np.flatnonzero(np.r_[True, best[1:] != best[:-1]])

@@ -1,4 +1,4 @@
-"""Finds the lines of a page: scales the image to sizes that the network accepts, and runs it."""
+"""Detects the lines of a page with a network, at sizes that the network accepts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _LONGEST = 4_096
 
 
 def detector_scale(width: int, height: int) -> float:
-    """Return by how much a page is scaled before lines are looked for.
+    """Return the factor by which a page is scaled for the detection of lines.
 
     Args:
-        width: of the page, in pixels.
-        height: of the page, in pixels.
+        width: width of the page, in pixels.
+        height: height of the page, in pixels.
 
     Returns:
-        At most MOST_GROWTH; above 1 for small scans only.
+        At most MOST_GROWTH; above 1 only for small scans.
     """
     longest, shortest = max(width, height), min(width, height)
     target = RECEIPT if height >= _TALL * width else PAGE
@@ -56,7 +56,7 @@ _MIDDLE = 127.5
 
 
 class Detector:
-    """A frozen network that says of each pixel how much it is text."""
+    """A frozen network that returns for each pixel the probability that it is text."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -64,7 +64,7 @@ class Detector:
         self._lock = Lock()
 
     def find(self, image: Image.Image) -> list[Rectangle]:
-        """Return rectangles around the lines of an RGB image, in its pixels."""
+        """Return rectangles around the lines of an RGB image, in pixels of the image."""
         scale = detector_scale(image.width, image.height)
         width = max(1, round(image.width * scale))
         height = max(1, round(image.height * scale))

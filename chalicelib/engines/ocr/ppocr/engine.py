@@ -40,7 +40,7 @@ _UPRIGHT = 0.02
 
 
 class PpOcr:
-    """Finds lines with one frozen network and reads them with another; safe to share."""
+    """Detects lines with one frozen network and recognises them with another; safe to share."""
 
     name = PPOCR
 
@@ -49,12 +49,12 @@ class PpOcr:
         self._recogniser = recogniser
 
     def in_alphabet(self, alphabet: str) -> PpOcr:
-        """Return the engine that answers with other letters. See: TextEngine."""
+        """Return an engine that returns letters of another alphabet. See: TextEngine."""
         output = ALPHABETS.index(alphabet)
         return PpOcr(self._detector, self._recogniser.with_output(output))
 
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
-        """Find and read every text line of a page. See: TextEngine."""
+        """Detect and recognise all text lines of a page. See: TextEngine."""
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return ()
@@ -81,7 +81,7 @@ class PpOcr:
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Read places that are known to hold one line each. See: TextEngine."""
+        """Recognise areas that contain one line each. See: TextEngine."""
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return (None,) * len(quads)
@@ -96,7 +96,7 @@ class PpOcr:
     def score_crops(
         self, pixels: Pixels, quads: Sequence[Quad], letters: str, check: CancelCheck
     ) -> tuple[Steps, ...]:
-        """Score the characters at places that hold one line each. See: ScoringEngine."""
+        """Return probabilities of characters in areas with one line each. See: ScoringEngine."""
         image, scale = _bounded(pixels)
         scaled = [_scaled(quad, 1 / scale) for quad in quads]
         return tuple(

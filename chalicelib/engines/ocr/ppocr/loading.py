@@ -1,6 +1,6 @@
 """Opens an installed PP-OCRv6 folder: two graphs, the alphabets of the recogniser, engine.json.
 
-Made by infra/model_files.
+infra/model_files makes these files.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 
 
 def load_ppocr(folder: Path) -> PpOcr:
-    """Open the engine.
+    """Load the engine from its folder.
 
     Args:
-        folder: holds FILES and their card.
+        folder: folder of FILES and their card.
 
     Returns:
         The engine; safe to share between threads.
 
     Raises:
-        OcrNotInstalled: a file is missing, or is not the one that was installed.
+        OcrNotInstalled: a file is missing, or differs from the installed one.
     """
     check_files(folder, FILES, PPOCR)
     alphabets = [tuple(json.loads((folder / name).read_bytes())) for name in FILES[2:]]

@@ -1,4 +1,4 @@
-"""Reads the crops of lines: long ones in strips, then the network, then its decoding."""
+"""Recognises the text of crops; long crops are split."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Cuts = list[tuple[int, int, bool]]
 
 
 def cut_places(crop: Image.Image) -> Cuts:
-    """Return where a crop, RGB, is divided so that no part is wider than LONGEST."""
+    """Return where to split a crop, RGB, so that no part is wider than LONGEST."""
     if crop.width <= LONGEST:
         return [(0, crop.width, False)]
     blank = _blank_columns(crop)
@@ -46,7 +46,7 @@ def cut_places(crop: Image.Image) -> Cuts:
 
 
 def joined(cuts: Cuts, readings: Sequence[RecognisedText], width: int) -> RecognisedText:
-    """Return what was read in the parts of one crop, width pixels wide, as one line."""
+    """Join the texts of the parts of one crop, `width` pixels wide, as one line."""
     text, places, weighted = "", list[float](), 0.0
     for (start, end, is_spaced), reading in zip(cuts, readings, strict=True):
         if not reading.text:
@@ -102,35 +102,35 @@ Cut = Callable[[int], "Image.Image"]
 
 
 class Recogniser:
-    """A frozen network that reads one line at a time from left to right."""
+    """A frozen network that recognises one line at a time from left to right."""
 
     def __init__(self, session: Any, alphabets: Sequence[Sequence[str]], output: int = 0) -> None:
-        """Use an open graph.
+        """Store an opened graph.
 
         Args:
-            session: of ONNX Runtime.
+            session: session of ONNX Runtime.
             alphabets: the characters of each output; the first is the blank, the last one the
                 space.
-            output: the one that is read.
+            output: output to use.
         """
         self._session = session
         self._alphabets = alphabets
         self._output = output
 
     def with_output(self, output: int) -> Recogniser:
-        """Return a recogniser of the same network that reads another of its outputs."""
+        """Return a recogniser that uses another output of the same network."""
         return Recogniser(self._session, self._alphabets, output)
 
     def read(self, widths: Sequence[int], cut: Cut, check: CancelCheck) -> list[RecognisedText]:
-        """Read crops, those of like width together.
+        """Recognise crops; crops of similar width are processed together.
 
         Args:
-            widths: of the crops, in pixels.
-            cut: makes one of them; called once for each, shortly before it is read.
+            widths: widths of the crops, in pixels.
+            cut: returns a crop; called once for each, shortly before it is recognised.
             check: called before each batch.
 
         Returns:
-            What was read, in the order of the widths.
+            The recognised texts, in the order of the widths.
         """
         readings: dict[int, RecognisedText] = {}
         order = sorted(range(len(widths)), key=widths.__getitem__)
@@ -144,15 +144,15 @@ class Recogniser:
         return [readings[index] for index in range(len(widths))]
 
     def score(self, crop: Image.Image, letters: str, check: CancelCheck) -> Singles:
-        """Return how likely letters are along a crop. See: ScoringEngine.
+        """Return the probabilities of letters along a crop. See: ScoringEngine.
 
         Args:
-            crop: RGB, HEIGHT pixels high; one wider than LONGEST is squeezed.
+            crop: RGB, HEIGHT pixels high; a crop wider than LONGEST is compressed.
             letters: capitals and signs.
-            check: called before the crop is read.
+            check: called before the crop is processed.
 
         Returns:
-            Shape (steps, 1 + letters), the blank first; the padding is left out.
+            The probabilities, shape (steps, 1 + letters), the blank first, without padding.
         """
         check()
         fitting = crop.resize((min(crop.width, LONGEST), HEIGHT))

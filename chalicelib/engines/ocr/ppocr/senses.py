@@ -1,7 +1,7 @@
-"""Decides in which direction a line is read if its shape is ambiguous.
+"""Decides the reading direction of lines whose shape is ambiguous.
 
-A wide line is read to the right. A tall one may be read downwards, upwards, or be a single upright
-character.
+A wide line is read to the right. A tall line may be read downwards or upwards, or be a single
+upright character.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _UPRIGHT_BONUS = 0.1
 
 
 def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
-    """Read places in the sense that suits them.
+    """Recognise areas in the direction that gives the best text.
 
     Args:
         found: rectangles whose direction is within 45 degrees of the right.
-        read: reads places, given their corners as they are read.
+        read: recognises areas, given their corners in reading direction.
 
     Returns:
-        The corners and what was read there, wide places first.
+        The corners and the recognised texts, wide areas first.
     """
     tall = [place for place in found if place.breadth >= _TALL * place.length]
     tall.sort(key=lambda place: place.breadth * place.length, reverse=True)

@@ -1,4 +1,4 @@
-"""Reads places with ink but without text, because text detectors miss single characters.
+"""Reads areas with ink but without text, because text detectors miss single characters.
 
 Coordinates are pixels of the raster.
 """
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 def read_blanks(
     filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: CancelCheck
 ) -> FilledGrid:
-    """Read the places without text in which there is ink.
+    """Read the areas of a table that contain ink but no text.
 
     Args:
         filled: a table.
-        pixels: RGB, uint8, shape (height, width, 3), with rules painted over.
+        pixels: RGB, uint8, shape (height, width, 3), with ruled lines erased.
         text_height: the usual height of a line, in pixels.
-        engine: reads.
+        engine: engine that reads the areas.
         check: called by the engine.
 
     Returns:
-        The table with what was read in addition.
+        The table with the additional texts.
     """
     rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
     taken = [line.box for line in filled.lines()]

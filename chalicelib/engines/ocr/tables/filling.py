@@ -1,4 +1,4 @@
-"""Assigns text to the places of a grid, orders it there, and joins wrapped rows."""
+"""Assigns text to the slots of a table's grid, orders it, and joins wrapped rows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Assign each piece to the place that it overlaps most.
+    """Assign each piece of text to the slot that it overlaps most.
 
-    A piece that overlaps none goes to the nearest one; a network's places are where it guesses
-    the text, so they can be slightly wrong.
+    A piece that overlaps no slot is assigned to the nearest one, because the slots that a network
+    predicts can be slightly wrong.
 
     Args:
-        grid: places of the table.
-        pieces: the table's text.
+        grid: slots of the table.
+        pieces: pieces of the table's text.
     """
     if not grid.slots or not pieces:
         return FilledGrid(grid, tuple(() for _ in grid.slots))
@@ -35,9 +35,10 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Assign pieces to predicted places; the pieces of one row of text stay in one row.
+    """Assign pieces to predicted slots; the pieces of one row of text stay in one row.
 
-    A network's guesses drift by a row in long tables; the majority of a row's pieces decides.
+    In long tables, the predictions of a network can be off by a row; the majority of a row's pieces
+    decides.
     """
     if not grid.slots or not pieces:
         return fill(grid, pieces)
@@ -110,7 +111,7 @@ def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
 
 
 def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """Sort the lines of one place."""
+    """Sort the lines of one slot."""
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
@@ -118,10 +119,10 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
 
 
 def part_by_rows(filled: FilledGrid) -> FilledGrid:
-    """Split places over several rows with one line in each, level with the row's text.
+    """Split slots over several rows that have one line in each row.
 
-    Forms rule the column of amounts and leave out the rules between their labels. Lines of a
-    wrapped text are closer together than rows.
+    Some forms have ruled lines between amounts, but not between the labels of the amounts. Lines of
+    a wrapped text are closer together than rows.
     """
     middles = _middles(filled)
     parts: list[tuple[Slot, tuple[TextLine, ...]]] = []
@@ -163,14 +164,14 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
 
 
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
-    """Join each row to the one above if all its lines continue cells of that one.
+    """Join each row to the row above if all its lines continue cells of that row.
 
     Args:
-        predicted: the network's table.
-        aligned: the same pieces, placed by their alignment.
+        predicted: table that the network predicted.
+        aligned: the same pieces in a table by their alignment.
 
     Returns:
-        The network's table with fewer rows; the same table if nothing is joined.
+        The predicted table with fewer rows; the same table if nothing is joined.
     """
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
     rows: list[list[TextLine]] = [[] for _ in range(predicted.grid.row_count)]

@@ -1,8 +1,8 @@
 """Finds the tables of a page.
 
-Ruled cells come from rulings that cross; other tables are searched between rules of one width
-and where text is aligned in columns. Their rows and columns come from a network or, when that
-contradicts the text, from the alignment.
+Ruled cells are found by lines that cross. Other tables are searched between horizontal lines of the
+same width, and where text is aligned in columns. A network predicts their rows and columns; if the
+prediction contradicts the text, the alignment is used.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def find_tables(
     """Find the tables of a page.
 
     Args:
-        page: read, with pixels.
-        engine: reads cells that hold ink but no text.
-        structure: finds rows and columns of tables without ruled cells; None if it is not
-                installed: then the alignment of the text decides.
+        page: page as read, with pixels.
+        engine: engine that reads cells with ink but no text.
+        structure: network for tables without ruled cells; None if it is not installed, then the
+            alignment of the text is used.
         check: called between steps.
 
     Returns:
-        Tables from the top, in the coordinates of the page; none without pixels or text.
+        The tables from top to bottom, in coordinates of the page; none without pixels or text.
     """
     if page.pixels is None or not page.lines:
         return ()

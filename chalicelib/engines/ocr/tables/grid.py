@@ -1,6 +1,7 @@
-"""A table during the analysis: its places, before and after text is assigned to them.
+"""A table during analysis: its slots, before and after text is assigned to them.
 
-Rows and columns count from 0 here; the answer counts from 1. Coordinates are pixels of the raster.
+Rows and columns are counted from 0 here, and from 1 in answers. Coordinates are pixels of the
+raster.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from chalicelib.domain.documents.page import Rect, TextLine
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for a cell."""
+    """The area of a cell, over one or more rows and columns."""
 
     row: int
     """Its first row."""
@@ -30,18 +31,18 @@ class Slot:
 
     @property
     def rows(self) -> range:
-        """The rows it covers."""
+        """Range of the slot's rows."""
         return range(self.row, self.row + self.row_span)
 
     @property
     def columns(self) -> range:
-        """The columns it covers."""
+        """Range of the slot's columns."""
         return range(self.column, self.column + self.column_span)
 
 
 @dataclass(frozen=True, slots=True)
 class TableGrid:
-    """The places of one table."""
+    """The slots of one table."""
 
     box: Rect
     """Where the table is."""
@@ -52,18 +53,18 @@ class TableGrid:
 
     @property
     def row_count(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return max((slot.rows.stop for slot in self.slots), default=0)
 
     @property
     def column_count(self) -> int:
-        """Columns."""
+        """Number of columns."""
         return max((slot.columns.stop for slot in self.slots), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class FilledGrid:
-    """A table's places and the lines of text in them."""
+    """The slots of a table and the lines of text in them."""
 
     grid: TableGrid
     """The places."""
@@ -71,27 +72,27 @@ class FilledGrid:
     """For each place the lines in it, in reading order."""
 
     def lines(self) -> Iterable[TextLine]:
-        """Return all lines, place by place."""
+        """Return all lines, slot by slot."""
         return (line for lines in self.texts for line in lines)
 
     @property
     def filled(self) -> int:
-        """Places with text."""
+        """Slots with text."""
         return sum(1 for lines in self.texts if lines)
 
 
 def text_of(lines: Sequence[TextLine]) -> str:
-    """Join the lines of a place."""
+    """Join the lines of a slot."""
     return " ".join(line.text for line in lines)
 
 
 def in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
-    """Sort places row by row."""
+    """Sort slots row by row."""
     return tuple(sorted(slots, key=lambda slot: (slot.row, slot.column)))
 
 
 def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
-    """Remove rows and columns in which no place has text; places that span them shrink."""
+    """Remove rows and columns without text; slots that span them become smaller."""
     rows = _used(filled, is_row=True)
     columns = _used(filled, is_row=False)
     if len(rows) == filled.grid.row_count and len(columns) == filled.grid.column_count:

@@ -1,4 +1,4 @@
-"""Classifies texts of cells, and finds header cells by structure or contrast."""
+"""Classifies texts of cells, and finds header cells by their structure or contrast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 
 
 def is_wordy(text: str) -> bool:
-    """Return whether a piece is long enough to be a line of running text."""
+    """Return whether a text is long enough to be a line of running text."""
     letters = sum(character.isalpha() for character in text)
     is_long = len(text.split()) >= measures.PROSE_WORDS
     return is_long and letters > 0.5 * len(text.replace(" ", ""))
@@ -25,9 +25,9 @@ def is_label(text: str) -> bool:
 
 
 def is_numeric(text: str) -> bool:
-    """Return whether a text is a number, an amount, a percentage, a range or a mark for none.
+    """Return whether a text is a number, amount, percentage, range or placeholder such as a dash.
 
-    Identifiers that begin with letters are not numeric: `UD-557` names something.
+    Identifiers that begin with letters, such as `UD-557`, are not numeric.
     """
     digits = sum(character.isdigit() for character in text)
     letters = sum(character.isalpha() for character in text)
@@ -38,7 +38,7 @@ def is_numeric(text: str) -> bool:
 
 
 def kinds(filled: FilledGrid) -> tuple[str, ...]:
-    """Return the kind of each place: columnHeader, rowHeader or normal."""
+    """Return the kind of each slot: columnHeader, rowHeader or normal."""
     slots = filled.grid.slots
     texts = [text_of(lines) for lines in filled.texts]
     head = _head_rows(slots, texts)
@@ -82,7 +82,7 @@ def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
 
 
 def is_year(text: str) -> bool:
-    """Return whether a text is a year, which occurs as a column header and as a value."""
+    """Return whether a text is a year, which may be a column header or a value."""
     return len(text) == 4 and text.isdigit() and text[:2] in ("18", "19", "20", "21")
 
 

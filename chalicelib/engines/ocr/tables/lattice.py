@@ -1,4 +1,4 @@
-"""Tables with ruled cells: crossing rulings form a lattice; missing borders join places.
+"""Finds tables with ruled cells: lines that cross form a lattice; missing borders join cells.
 
 Coordinates are pixels of the raster.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Rulings that hang together."""
+    """Ruled lines that are connected."""
 
     horizontal: tuple[Ruling, ...]
     """At least two."""
@@ -33,7 +33,7 @@ class Lattice:
 
     @property
     def box(self) -> Rect:
-        """The smallest rectangle around the rulings."""
+        """Smallest rectangle around the ruled lines."""
         return Rect(
             min(ruling.start for ruling in self.horizontal),
             min(ruling.start for ruling in self.vertical),
@@ -43,7 +43,7 @@ class Lattice:
 
 
 def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
-    """Yield groups of rulings that cross each other, at least two each way."""
+    """Yield groups of ruled lines that cross, at least two in each direction."""
     slack = max(3.0, measures.MEETING_EMS * text_height)
     crossing = _crossing(rulings, slack)
     for rows, columns in _groups(crossing):
@@ -87,8 +87,8 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
     """Return the cells of a lattice; None if it is only a frame or a decoration.
 
     Args:
-        lattice: rulings that touch or cross.
-        lines: text lines, which show where cells are separate without a ruling.
+        lattice: connected ruled lines.
+        lines: text lines, which separate cells where there is no ruled line.
     """
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)

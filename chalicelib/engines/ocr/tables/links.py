@@ -1,7 +1,7 @@
 """Links tables that continue over pages.
 
-A table continues if only running heads, feet and a short note are between its parts, and if the
-next part repeats the header or has the same columns without one.
+A table continues if only page headers, page footers and a short note are between its parts, and if
+the next part repeats the header or has the same columns without a header.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
-    """A table on its page, which may be one part of a longer one."""
+    """A table on its page, which may be a part of a longer table."""
 
     view: ReadPage
     """The page; neither pixels nor lines are needed."""
@@ -35,7 +35,7 @@ class PagePart:
 
 @dataclass(frozen=True, slots=True)
 class WholeTable:
-    """Parts put together."""
+    """The joined parts of one table."""
 
     table: Table
     """Rows of all parts, counted on, without repeated headers; the box is the first part's."""
@@ -43,7 +43,7 @@ class WholeTable:
     """What each page has of it; their cells, in this order, are the whole's."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Give each part its share of the names that were found for the whole."""
+        """Return for each part its share of the names that were found for the whole table."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))
@@ -65,8 +65,7 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
         parts: all tables of a document, page by page, from the top.
 
     Returns:
-        Whole tables in the order of their first parts; their parts are all that were given, in
-        their order.
+        The whole tables in the order of their first parts, which contain all given parts in order.
     """
     wholes: list[WholeTable] = []
     for before, part in pairwise([None, *parts]):

@@ -1,8 +1,9 @@
 """Thresholds of the table search: lengths, fractions and counts, relative to the text size.
 
-`_EMS` are heights of a usual line of text of the page, `_HEIGHTS` heights of the text at hand,
-`_PIXELS` pixels of the raster as read; shares are 0 to 1 and counts are whole numbers. `make
-bench-ocr ARGS="--only table"` and `--only documents` measure the effect of a change.
+Units: `_EMS` are multiples of the usual line height of the page, `_HEIGHTS` multiples of the height
+of the compared text, `_PIXELS` pixels of the raster as read; fractions are 0 to 1 and counts are
+whole numbers. `make bench-ocr ARGS="--only table"` and `--only documents` measure the effect of a
+change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Cuts lines of text into pieces that can be the text of cells.
+"""Splits lines of text into pieces that may be the text of cells.
 
-A detector of text joins neighbouring cells to one line. Lines are cut where a ruling crosses them
-and where their ink leaves a wide gap, and their boxes are tightened to the ink.
+The text detector joins neighbouring cells to one line. Lines are split where a ruled line crosses
+them and where their ink has a wide gap, and their boxes are tightened to the ink.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ def text_height(lines: Iterable[TextLine]) -> float:
 def cut_page(
     page: ReadPage, rulings: Sequence[Ruling], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Cut the lines of an upright page into pieces.
+    """Split the lines of an upright page into pieces.
 
     Args:
-        page: with pixels in which rules are painted over.
-        rulings: vertical ones.
-        engine: reads pieces again whose text cannot be cut from the line's.
+        page: page with pixels in which ruled lines are erased.
+        rulings: vertical ruled lines.
+        engine: engine that reads a piece again if its text cannot be taken from the line.
         check: called now and then.
 
     Returns:
-        Pieces with text, in upright boxes around their ink.
+        The pieces with text, with upright boxes around their ink.
     """
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:
@@ -93,14 +93,14 @@ def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineS
 
 
 def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
-    """Cut a line where vertical rulings cross its whole height, away from its ends.
+    """Split a line where vertical ruled lines cross its whole height, away from its ends.
 
     Args:
         line: an upright line.
-        rulings: vertical ones.
+        rulings: vertical ruled lines.
 
     Returns:
-        Pieces with text, from left to right.
+        The pieces with text, from left to right.
     """
     box = line.box
     margin = measures.RULE_NEXT_TO_TEXT_HEIGHTS * box.height
@@ -115,14 +115,14 @@ def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
 
 
 def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
-    """Cut a line at places.
+    """Split a line at positions.
 
     Args:
         line: an upright line.
         marks: x of each cut, in pixels, from left to right.
 
     Returns:
-        Pieces with visible text, from left to right.
+        The pieces with visible text, from left to right.
     """
     places = _places(line)
     width = line.box.width or 1.0

@@ -15,9 +15,9 @@ Span = tuple[float, float]
 
 
 def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
-    """Group pieces into rows from the top; each row from the left.
+    """Group pieces into rows from top to bottom, each from left to right.
 
-    A piece is in a row when its middle lies between the row's mean top and bottom.
+    A piece belongs to a row if its middle is between the row's mean top and bottom.
     """
     rows: list[list[TextLine]] = []
     top = bottom = 0.0
@@ -39,12 +39,12 @@ def row_box(row: Sequence[TextLine]) -> Rect:
 
 
 def covered(pieces: Iterable[TextLine]) -> list[Span]:
-    """Return the stretches along x that some piece covers, from the left."""
+    """Return the intervals along x that pieces cover, from left to right."""
     return joined((piece.box.min_x, piece.box.max_x) for piece in pieces)
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
-    """Join spans that overlap, in order."""
+    """Join intervals that overlap, in order."""
     result: list[Span] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1]:
@@ -55,17 +55,17 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def gaps(spans: Sequence[Span]) -> list[Span]:
-    """Return what lies between spans that are in order."""
+    """Return the intervals between sorted intervals."""
     return [(left[1], right[0]) for left, right in pairwise(spans)]
 
 
 def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> list[Span]:
-    """Return what a row leaves of gutters.
+    """Return the parts of gutters that a row leaves free.
 
     Args:
-        gutters: white stretches so far.
-        row: pieces that may reach into them.
-        least: narrower rests are dropped, in pixels.
+        gutters: white intervals so far.
+        row: pieces of the row.
+        least: minimum width of a returned part, in pixels.
     """
     spans = [(piece.box.min_x, piece.box.max_x) for piece in row]
     result: list[Span] = []

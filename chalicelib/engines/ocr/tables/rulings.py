@@ -1,8 +1,8 @@
-"""Straight lines of a page: drawn rules, hairlines, and the sides of shaded rows.
+"""Finds straight lines of a page: drawn lines, hairlines, and the edges of shaded rows.
 
-A rule is found by its two edges and the side of a fill by its one, so dark lines on light ground,
-light lines on dark ground and mere changes of colour are all alike. Coordinates are pixels of the
-raster, origin at the top left.
+A line is found by its two edges, the border of a shaded area by one edge. So dark lines, light
+lines and mere changes of colour are found in the same way. Coordinates are pixels of the raster,
+origin at the top left.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Ruling:
 
     @property
     def length(self) -> float:
-        """Distance of its ends."""
+        """Distance between the ends."""
         return self.end - self.start
 
 
@@ -52,13 +52,13 @@ class Rulings:
 
 
 def darkest_channel(pixels: Pixels) -> Pixels:
-    """Return the smallest channel of each pixel: coloured hairlines are dark in one of them.
+    """Return the smallest channel of each pixel, in which coloured hairlines are dark.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
 
     Returns:
-        uint8, shape (height, width).
+        Values as uint8, shape (height, width).
     """
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
@@ -68,7 +68,7 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
 
     Args:
         gray: uint8, shape (height, width).
-        text: boxes of lines of text: edges inside one are strokes of its letters.
+        text: boxes of lines of text; edges inside a box are strokes of letters.
         text_height: the usual height of a line of text, in pixels.
     """
     boxes = np.array([(b.min_x, b.min_y, b.max_x, b.max_y) for b in text]).reshape(-1, 4)
@@ -207,12 +207,12 @@ def _union(first: Ruling, second: Ruling) -> Ruling:
 
 
 def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
-    """Return a copy in which drawn rules have the colour of the surrounding background.
+    """Return a copy in which drawn lines have the colour of the surrounding background.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
         rulings: lines of the page.
-        max_thickness: thicker ones are fills, and stay.
+        max_thickness: thicker lines are shaded areas, which are not erased.
     """
     clean = pixels.copy()
     for ruling in rulings.horizontal:

@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
-    """Return whether a lattice is a table whose places are trustworthy."""
+    """Return whether a lattice is a table with reliable cells."""
     grid = filled.grid
     return (
         grid.row_count > 1
@@ -30,8 +30,8 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """Return whether aligned text is a table.
 
     Args:
-        filled: its places and text.
-        is_ruled: whether rules stand above and below, which speaks for a table.
+        filled: slots and text.
+        is_ruled: whether there are ruled lines above and below, a sign of a table.
     """
     rows, columns = filled.grid.row_count, filled.grid.column_count
     evidence = _row_evidence(filled)
@@ -174,16 +174,16 @@ def _wordy_share(filled: FilledGrid) -> float:
 
 
 def is_absurd(filled: FilledGrid) -> bool:
-    """Return whether a network's structure cannot match its text: without rows, or empty."""
+    """Return whether a predicted structure cannot match its text: it has no rows, or is empty."""
     grid = filled.grid
     return grid.row_count < 1 or filled.filled < measures.SPARSE_SHARE * len(grid.slots)
 
 
 def conflicts(filled: FilledGrid) -> float:
-    """Return the fraction of pieces that the structure certainly assigns wrongly.
+    """Return the fraction of pieces that a structure certainly assigns wrongly.
 
-    Pieces apart in one row of one place belong to two columns; whole rows of text that share one
-    row of the table belong to two rows; a piece below the text of another column belongs there.
+    Separate pieces in one row of one slot belong to two columns. Whole rows of text in one row of
+    the table belong to two rows. A piece below the text of another column belongs to that column.
     """
     pieces = sum(len(lines) for lines in filled.texts)
     wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
@@ -191,10 +191,11 @@ def conflicts(filled: FilledGrid) -> float:
 
 
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
-    """Return how far two structures of the same pieces put them into the same rows and columns.
+    """Return how much two structures of the same pieces agree on rows and columns.
 
     Returns:
-        The mean over pieces of the shared among all neighbours in its row or column, 0 to 1.
+        The mean over all pieces of the fraction of neighbours in a row or column that both share, 0
+        to 1.
     """
     return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
 

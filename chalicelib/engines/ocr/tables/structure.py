@@ -1,8 +1,8 @@
-"""The network that recognises rows, columns and spans of a table from its image: SLANet.
+"""The network SLANet, which recognises rows, columns and spans of a table from its image.
 
-Installed by infra/models.py: a folder with `model.onnx` and `tokens.json`.
-Input x [1, 3, 488, 488], blue green red; outputs for each of T tokens its cell's box as shares of
-the picture's sides [1, T, 4] and the tokens' probabilities [1, T, tokens].
+Installed by infra/models.py: a folder with `model.onnx` and `tokens.json`. The input is x [1, 3,
+488, 488], blue, green, red. The outputs are, for each of T tokens, the box of its cell as fractions
+of the image's sides [1, T, 4], and the probabilities of tokens [1, T, tokens].
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ class StructureModel:
         self._tokens = tuple(tokens)
 
     def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> TableGrid:
-        """Return the places of the table that a picture shows.
+        """Return the predicted slots of the table in an image.
 
         Args:
-            pixels: RGB, uint8, shape (height, width, 3), of the table alone.
-            origin: left and top of the picture on the page; places are given on the page.
+            pixels: RGB, uint8, shape (height, width, 3), only the table.
+            origin: left and top of the image on the page; slots are returned in coordinates of the
+                page.
 
         Returns:
-            Places where the text of each cell is guessed to be; without any when the network
-            sees no table.
+            The predicted area of each cell's text; without slots if the network finds no table.
         """
         names = [output.name for output in self._session.get_outputs()]
         places, tokens = self._session.run(names, {"x": _picture(pixels)})
@@ -95,10 +95,10 @@ def load_structure(folder: Path) -> StructureModel:
     """Load the network.
 
     Args:
-        folder: holds FILES and their card.
+        folder: folder of FILES and their card.
 
     Raises:
-        OcrNotInstalled: a file is missing, or is not the one that was installed.
+        OcrNotInstalled: a file is missing, or differs from the installed one.
     """
     from chalicelib.engines.onnx_session import open_session
 

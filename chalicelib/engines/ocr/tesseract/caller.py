@@ -1,4 +1,4 @@
-"""Calls the program on an image and parses its answer."""
+"""Calls the program Tesseract on an image and parses its answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SURROUNDINGS = {"OMP_THREAD_LIMIT": "1"}
 
 
 class TesseractFailed(BadRequest):
-    """The program stopped without an answer; what it complained of is chained."""
+    """The program ended without an answer; its error output is chained."""
 
     code = "unreadable_page"
 
@@ -50,7 +50,7 @@ class TesseractFailed(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that was read."""
+    """A word that was recognised, with its box."""
 
     text: str
     """Characters of the alphabet without spaces."""
@@ -81,21 +81,21 @@ class Caller:
         return Caller(self._executable, alphabet)
 
     def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:
-        """Read an image.
+        """Recognise the words of an image.
 
         Args:
             image: grey or RGB.
             mode: PAGE or BLOCK.
-            check: called many times a second; its exception ends the call, and the
-                    program stops at the latest after SECONDS.
+            check: called many times a second; an exception ends the call and, within SECONDS, the
+                program.
 
         Returns:
-            Words in the program's order.
+            The words in the program's order.
 
         Raises:
-            OcrNotInstalled: the program cannot be started, or finds no data.
-            TesseractFailed: it stopped without an answer.
-            TimedOut: it took longer than SECONDS.
+            OcrNotInstalled: the program cannot be started, or its language data is missing.
+            TesseractFailed: the program ended without an answer.
+            TimedOut: the program took longer than SECONDS.
         """
         answers: SimpleQueue[str | BaseException] = SimpleQueue()
         caller = Thread(target=self._call, args=(image, mode, answers), daemon=True)
@@ -146,15 +146,15 @@ def _explained(error: BaseException) -> Exception:
 
 
 def read_words(table: str, alphabet: str = DOCUMENTED) -> list[Word]:
-    """Read the program's table of tab-separated values: one row a word, others for what holds it.
+    """Parse the program's table of tab-separated values, in which some rows are words.
 
     Args:
-        table: level, page, block, paragraph, line, word, left, top, width, height, confidence
-            from 0 to 100, text; a heading first.
+        table: a header, then rows of level, page, block, paragraph, line, word, left, top, width,
+            height, confidence from 0 to 100, text.
         alphabet: one of ALPHABETS.
 
     Returns:
-        The words that hold characters of the alphabet.
+        The words with characters of the alphabet.
     """
     reduced = to_documented if alphabet == DOCUMENTED else to_latin
     words = []

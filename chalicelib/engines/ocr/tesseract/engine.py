@@ -48,19 +48,19 @@ class Tesseract:
         self._caller = caller
 
     def in_alphabet(self, alphabet: str) -> Tesseract:
-        """Return the engine that answers with other letters. See: TextEngine."""
+        """Return an engine that returns letters of another alphabet. See: TextEngine."""
         return Tesseract(self._caller.in_alphabet(alphabet))
 
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
-        """Find and read every text line of a page, in reading order. See: TextEngine.
+        """Detect and recognise all text lines of a page, in reading order. See: TextEngine.
 
-        The program reads upright text only: a page that gives nonsense is read in the other
-        three directions too.
+        The program reads only upright text. If the result is not plausible, the page is read in the
+        other three directions too.
 
         Raises:
             OcrNotInstalled: the program cannot be started.
-            TesseractFailed: it gave no answer.
-            TimedOut: it took too long.
+            TesseractFailed: the program returned no answer.
+            TimedOut: the program took too long.
         """
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
@@ -77,12 +77,12 @@ class Tesseract:
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Read places that are known to hold one line each. See: TextEngine.
+        """Recognise areas that contain one line each. See: TextEngine.
 
         Raises:
             OcrNotInstalled: the program cannot be started.
-            TesseractFailed: it gave no answer.
-            TimedOut: it took too long.
+            TesseractFailed: the program returned no answer.
+            TimedOut: the program took too long.
         """
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
@@ -149,10 +149,10 @@ def _probable(words: Sequence[Word]) -> list[Word]:
 
 
 def load_tesseract() -> Tesseract:
-    """Make the engine; the program is started for each page.
+    """Create the engine, which starts the program for each page.
 
     Raises:
-        OcrNotInstalled: the program or its data are missing.
+        OcrNotInstalled: the program or its language data is missing.
     """
     program = find_program()
     if program is None:

@@ -1,4 +1,4 @@
-"""Combines words to lines."""
+"""Combines words into lines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _GAP = 1.5
 
 
 def runs_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Group words by their line and split each line at wide gaps, as columns have them.
+    """Group words by line, and split each line at wide gaps, as between columns.
 
     Args:
-        words: the words of a line follow one another.
+        words: words, in which those of a line follow one another.
     """
     runs: list[list[Word]] = []
     for _, members in groupby(words, key=lambda word: word.line):
@@ -40,13 +40,13 @@ def runs_of(words: Iterable[Word]) -> list[list[Word]]:
 def line_of(
     words: Sequence[Word], span: tuple[float, float], box: Rect, quad: Quad | None = None
 ) -> TextLine:
-    """Make a line of words.
+    """Combine words into a line.
 
     Args:
-        words: from the left, at least one.
-        span: where the line begins and ends, in the pixels in which the words' boxes are.
-        box: where the line is on the page, in pixels.
-        quad: its corners on the page, when it is not upright.
+        words: words from left to right, at least one.
+        span: beginning and end of the line, in the pixels of the words' boxes.
+        box: box of the line on the page, in pixels.
+        quad: corners of the line on the page, if it is not upright.
     """
     count = sum(len(word.text) for word in words)
     probability = sum(word.probability * len(word.text) for word in words) / count

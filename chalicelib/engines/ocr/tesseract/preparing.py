@@ -1,4 +1,4 @@
-"""Prepares pixels for the program: grey, evenly lit, large enough, with a margin."""
+"""Prepares pixels for Tesseract: grey, evenly lit, large enough, with a margin."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LEAST_INK = 8
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A picture for the program."""
+    """A page image prepared for the program."""
 
     image: Image.Image
     """Grey."""
@@ -44,12 +44,12 @@ class Prepared:
     """Its pixels for each pixel of the page."""
 
     def on_page(self, box: Rect, width: int, height: int) -> Rect:
-        """Return a rectangle of the picture in pixels of the page, inside the page.
+        """Convert a rectangle of the prepared image to pixels of the page, clipped to the page.
 
         Args:
-            box: a rectangle of the picture.
-            width: of the page, in pixels.
-            height: of the page, in pixels.
+            box: rectangle of the prepared image.
+            width: width of the page, in pixels.
+            height: height of the page, in pixels.
         """
         left, top, right, bottom = (
             (side - MARGIN) / self.scale for side in (box.min_x, box.min_y, box.max_x, box.max_y)
@@ -94,7 +94,7 @@ def _size(image: Image.Image, scale: float) -> tuple[int, int]:
 
 
 def evenly_lit(image: Image.Image) -> Image.Image:
-    """Divide a grey page by the brightness of its paper: shadows and grey paper become white."""
+    """Divide a grey page by the brightness of its paper, so that shadows become white."""
     cells = max(1, image.width // _CELL), max(1, image.height // _CELL)
     paper = image.resize(cells, Image.Resampling.BOX).filter(ImageFilter.MaxFilter(_NEIGHBOURS))
     paper = paper.resize(image.size, Image.Resampling.BILINEAR)

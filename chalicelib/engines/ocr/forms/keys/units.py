@@ -1,4 +1,4 @@
-"""Possible places of a key: a line, or lines below one another."""
+"""Text units that may be a key: a line, or several lines below one another."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ class Unit:
     """Where each word begins in the folded text."""
 
     def word_at(self, place: int) -> int:
-        """Return the word that holds a character of the folded text."""
+        """Return the word that contains a character of the folded text."""
         return bisect_right(self.begins, place) - 1
 
     def text_between(self, first: int, last: int) -> str:
-        """Return the folded text from one word up to and with another."""
+        """Return the folded text from one word to another, both included."""
         end = self.begins[last] + len(self.words[last][1].folded)
         return self.folded[self.begins[first] : end]
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
-    """Return every single segment, then those that may be lines of one key.
+    """Return every single segment, then combinations that may be the lines of one key.
 
     Args:
-        segments: of one page.
+        segments: segments of one page.
 
     Returns:
-        Units; segments without a letter or digit are in none.
+        The units; segments without a letter or digit are in none of them.
     """
     words = [tokens(segment.text) for segment in segments]
     inked = [number for number, each in enumerate(words) if each]

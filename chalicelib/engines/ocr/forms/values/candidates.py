@@ -1,4 +1,4 @@
-"""Finds the pieces of text that can be the value of a key, and how likely each is."""
+"""Finds the texts that may be the value of a key, with a score for each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def as_array(rects: Sequence[Rect]) -> Rects:
 
 
 def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return how far right of a key each rectangle is, in heights; infinite when not level."""
+    """Return the distance of each rectangle to the right of a key, in heights; else infinite."""
     low = np.maximum(rects[:, 1], rect.min_y)
     high = np.minimum(rects[:, 3], rect.max_y)
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
@@ -51,14 +51,14 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return how far below a key each rectangle is, in heights; infinite in another column."""
+    """Return the distance of each rectangle below a key, in heights; infinite in other columns."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
     is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return how far above a key each rectangle is, in heights; infinite in another column."""
+    """Return the distance of each rectangle above a key, in heights; infinite in other columns."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
     is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
@@ -75,13 +75,13 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
 
 
 def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
-    """Return the nearest rectangle below or above; of one row, the one most in line with the key.
+    """Return the nearest rectangle below or above a key; in a row, the best aligned one.
 
     Args:
-        gaps: distances in heights, infinite for those that do not count; one is finite.
+        gaps: distances in heights; infinite for rectangles to ignore, finite for at least one.
         rects: left, top, right, bottom; shape (rectangles, 4).
-        rect: the key.
-        height: its height in pixels.
+        rect: rectangle of the key.
+        height: height of the key in pixels.
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
@@ -91,21 +91,21 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
 
 
 def nearness_right(gap: float) -> float:
-    """Return how near a text right of a key is, 0 to 1, by its distance in heights."""
+    """Return the nearness of a text to the right of a key, 0 to 1, by its distance in heights."""
     return math.exp(-max(0.0, gap) / measures.DECAY_RIGHT_HEIGHTS)
 
 
 def nearness_stacked(
     gap: float, other: Doubles, rect: Rect, height: float, is_below: bool
 ) -> float:
-    """Return how near a text below or above a key is and how well in line with it, 0 to 1.
+    """Return how near and how well aligned a text below or above a key is, 0 to 1.
 
     Args:
         gap: distance in heights.
-        other: the text: left, top, right, bottom.
-        rect: the key.
-        height: its height in pixels.
-        is_below: whether it is below.
+        other: rectangle of the text: left, top, right, bottom.
+        rect: rectangle of the key.
+        height: height of the key in pixels.
+        is_below: whether the text is below the key.
     """
     centre = (other[0] + other[2]) / 2
     is_aligned = abs(other[0] - rect.min_x) <= height or abs(centre - rect.center[0]) <= height
@@ -140,7 +140,7 @@ _UNKNOWN = {RIGHT: 1.0, BELOW: 1.0, ABOVE: 0.8}
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A piece that may be the value of a key."""
+    """A text that may be the value of a key."""
 
     key: int
     """Place in the list of keys."""
@@ -153,7 +153,7 @@ class Candidate:
 
 
 class Neighbourhood:
-    """Pieces and labels of a page by their places."""
+    """The texts and labels of a page by position."""
 
     def __init__(
         self,
@@ -163,14 +163,14 @@ class Neighbourhood:
         numbered: NumberedLines,
         columns: StatementColumns,
     ) -> None:
-        """Note where everything is.
+        """Index the texts of a page by position.
 
         Args:
             keys: keys that were found.
-            remains: the page without them.
+            remains: the page without the keys.
             rulings: ruled lines of the page.
-            numbered: lines of the page that have numbers.
-            columns: of a statement on it.
+            numbered: numbered lines of the page.
+            columns: columns of a pay statement on the page.
         """
         self.keys = keys
         self._columns = columns
@@ -190,7 +190,7 @@ class Neighbourhood:
         self._labels = as_array(labels)
 
     def candidates(self, templates: Sequence[TemplateKey]) -> list[Candidate]:
-        """Return the nearest piece in each direction for each key.
+        """Return the nearest text in each direction for each key.
 
         Args:
             templates: keys of the template, by the numbers of the keys found.

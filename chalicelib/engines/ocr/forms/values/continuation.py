@@ -1,4 +1,4 @@
-"""Values of several pieces: words further right, and lines below."""
+"""Extends values to several pieces: words further right, and lines below."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOTHING = (0.0, False)
 
 
 def is_closed(text: str) -> bool:
-    """Return whether a line is one number, date, amount, telephone number or mail address."""
+    """Return whether a line is exactly one number, date, amount, phone number or mail address."""
     if len(text) > measures.ADDRESS_CHARACTERS:
         return False
     length = len(text.strip(" .;"))
@@ -45,11 +45,11 @@ def is_closed(text: str) -> bool:
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
-    """Return whether a line of a value is only half of it, or one of an address.
+    """Return whether the next line continues a value: an unfinished text, or an address.
 
     Args:
-        line: the last line so far.
-        below: the one below it.
+        line: last line of the value so far.
+        below: line below the value.
         types: entity types of the key.
     """
     text = line.rstrip()
@@ -70,7 +70,7 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
 
 
 class Continuation:
-    """Extends values by unassigned pieces."""
+    """Extends values by pieces that are not assigned yet."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class Continuation:
         rulings: PageRules,
         used: Iterable[int],
     ) -> None:
-        """Remember what is taken.
+        """Store the pieces, and which ones are assigned.
 
         Args:
             keys: keys that were found.
-            remains: the page without them.
+            remains: the page without the keys.
             rulings: ruled lines of the page.
             used: pieces that are values already.
         """
@@ -107,9 +107,9 @@ class Continuation:
 
         Args:
             key: the key.
-            chosen: its first piece.
+            chosen: first piece of the value.
             types: entity types of the key.
-            has_address: whether an address below it is the value of another key.
+            has_address: whether an address below is the value of another key.
         """
         if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
             return [chosen.piece]
@@ -138,9 +138,9 @@ class Continuation:
         return [piece for line in lines for piece in line]
 
     def unused_around(self, number: int) -> tuple[bool, bool]:
-        """Return whether unassigned text follows a piece: in its line, and directly below it.
+        """Return whether unassigned text follows a piece in its line or directly below it.
 
-        A value that was cut short has some there.
+        This is a sign that a value was cut short.
         """
         rect, height = self._rect(number), self._segment(number).height
         end = rect.max_x - measures.BEFORE_END_HEIGHTS * height

@@ -1,9 +1,8 @@
-"""Values in boxes below those of their keys: a ruled row of headers over a row of values.
+"""Finds values in the boxes below their keys: a ruled row of headers over a row of values.
 
-A box that holds nothing but its caption is empty on most forms, and the box below it is another
-field. Where several captions are in one row, each alone in its box with one text alone in the
-box below, and most of these texts are neither words alone nor numbered captions themselves, the
-captions are headers.
+On most forms, a box with only a caption is empty, and the box below is another field. Captions are
+headers if several are in one row, each box has only the caption, and each box below has one text.
+Most of these texts must not be plain words or numbered captions.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ def values_below_headers(
 
     Args:
         keys: keys that were found.
-        remains: the page without them.
+        remains: the page without the keys.
         rulings: ruled lines of the page.
 
     Returns:
-        Places in the list of pieces by places in the list of keys.
+        The index of a piece by the index of its key.
     """
     pieces = [piece.segment.rect for piece in remains.pieces]
     labels = [segment.rect for key in keys for segment in key.segments]

@@ -1,8 +1,8 @@
-"""Finds names and addresses that cards and pay statements print without a caption.
+"""Finds names and addresses that cards and pay statements show without a caption.
 
-A person's or firm's block has its name above the street, and the town with its postcode last, as on
-an envelope. Of two lines of names a card has the family name first; a statement of pay names the
-firm first, and the person in another block.
+As on an envelope, the name is above the street, and the town with its postcode is last. If a card
+has two lines of names, the family name is first. A pay statement names the firm first, and the
+person in another block.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ class HolderBlock:
 
     @property
     def name(self) -> str:
-        """Its last line, which is all of it but on cards."""
+        """Last line of the name; cards may have two lines."""
         return self.names[-1].text if self.names else ""
 
 
 def find_holders(
     entities: Collection[str], values: Mapping[str, str], pieces: Sequence[FormPiece]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Find who a card or statement of pay is about.
+    """Find name and address of the holder of a card, or of person and firm of a pay statement.
 
     Args:
-        entities: those of the template; one of another document has no holder.
-        values: what was found by captions, by entity.
-        pieces: the page without its keys.
+        entities: entities of the template; templates of other documents have no holder.
+        values: values that were found by captions, by entity.
+        pieces: text of the page without its keys.
 
     Returns:
-        Parts of lines by entity, for those that have no value yet.
+        Parts of lines by entity, for entities that have no value yet.
     """
     wanted = set(entities)
     if not (wanted >= CARD or wanted >= PAY):

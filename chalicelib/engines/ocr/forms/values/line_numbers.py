@@ -1,4 +1,4 @@
-"""Numbers of lines that tax forms print twice: before the text, and again before the amount.
+"""Finds numbers of lines that tax forms print twice: before the text and before the amount.
 
 The second number is not a value; the text after it is.
 """
@@ -26,7 +26,7 @@ _LEADERS = " ._·…"
 
 @dataclass(frozen=True, slots=True)
 class LineNumber:
-    """One printing of a line's number."""
+    """One of the two printed copies of a line's number."""
 
     text: str
     """Digits and a letter, or the letter alone."""
@@ -41,7 +41,7 @@ class LineNumber:
 
     @property
     def rank(self) -> tuple[int, str]:
-        """Its place among the numbers of a form."""
+        """Position of the number in the order of a form's numbers."""
         digits = self.text.rstrip(ascii_lowercase)
         return int(digits or 0), self.text[len(digits) :]
 
@@ -50,11 +50,11 @@ class NumberedLines:
     """The lines of a form that have numbers."""
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
-        """Find numbers that are printed twice in a row.
+        """Find numbers that are printed twice in a row of text.
 
         Args:
-            segments: of one page.
-            pieces: what is left of them without keys.
+            segments: segments of one page.
+            pieces: text of the page without keys.
         """
         firsts = _printings(segments, _FIRST)
         seconds = _printings([piece.segment for piece in pieces], _NUMBER)
@@ -96,7 +96,7 @@ class NumberedLines:
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether no other number of a column stands closer to the baseline of a text."""
+        """Return whether no other number of a column is closer to the baseline of a text."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off
@@ -105,11 +105,11 @@ class NumberedLines:
         )
 
     def before_value(self, key: FoundKey, others: Iterable[Rect]) -> LineNumber | None:
-        """Return the number that stands before a key's value, None for a key without one.
+        """Return the number before a key's value; None for a key without a number.
 
         Args:
             key: the key.
-            others: places of other keys.
+            others: positions of other keys.
         """
         rect = key.segments[-1].rect
         level = [each for each in self._seconds.level(rect) if each.rect.min_x >= rect.max_x]
@@ -128,10 +128,10 @@ class NumberedLines:
         return None if any(_is_between(rect, one, found.rect) for one in between) else found
 
     def without_numbers(self, remains: Remains) -> Remains:
-        """Remove both numbers from the possible values.
+        """Remove both copies of all numbers from the possible values.
 
         Args:
-            remains: with the pieces that this was made with.
+            remains: page without keys, with the pieces that were passed to the constructor.
         """
         ends = {each.place: each.end for each in self._seconds.every}
         ends |= {place: len(remains.pieces[place].segment.text) for place in self._alone}

@@ -1,8 +1,8 @@
-"""Rows and columns of pay statements: a number belongs to the row and column that cross there.
+"""Assigns the numbers of a pay statement to its rows and columns.
 
-Such statements print rate, hours, the amount of the period and the sum of the year side by side.
-A row's own amount is the one of the period, whichever stands nearest to its label; and the label
-of a row with the header of a column names one number as well: "Overtime" and "Hours".
+Pay statements show rate, hours, the amount of the period and the sum of the year next to each
+other. The value of a row's label is the amount of the period, even if another number is nearer. A
+row's label and a column's header together name one number: "Overtime" and "Hours".
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A number that is named by its row and its column."""
+    """A number that is identified by its row and its column."""
 
     label: LineSegment
     """The label of its row."""
@@ -56,14 +56,14 @@ class Crossing:
 
 
 class StatementColumns:
-    """The columns of a page that holds a statement; none on any other page."""
+    """The columns of a pay statement on a page; empty on other pages."""
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
-        """Find headers: at least two of different columns in one row.
+        """Find the headers: at least two of different columns in one row.
 
         Args:
-            segments: of one page.
-            pieces: what is left of them without keys.
+            segments: segments of one page.
+            pieces: text of the page without keys.
         """
         self._segments, self._pieces = segments, pieces
         known = [
@@ -78,16 +78,16 @@ class StatementColumns:
             self._labels.setdefault(fold(segment.text), []).append(segment)
 
     def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
-        """Return which number of a row belongs to its label.
+        """Return the number in a row that is the value of the row's label.
 
         Args:
-            label: the row's label.
-            text: what it says; one of the year has its sum there.
-            types: entity types of its key.
+            label: label of the row.
+            text: text of the label; the value of a label of the year is the year's sum.
+            types: entity types of the key.
 
         Returns:
-            Whether the row has numbers in known columns, and the piece that holds the row's own:
-            the amount of the period, or hours. None when there is none.
+            Whether the row has numbers in known columns, and the piece with the amount of the
+            period, or with the hours. The piece is None if there is none.
         """
         if not self._headers or not set(types) & _NUMERIC:
             return False, None
@@ -98,7 +98,7 @@ class StatementColumns:
         return bool(kinds), kinds.get(wanted)
 
     def below_header(self, header: Rect) -> int | None:
-        """Return the first number in the column of a header; None when it heads no column."""
+        """Return the first number in the column of a header; None if it heads no column."""
         own = next((each for each in self._headers if each.rect.center == header.center), None)
         if own is None:
             return None
@@ -113,7 +113,7 @@ class StatementColumns:
         return min(below)[1] if below else None
 
     def crossings(self, key: TemplateKey) -> Iterator[Crossing]:
-        """Yield the numbers whose row and column together read like a key.
+        """Yield the numbers whose row label and column header together match a key.
 
         Args:
             key: a key of the template.

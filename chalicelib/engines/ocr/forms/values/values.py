@@ -1,4 +1,4 @@
-"""The value of each key: one piece or several, each used once, where the form puts values."""
+"""Assigns values to keys: one piece or several, each used only once."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _PLACED = frozenset((BOXED, NUMBERED, CROSSED))
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Weigh candidates by where the values of the form's other keys stand.
+    """Adjust candidates' scores by the direction in which the form usually puts values.
 
-    A key that has a value in one direction only is a vote for it.
+    A key with candidates in only one direction is a vote for this direction.
 
     Args:
         keys: keys that were found.
-        candidates: of these keys.
+        candidates: candidates for the values of these keys.
 
     Returns:
         The same candidates with new scores, in the same order.
@@ -116,7 +116,7 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What was written for a key."""
+    """The text of a key's value, with its probability."""
 
     segments: tuple[LineSegment, ...]
     """Its parts in reading order; none when nothing was written."""
@@ -126,7 +126,7 @@ class Value:
     """What else stands there."""
 
     def capped(self, bound: float) -> Value:
-        """Return it with a probability of no more than a bound where an engine read it."""
+        """Return the value with its probability limited, if an engine recognised its text."""
         around = self.surroundings
         return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
 
@@ -139,18 +139,18 @@ def find_values(
     numbered: NumberedLines,
     columns: StatementColumns,
 ) -> dict[int, Value]:
-    """Find the values of all keys of a page together.
+    """Find the values of all keys of a page.
 
     Args:
         keys: keys that were found.
         templates: keys of the template, by the numbers of the keys found.
         remains: the page without the keys.
         rulings: ruled lines of the page.
-        numbered: lines of the page that have numbers.
-        columns: of a statement on it.
+        numbered: numbered lines of the page.
+        columns: columns of a pay statement on the page.
 
     Returns:
-        Values by the place in the list of keys, empty ones too.
+        The values by the index of their key, including empty ones.
     """
     neighbourhood = Neighbourhood(keys, remains, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))

@@ -1,1 +1,1 @@
-"""Tables without ruled cells: their regions, and their places."""
+"""Tables without ruled cells: their regions and their slots."""

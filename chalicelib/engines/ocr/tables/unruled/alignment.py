@@ -1,7 +1,7 @@
-"""Finds the places of a table without ruled cells from the alignment of its text.
+"""Finds the slots of a table without ruled cells from the alignment of its text.
 
-Columns lie between the white gutters that most rows leave free; rows are rows of text, and lines
-that continue the cell above are joined to it.
+Columns are between the white gutters that most rows leave free. Rows are rows of text; lines that
+continue the cell above are joined to that cell.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def aligned_grid(
     pieces: Sequence[TextLine],
     separators: Sequence[float] = (),
 ) -> TableGrid:
-    """Return places for pieces of text, of which there is one.
+    """Return slots for pieces of text by their alignment.
 
     Args:
-        pieces: the table's text.
-        separators: y of rules that part rows, from the top.
+        pieces: pieces of the table's text, at least one.
+        separators: y of ruled lines that separate rows, from the top.
     """
     rows = group_rows(pieces)
     columns = _columns(rows)
@@ -47,13 +47,13 @@ def placed_grid(
     numbers: Sequence[int],
     columns: Sequence[Span],
 ) -> TableGrid:
-    """Return places for rows of text whose place is known.
+    """Return slots for rows of text whose rows and columns are known.
 
     Args:
-        rows: of text, from the top.
-        owners: for each piece of each row its first and its last column.
-        numbers: for each row of text the table's row.
-        columns: stretches along x.
+        rows: rows of text, from the top.
+        owners: first and last column of each piece of each row.
+        numbers: row of the table for each row of text.
+        columns: intervals of the columns along x.
     """
     by_row: dict[int, dict[int, Slot]] = {}
     for row, number, spans in zip(rows, numbers, owners, strict=True):
@@ -186,7 +186,7 @@ def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]
 
 
 def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
-    """Return y of the rules that run through most of a table's width, from the top."""
+    """Return y of the ruled lines that run through most of a table's width, from the top."""
     return [
         ruling.position
         for ruling in rulings

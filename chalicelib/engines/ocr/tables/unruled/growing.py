@@ -1,4 +1,4 @@
-"""Grows regions that may be tables, row by row, while the rows leave the same white gutters."""
+"""Extends regions that may be tables, row by row, as long as rows leave the same gutters free."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Region:
 
 @dataclass(slots=True)
 class Growing:
-    """Rows that may become a region, taken one after the other from the top."""
+    """Rows that may become a region, added one after the other from the top."""
 
     text_height: float
     """In pixels."""
@@ -48,7 +48,7 @@ class Growing:
     """White between the rows."""
 
     def force(self, row: list[TextLine]) -> None:
-        """Add a row that is known to belong to the region, if it has columns."""
+        """Add a row that certainly belongs to the region, if it has columns."""
         if len(row) < 2:
             return
         if self.rows:
@@ -75,7 +75,7 @@ class Growing:
         return self._put_off(row, rest)
 
     def regions(self, rulings: Iterable[Ruling]) -> Iterator[Region]:
-        """Yield what the rows have become."""
+        """Yield the regions that the rows form."""
         if len(self.rows) > 1:
             self.keep_wrapped()
             for pieces in _side_by_side(self.rows, self.text_height):
@@ -177,9 +177,9 @@ def _side_by_side(
 
 
 def widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
-    """Return the column behind a gutter much wider than all others; None without one.
+    """Return the column after a gutter that is much wider than all others; None without one.
 
-    Two columns and more stand on both sides of it.
+    There are at least two columns on both sides of the gutter.
     """
     widths = [end - start for start, end in gaps(columns)]
     ordered = sorted(widths, reverse=True)

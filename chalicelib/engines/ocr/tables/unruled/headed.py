@@ -1,8 +1,8 @@
 """Finds tables under a row of column headers: items, hours, bank statements.
 
-The header defines the columns and where the table begins. The table ends before the first row that
+The header defines the columns and the beginning of the table, which ends before the first row that
 does not fit. Every piece below belongs to one header; a piece under several headers is other text
-of the page. A row without a value continues the cells of its neighbour.
+of the page. A row without a value continues the cells of a neighbouring row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Line:
 
 
 class HeadedTable:
-    """A header and the rows that were found to fit below it."""
+    """A header, and the rows below it that fit."""
 
     def __init__(self, header: Row, rules: Sequence[Ruling], text_height: float) -> None:
         self.height = text_height
@@ -56,7 +56,7 @@ class HeadedTable:
         ]
 
     def begins_below(self, above: Row) -> bool:
-        """Use the upper line of a two-line header; return False if heads span columns."""
+        """Use the upper line of a two-line header; return False if headers span columns."""
         white = row_box(self.head[0]).min_y - row_box(above).max_y
         if white > measures.HEADER_LINE_EMS * self.height or self._is_ruled_between(
             above, self.head[0]
@@ -195,7 +195,7 @@ class HeadedTable:
         return any(top < position < bottom for position in self._rules)
 
     def finish(self) -> FilledGrid | None:
-        """Return the table's places and text; None without a row of values."""
+        """Return slots and text of the table; None without a row of values."""
         usual = self._usual_white()
         last = max((at for at, line in enumerate(self.lines) if line.has_value), default=-1)
         while last + 1 < len(self.lines) and self.lines[last + 1].white <= usual + 1:
@@ -300,11 +300,11 @@ class HeadedTable:
 def find_headed(
     pieces: Sequence[TextLine], rules: Sequence[Ruling], text_height: float
 ) -> Iterator[FilledGrid]:
-    """Yield the tables that stand under a row of column headers, with at least one row of values.
+    """Yield the tables below a row of column headers that have at least one row of values.
 
     Args:
         pieces: text outside other tables.
-        rules: horizontal ones; one as wide as the table may close it.
+        rules: horizontal ruled lines; a line as wide as the table may end it.
         text_height: the usual height of a line, in pixels.
     """
     rows = group_rows(pieces)

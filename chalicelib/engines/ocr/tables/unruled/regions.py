@@ -1,4 +1,4 @@
-"""Finds regions for tables without ruled cells: between rules of one width, or aligned columns.
+"""Finds regions of tables without ruled cells: between lines of one width, or aligned columns.
 
 A region is a set of pieces of text; sifting.py decides later whether it is a table.
 """
@@ -18,11 +18,11 @@ from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region, is_pa
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield what lies between the first and the last of horizontal rules of one width.
+    """Yield the text between the first and the last of horizontal lines of the same width.
 
     Args:
         pieces: text outside other tables.
-        rulings: horizontal ones outside other tables.
+        rulings: horizontal ruled lines outside other tables.
         text_height: the usual height of a line, in pixels.
     """
     for group in _rule_groups(rulings, text_height):
@@ -157,11 +157,11 @@ def _is_inside(box: Rect, outer: Rect) -> bool:
 def aligned_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield rows of text that follow each other and leave the same white gutters.
+    """Yield consecutive rows of text that leave the same white gutters free.
 
     Args:
         pieces: text outside other tables.
-        rulings: horizontal ones outside other tables; wide ones may part tables.
+        rulings: horizontal ruled lines outside other tables; wide lines may separate tables.
         text_height: the usual height of a line, in pixels.
     """
     growing = Growing(text_height)
