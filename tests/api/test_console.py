@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.web import console
 
-MOST_BYTES = 400_000
+MOST_BYTES = 450_000
 MOST_LINES = 450
 # Of preact 10.29.8 (with its hooks), htm 3.1.1 and uPlot 1.6.32.
 VENDORED = {
@@ -39,7 +39,7 @@ def test_licences_are_there():
 
 
 def test_console_is_small():
-    """All files together stay below 400 kB as they are sent, and no component sprawls."""
+    """All files together stay below 450 kB as they are sent, and no component sprawls."""
     assert sum(path.stat().st_size for path in FILES) <= MOST_BYTES
     components = {name: text.count("\n") for name, text in SCRIPTS.items() if name != "words.js"}
     assert {name: count for name, count in components.items() if count > MOST_LINES} == {}

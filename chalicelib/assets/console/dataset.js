@@ -4,8 +4,10 @@ import { useEffect } from "./hooks.module.js";
 import { readAll, call } from "./api.js";
 import { Browse } from "./browse.js";
 import { datasetUrl } from "./datasets.js";
+import { ask } from "./dialog.js";
 import { Labels } from "./labels.js";
 import { ModelRow } from "./models.js";
+import { Rejections } from "./preview.js";
 import { Action, go, Head, html, Loaded, number, useEvery, useLoad, when } from "./ui.js";
 import { startTraining } from "./training.js";
 import { Exports } from "./exports.js";
@@ -87,13 +89,14 @@ function Tab({ name, dataset, variables, query, reload }) {
 }
 
 async function rename(dataset, variables, reload) {
-  const name = prompt(t("dataset.newName"), dataset.name);
+  const name = await ask(t("dataset.newName"), { action: t("dataset.rename"), value: dataset.name });
   if (name && name !== dataset.name) await call("renameDataset", { variables, json: { name } });
   reload();
 }
 
 async function remove(dataset, variables) {
-  if (!confirm(t("dataset.sure", { name: dataset.name, count: number(dataset.totalExamples) }))) return;
+  const question = t("dataset.sure", { name: dataset.name, count: number(dataset.totalExamples) });
+  if (!(await ask(question, { action: t("dataset.delete") }))) return;
   await call("deleteDataset", { variables });
   go("#/datasets");
 }
@@ -139,21 +142,7 @@ function Uploads({ dataset, variables }) {
                 </p>
                 ${receipt.message && html`<p class="notice bad">${receipt.message}</p>`}
                 ${receipt.warnings.map((warning) => html`<p class="notice warn">${warning.message}</p>`)}
-                ${
-                  receipt.rejections.length > 0 &&
-                  html`
-                    <details>
-                      <summary>${t("upload.rejections", { count: number(receipt.rejected) })}</summary>
-                      <ul class="plain">
-                        ${receipt.rejections.map(
-                          (one) => html`
-                          <li><span class="tag"><bdi>${one.row ?? one.file}</bdi></span> ${one.reason}</li>
-                        `,
-                        )}
-                      </ul>
-                    </details>
-                  `
-                }
+                <${Rejections} of=${receipt} />
               </li>
             `,
           )}

@@ -2,6 +2,7 @@
 
 import { useState } from "./hooks.module.js";
 import { call } from "./api.js";
+import { ask } from "./dialog.js";
 import { Action, Bar, Field, html, number } from "./ui.js";
 import { t } from "./words.js";
 
@@ -64,7 +65,8 @@ function LabelChange({ label, others, variables, done }) {
     done();
   };
   const remove = async () => {
-    if (!confirm(t("labels.sure", { name: label.name, count: number(label.numExamples) }))) return;
+    const question = t("labels.sure", { name: label.name, count: number(label.numExamples) });
+    if (!(await ask(question, { action: t("labels.remove") }))) return;
     await call("removeLabel", { variables });
     done();
   };

@@ -3,6 +3,7 @@
 import { useEffect } from "./hooks.module.js";
 import { readAll, call } from "./api.js";
 import { CurveChart } from "./curve.js";
+import { ask } from "./dialog.js";
 import { Matrix } from "./matrix.js";
 import { Card, LabelMetrics } from "./metrics.js";
 import { isOpen } from "./models.js";
@@ -25,7 +26,7 @@ export function ModelPage({ rest: [family, id] }) {
     if (loaded.data && !open) curve.reload();
   }, [open]);
   const remove = async (name) => {
-    if (!confirm(t("model.sure", { name }))) return;
+    if (!(await ask(t("model.sure", { name }), { action: t("model.delete") }))) return;
     await call("deleteModel", { variables });
     go("#/models");
   };

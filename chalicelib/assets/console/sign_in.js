@@ -1,7 +1,8 @@
 // The sign-in form: with a key file, which never leaves the browser, or with a token.
 
-import { useEffect, useRef, useState } from "./hooks.module.js";
+import { useState } from "./hooks.module.js";
 import { call } from "./api.js";
+import { Dialog } from "./dialog.js";
 import { session, signInWithKey } from "./session.js";
 import { t } from "./words.js";
 import { Field, html, Loaded, Problem, useFocus, useLoad } from "./ui.js";
@@ -19,7 +20,6 @@ function explainRefusal({ date }) {
 /** Ask whether to use a link's token; "No" has the focus. */
 export function LinkOffer() {
   const { offered, token, email } = session;
-  const dialog = useRef(null);
   const close = () => session.offer("");
   const loaded = useLoad(async () => {
     const to = await call("whoami", { token: offered });
@@ -29,9 +29,8 @@ export function LinkOffer() {
     close();
     session.signIn(offered, to.email, null, from && from.email !== to.email);
   };
-  useEffect(() => dialog.current.showModal(), []);
   return html`
-    <dialog ref=${dialog} class="card" aria-label=${t("offer.title")} onClose=${close}>
+    <${Dialog} label=${t("offer.title")} close=${close}>
       <${Loaded} of=${loaded}>
         ${({ from, to }) => html`
           <h2>${t(from ? "offer.switch" : "offer.signIn", { from: from.email, to: to.email })}</h2>
@@ -40,7 +39,7 @@ export function LinkOffer() {
         `}
       <//>
       <button class="button" onClick=${close}>${t("offer.no")}</button>
-    </dialog>
+    <//>
   `;
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useState } from "./hooks.module.js";
 import { call } from "./api.js";
 import { Explanation, HighlightedImage, HighlightedText } from "./explain.js";
 import { DocumentAnswer } from "./document.js";
+import { DropZone } from "./drop.js";
 import { shrinkImage } from "./folder.js";
 import { allModels } from "./models.js";
 import { BoxedImage } from "./image.js";
@@ -169,27 +170,11 @@ function TryFile({ model }) {
     }));
   return html`
     <section class="card">
-      <div
-        class="drop"
-        onDragOver=${(e) => e.preventDefault()}
-        onDrop=${(e) => {
-          e.preventDefault();
-          chooseFile(e.dataTransfer.files[0]);
-        }}
-      >
-        <p class="drop-title">
-          ${file ? html`<bdi>${file.name}</bdi>` : t(isDocument ? "try.dropDocument" : "try.dropImage")}
-        </p>
-        <label class="button">
-          ${t("upload.choose")}
-          <input
-            class="hidden-input"
-            type="file"
-            accept=${isDocument ? ".png,.jpg,.jpeg,.pdf" : "image/*"}
-            onChange=${(e) => chooseFile(e.target.files[0])}
-          />
-        </label>
-      </div>
+      <${DropZone}
+        choose=${([first]) => chooseFile(first?.file)}
+        title=${file ? html`<bdi>${file.name}</bdi>` : t(isDocument ? "try.dropDocument" : "try.dropImage")}
+        accept=${isDocument ? ".png,.jpg,.jpeg,.pdf" : "image/*"}
+      />
       ${
         isDocument &&
         html`

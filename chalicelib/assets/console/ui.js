@@ -104,7 +104,8 @@ export function Action({
 
 /** An error message. */
 export function Problem({ error }) {
-  return html`<p class="notice bad" role="alert">${error.message}${error.detail ? ` ${error.detail}` : ""}</p>`;
+  const detail = typeof error.detail === "string" ? error.detail : "";
+  return html`<p class="notice bad" role="alert">${error.message}${detail && ` ${detail}`}</p>`;
 }
 
 const Waiting = ({ text = t("page.loading") }) => html`
@@ -170,6 +171,29 @@ export function Field({ label, hint, children }) {
 
 /** The colour of the n-th label. Steps of the golden angle keep neighbours apart. */
 export const colour = (index) => `hsl(${(index * 137.5 + 210) % 360} 55% var(--label-lightness))`;
+
+// Fields of calls that a chooser of the page sets.
+const CONTROLS = /'(textColumn|labelColumn|header|delimiter|encoding|sheet)'/g;
+
+/** Return a message of the service with the page's choosers in place of the fields of calls. */
+export const nameControls = (message) =>
+  message
+    .replace(/\b([Ss])end (?='(?:textColumn|labelColumn|header|delimiter|encoding|sheet)')/g, (_, s) =>
+      s === "S" ? "Choose " : "choose ",
+    )
+    .replace(CONTROLS, (_, name) => `“${t(`control.${name}`)}”`);
+
+/** A table that scrolls sideways on a narrow screen. `heads` are the cells of its head. */
+export function Table({ label, heads, kind = "", children }) {
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label=${label}>
+      <table class=${kind}>
+        <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+        <tbody>${children}</tbody>
+      </table>
+    </div>
+  `;
+}
 
 export const number = (value) => (value ?? 0).toLocaleString("en");
 export const percent = (value, digits = 0) => `${((value ?? 0) * 100).toFixed(digits)}\u00a0%`;

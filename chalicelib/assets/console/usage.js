@@ -1,7 +1,7 @@
 // This month's predictions, recent batches, and the state of the service.
 
 import { call } from "./api.js";
-import { Bar, bytes, Head, html, Loaded, number, percent, useEvery, useLoad, when } from "./ui.js";
+import { Bar, bytes, Head, html, Loaded, number, percent, Table, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
 /** Read the latest batches of both families, newest first. */
@@ -55,16 +55,10 @@ export function Usage() {
           found.length === 0
             ? html`<p class="empty">${t("usage.noBatches")}</p>`
             : html`
-              <div class="scroll" tabindex="0" role="region" aria-label=${t("usage.batches")}>
-                <table>
-                  <thead>
-                    <tr>
-                      ${["name", "status", "lines", "when", "result"].map(
-                        (name) => html`<th scope="col">${t(`batch.${name}`)}</th>`,
-                      )}
-                    </tr>
-                  </thead>
-                  <tbody>
+              <${Table}
+                label=${t("usage.batches")}
+                heads=${["name", "status", "lines", "when", "result"].map((name) => t(`batch.${name}`))}
+              >
                     ${found.map(
                       (batch) => html`
                         <tr>
@@ -92,9 +86,7 @@ export function Usage() {
                         </tr>
                       `,
                     )}
-                  </tbody>
-                </table>
-              </div>
+              <//>
             `}
       <//>
     </section>

@@ -2,7 +2,8 @@
 
 import { useState } from "./hooks.module.js";
 import { call } from "./api.js";
-import { Action, Field, Head, html, Loaded, number, useEvery, useLoad, when } from "./ui.js";
+import { ask } from "./dialog.js";
+import { Action, Field, Head, html, Loaded, number, Table, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
 const EVENTS = [
@@ -71,12 +72,14 @@ function Webhook({ hook, showSecret, reload }) {
   const [open, setOpen] = useState(false);
   const [sent, setSent] = useState(0);
   const remove = async () => {
-    if (!confirm(t("webhooks.sure", { url: hook.url }))) return;
+    const question = t("webhooks.sure", { url: hook.url });
+    if (!(await ask(question, { action: t("webhooks.delete") }))) return;
     await call("deleteWebhook", { variables });
     await reload();
   };
   const rotate = async () => {
-    if (confirm(t("webhooks.rotateSure"))) await showSecret(await call("rotateWebhook", { variables }));
+    if (await ask(t("webhooks.rotateSure"), { action: t("webhooks.rotate") }))
+      await showSecret(await call("rotateWebhook", { variables }));
   };
   const enable = async () => {
     await call("changeWebhook", { variables, json: { enabled: hook.status === "DISABLED" } });
@@ -130,16 +133,10 @@ function Deliveries({ variables, sent }) {
         found.length === 0
           ? html`<p class="empty">${t("webhooks.nothing")}</p>`
           : html`
-            <div class="scroll" tabindex="0" role="region" aria-label=${t("webhooks.deliveries")}>
-              <table>
-                <thead>
-                  <tr>
-                    ${["event", "status", "attempts", "when", "cause"].map(
-                      (name) => html`<th scope="col">${t(`delivery.${name}`)}</th>`,
-                    )}
-                  </tr>
-                </thead>
-                <tbody>
+            <${Table}
+              label=${t("webhooks.deliveries")}
+              heads=${["event", "status", "attempts", "when", "cause"].map((name) => t(`delivery.${name}`))}
+            >
                   ${found.map(
                     (one) => html`
                       <tr>
@@ -162,9 +159,7 @@ function Deliveries({ variables, sent }) {
                       </tr>
                     `,
                   )}
-                </tbody>
-              </table>
-            </div>
+            <//>
           `}
     <//>
   `;

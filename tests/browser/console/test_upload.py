@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.formats.drawn import encoded, noise
 from tests.live import SHOP
 from tests.pictures import draw, label_folders, make_zip
+from tests.workbooks import sheet, workbook
 
 WIDE, SIDE, LEAST_SIDE = 2400, 1600, 640
 MOST_BYTES = 1_000_000
@@ -95,3 +96,84 @@ def test_examples_are_added_to_a_dataset(console, newcomer):
     page.get_by_role("button", name="Add 2 examples").click()
     expect(page.get_by_text("1 added, 1 duplicates, 1 rejected")).to_be_visible()
     expect(page.get_by_text("12 added, 0 duplicates, 0 rejected")).to_be_visible()
+
+
+HELPDESK = ["Ticket", "Subject", "Body", "Queue", "Priority", "Agent"]
+QUEUES = ("Billing", "Shipping", "Returns")
+
+
+def helpdesk(rows: int, first: int = 0) -> list[list[str]]:
+    """Write rows of a table with six columns; the queue follows from the body."""
+    return [
+        [
+            f"T{n}",
+            f"Help with {QUEUES[n % 3].lower()}",
+            f"I have a question number {n} about {QUEUES[n % 3].lower()} of my order",
+            QUEUES[n % 3],
+            ("low", "high", "urgent")[n % 3],
+            f"Agent {n % 4}",
+        ]
+        for n in range(first, first + rows)
+    ]
+
+
+def test_columns_are_chosen_on_the_page(console, newcomer):
+    """A column gets another role in the preview, and the file is read again at once."""
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "tickets.xlsx", workbook({"Data": sheet([HELPDESK, *helpdesk(30)])}))
+    use = {name: page.get_by_label(f"Use of {name}") for name in HELPDESK}
+    page.wait_for_selector("text=Preview")
+    for name, role in (("Subject", "text"), ("Body", "text"), ("Priority", "label")):
+        with page.expect_response("**/validate"):
+            use[name].select_option(role)
+    with page.expect_response("**/validate"):
+        use["Agent"].select_option("")
+    expect(use["Queue"]).to_have_value("")
+    expect(page.locator(".bars")).to_contain_text("urgent")
+    page.get_by_role("button", name="Create the dataset with 30 examples").click()
+    page.wait_for_selector(".item .text")
+    [kept] = caller.get("/v2/language/datasets").ok()["data"]
+    found = caller.get(f"/v2/language/datasets/{kept['id']}/browse").ok()["data"]
+    subject, body = helpdesk(1)[0][1:3]
+    assert f"{subject}\n\n{body}" in {one["name"] for one in found}
+
+
+def test_refused_file_offers_its_columns(console, newcomer):
+    """A file whose columns are unclear shows them; choosing a text and a label reads it."""
+    rows = [
+        f"where is my parcel number {n},it is in depot {n} near you,{'ab'[n % 2]},{'xy'[n % 2]}"
+        for n in range(30)
+    ]
+    page = console.page
+    console.enter(newcomer(), "upload")
+    drop(console, "wide.csv", "\n".join(["First,Second,Third,Fourth", *rows]).encode())
+    expect(page.get_by_role("alert")).to_contain_text("at least one text and one label")
+    expect(page.get_by_role("button", name="Create the dataset")).to_be_disabled()
+    page.get_by_label("Use of Second").select_option("text")
+    page.get_by_label("Use of Fourth").select_option("label")
+    page.get_by_role("button", name="Create the dataset with 30 examples").click()
+    page.wait_for_selector(".item .text")
+    assert [error for error in console.errors if "400" not in error] == []
+    console.errors.clear()  # the browser reports the refusals
+
+
+def test_weak_labels_are_merged_or_left_out_before_the_upload(console, newcomer):
+    """The warning of almost equal labels has a button; rare labels are merged or left out."""
+    rows = [
+        f"a question {n} about {label},{label}"
+        for label in ("billing", "returns")
+        for n in range(8)
+    ]
+    rare = ["my bill is wrong,Billing", "where did it go,lost", "some odd thing,odd"]
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "few.csv", "\n".join(["text,label", *rows, *rare]).encode())
+    page.get_by_role("button", name="Merge Billing into billing").click()
+    page.get_by_label("Merge lost into").select_option("returns")
+    page.get_by_role("button", name="Leave out odd").click()
+    page.get_by_role("button", name="Create the dataset").click()
+    page.wait_for_selector(".item .text")
+    [kept] = caller.get("/v2/language/datasets").ok()["data"]
+    labels = {one["name"]: one["numExamples"] for one in kept["labelSummary"]["labels"]}
+    assert labels == {"billing": 9, "returns": 9}

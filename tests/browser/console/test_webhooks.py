@@ -9,7 +9,6 @@ def test_webhook_is_created_tested_and_deleted(console, newcomer):
     """The secret is shown once; test, rotation, disabling and deletion work."""
     tricks = console.live.tricks
     caller, page = newcomer(), console.page
-    page.on("dialog", lambda asked: asked.accept())
     console.enter(caller, "usage")
     page.get_by_role("link", name="Webhooks").click()
     expect(page.get_by_text("There are no webhooks.")).to_be_visible()
@@ -30,12 +29,14 @@ def test_webhook_is_created_tested_and_deleted(console, newcomer):
     expect(row).to_contain_text("200")
 
     page.get_by_role("button", name="Rotate secret").click()
+    page.get_by_role("dialog").get_by_role("button", name="Rotate secret").click()
     expect(page.locator("pre")).not_to_have_text(first)
     page.get_by_role("button", name="Disable").click()
     expect(page.get_by_text("Disabled", exact=True)).to_be_visible()
     page.get_by_role("button", name="Enable").click()
     expect(page.get_by_text("Enabled", exact=True)).to_be_visible()
     page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("There are no webhooks.")).to_be_visible()
     assert caller.get("/v2/webhooks").ok()["data"] == []
 

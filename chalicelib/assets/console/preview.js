@@ -1,0 +1,315 @@
+// How the service read a file: its first rows, format, labels and warnings, and what can be changed.
+
+import { useState } from "./hooks.module.js";
+import { rolesOf, withField, withRole } from "./reading.js";
+import { Action, Bar, familyOf, Field, html, nameControls, number, Table } from "./ui.js";
+import { MIN_EXAMPLES, WeakLabels, withChange } from "./weak_labels.js";
+import { t } from "./words.js";
+
+const MAX_LABELS = 12;
+const MAX_COLUMNS = 40;
+const HEADER_ROWS = 6;
+const DELIMITERS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe" };
+const ENCODINGS = [
+  ..."utf-8 utf-16 windows-1252 windows-1250 windows-1251 windows-1254 windows-1256".split(" "),
+  ..."cp932 gb18030 big5 euc_kr koi8-r cp437".split(" "),
+];
+const GUESSED = ["columnsGuessed", "columnsSwapped"];
+
+export function Preview({ found, file, type, options, busy, change, create, isNew }) {
+  const [name, setName] = useState(file.name.replace(/\.\w+$/, ""));
+  const [changes, plan] = useState({});
+  const fix = { found, options, change, changes, plan, type, isNew };
+  return html`
+    <section class="card" aria-busy=${busy}>
+      <h2>${t("upload.understood")}</h2>
+      ${
+        found.refusal &&
+        html`
+          <p class="notice bad" role="alert">
+            ${found.columns.length > 1 && html`<strong>${t("preview.choose")}</strong>${" "}`}
+            ${nameControls(found.refusal)}
+          </p>
+        `
+      }
+      ${familyOf(type) === "language" && html`<${Controls} found=${found} options=${options} change=${change} />`}
+      <${Rows} found=${found} options=${options} change=${change} />
+      ${!found.refusal && html`<${Summary} ...${fix} />`}
+      ${
+        isNew &&
+        html`
+          <${Field} label=${t("upload.name")}>
+            <input value=${name} maxlength="180" onInput=${(e) => setName(e.target.value)} />
+          <//>
+        `
+      }
+      <${Action}
+        kind="primary"
+        focused
+        disabled=${busy || found.refusal || !found.kept}
+        run=${() => create(name, changes)}
+      >
+        ${t(isNew ? "upload.create" : "upload.addCount", { count: number(found.kept) })}
+      <//>
+    </section>
+  `;
+}
+
+/** Choosers of sheet, header row, delimiter and encoding. A change reads the file again. */
+function Controls({ found, options, change }) {
+  const { format = {}, sheets } = found;
+  const set = (name) => (e) => change(withField(options, name, e.target.value));
+  const first = found.preview[0]?.row ?? 1;
+  // The row above the first one that was read.
+  const header = options.header ?? (format.header ? String(Math.max(1, first - 1)) : "false");
+  const isTable = sheets.length > 0 || !/^json|labelStudio/.test(format.kind ?? "");
+  const encodings = [...new Set([...ENCODINGS, format.encoding].filter(Boolean))];
+  return html`
+    <div class="row">
+      ${
+        sheets.length > 1 &&
+        html`
+          <${Field} label=${t("preview.sheet")}>
+            <select value=${options.sheet ?? sheets[0].name} onChange=${set("sheet")}>
+              ${sheets.map((one) => html`<option value=${one.name}>${one.name} (${number(one.rows)})</option>`)}
+            </select>
+          <//>
+        `
+      }
+      ${
+        isTable &&
+        html`
+          <${Field} label=${t("preview.header")}>
+            <select value=${header} onChange=${set("header")}>
+              <option value="false">${t("preview.noHeader")}</option>
+              ${Array.from({ length: Math.max(HEADER_ROWS, Number(header) || 0) }, (_, index) =>
+                String(index + 1),
+              ).map((row) => html`<option value=${row}>${t("preview.row", { row })}</option>`)}
+            </select>
+          <//>
+        `
+      }
+      ${
+        isTable &&
+        !sheets.length &&
+        html`
+          <${Field} label=${t("preview.delimiter")}>
+            <select
+              value=${options.delimiter ?? DELIMITERS[format.delimiter] ?? ""}
+              onChange=${set("delimiter")}
+            >
+              <option value="">${t("preview.detected")}</option>
+              ${Object.values(DELIMITERS).map((one) => html`<option value=${one}>${t(`delimiter.${one}`)}</option>`)}
+            </select>
+          <//>
+        `
+      }
+      ${
+        !sheets.length &&
+        html`
+          <${Field} label=${t("format.encoding")}>
+            <select value=${options.encoding ?? format.encoding ?? ""} onChange=${set("encoding")}>
+              <option value="">${t("preview.detected")}</option>
+              ${encodings.map((one) => html`<option value=${one}>${one}</option>`)}
+            </select>
+          <//>
+        `
+      }
+    </div>
+  `;
+}
+
+/** Return the columns to show: those with a role and the best ranked ones, in their order. */
+function shownColumns(columns, roles, all) {
+  if (all || columns.length <= MAX_COLUMNS) return columns;
+  const weight = ({ position, rank }) => (roles[position] ? 0 : Math.min(rank.text, rank.label));
+  const best = columns.toSorted((one, other) => weight(one) - weight(other)).slice(0, MAX_COLUMNS);
+  return best.sort((one, other) => one.position - other.position);
+}
+
+/** The first rows as they were read, with the role of each column; of archives the paths and labels. */
+function Rows({ found, options, change }) {
+  const [all, setAll] = useState(false);
+  if (!found.preview.length) return null;
+  const roles = rolesOf(options, found);
+  const columns = shownColumns(found.columns, roles, all);
+  const isTable = columns.length > 0;
+  const titleOf = (column) => column.name || t("preview.column", { position: column.position });
+  const heads = isTable
+    ? columns.map(
+        (column) => html`
+          <span class="column-name cut" dir="auto">${titleOf(column)}</span>
+          <select
+            class="small"
+            aria-label=${t("preview.role", { name: titleOf(column) })}
+            value=${roles[column.position] ?? ""}
+            onChange=${(e) => change(withRole(options, found, column.position, e.target.value))}
+          >
+            ${["", "text", "label"].map((role) => html`<option value=${role}>${t(`role.${role}`)}</option>`)}
+          </select>
+        `,
+      )
+    : [t("preview.file"), t("metrics.label")];
+  return html`
+    <${Table}
+      label=${t("preview.rows", { count: found.preview.length })}
+      heads=${[t("preview.number"), ...heads]}
+      kind="preview"
+    >
+      ${found.preview.map(
+        (row) => html`
+          <tr class=${row.reason ? "left-out" : ""}>
+            <th scope="row">
+              ${row.row}
+              ${row.reason && html`<span class="bad-text small"> ${t("preview.rejected")} ${row.reason}</span>`}
+            </th>
+            ${(isTable ? columns.map(({ position }) => row.cells[position - 1]) : [row.text, row.label]).map(
+              (cell, index) => html`
+                <td dir="auto" class=${isTable ? (roles[columns[index].position] ?? "") : ""}>
+                  <span class="clip">${cell}</span>
+                </td>
+              `,
+            )}
+          </tr>
+        `,
+      )}
+    <//>
+    ${
+      columns.length < found.columns.length &&
+      html`
+        <button type="button" class="button small" onClick=${() => setAll(true)}>
+          ${t("preview.all", { count: number(found.columns.length) })}
+        </button>
+      `
+    }
+  `;
+}
+
+function Summary(fix) {
+  const { found, changes, plan, isNew } = fix;
+  const most = Math.max(...found.labels.map((label) => label.numExamples), 1);
+  const weak = found.labels.filter((label) => label.numExamples < MIN_EXAMPLES);
+  return html`
+    <dl class="facts">
+      <div><dt>${t("format.kind")}</dt><dd>${found.format.kind}</dd></div>
+      ${["kept", "duplicates", "rejected"].map(
+        (key) => html`<div><dt>${t(`format.${key}`)}</dt><dd>${number(found[key])}</dd></div>`,
+      )}
+    </dl>
+    ${found.warnings.map((warning) => html`<${Warning} key=${warning.code} warning=${warning} ...${fix} />`)}
+    ${!found.isTrainable && found.reasons.map((reason) => html`<p class="notice warn">${reason}</p>`)}
+    ${
+      isNew &&
+      weak.length > 0 &&
+      weak.length < found.labels.length &&
+      html`
+        <${WeakLabels}
+          weak=${weak}
+          labels=${found.labels.map((label) => label.name)}
+          changes=${changes}
+          plan=${plan}
+        />
+      `
+    }
+    <${Rejections} of=${found} />
+    <h3>${t("upload.labels", { count: number(found.labels.length) })}</h3>
+    <div class="bars">
+      ${found.labels.slice(0, MAX_LABELS).map(
+        (label, index) => html`
+          <${Bar}
+            label=${label.name}
+            value=${label.numExamples}
+            most=${most}
+            text=${number(label.numExamples)}
+            hue=${index}
+          />
+        `,
+      )}
+    </div>
+    ${
+      found.labels.length > MAX_LABELS &&
+      html`<p class="muted small">${t("upload.more", { count: number(found.labels.length - MAX_LABELS) })}</p>`
+    }
+  `;
+}
+
+/** The rejected rows or files with their reasons. */
+export function Rejections({ of }) {
+  if (!of.rejections.length) return null;
+  return html`
+    <details>
+      <summary>${t("upload.rejections", { count: number(of.rejected) })}</summary>
+      <ul class="plain">
+        ${of.rejections.map(
+          (one) => html`<li><span class="tag"><bdi>${one.row ?? one.file}</bdi></span> ${one.reason}</li>`,
+        )}
+      </ul>
+    </details>
+  `;
+}
+
+/** A warning with a button for each fix that the page knows. */
+function Warning({ warning, ...fix }) {
+  return html`
+    <div class="notice warn">
+      <p>${nameControls(warning.message)}</p>
+      <div class="row">
+        ${fixesOf(warning, fix).map(
+          ({ text, run }) => html`<button type="button" class="button small" onClick=${run}>${text}</button>`,
+        )}
+      </div>
+    </div>
+  `;
+}
+
+/** Return the fixes of a warning, each with the text of its button. */
+function fixesOf({ code, places }, { found, options, change, changes, plan, isNew }) {
+  if (GUESSED.includes(code)) {
+    const roles = { of: rolesOf(options, found), columns: found.columns };
+    return [{ text: t("fix.columns"), run: () => change({ ...options, roles }) }];
+  }
+  if (code === "headerGuessed") {
+    const row = String(Math.max(1, (found.preview[0]?.row ?? 2) - 1));
+    const set = (value) => () => change(withField(options, "header", value));
+    return [
+      { text: t("fix.header"), run: set(row) },
+      { text: t("fix.data"), run: set("false") },
+    ];
+  }
+  if (code === "encodingGuessed" && found.format.encoding)
+    return [
+      {
+        text: t("fix.encoding", { name: found.format.encoding }),
+        run: () => change({ ...options, encoding: found.format.encoding }),
+      },
+    ];
+  if (code === "delimiterGuessed") {
+    const name = DELIMITERS[found.format.delimiter];
+    return [
+      {
+        text: t("fix.delimiter", { name: t(`delimiter.${name}`) }),
+        run: () => change({ ...options, delimiter: name }),
+      },
+    ];
+  }
+  if (code === "labelsAlmostEqual" && isNew)
+    return places
+      .map((place) => pairOf(place, found.labels))
+      .filter((pair) => pair && !changes[pair[0]] && !changes[pair[1]])
+      .map(([rare, common]) => ({
+        text: t("fix.merge", { rare, common }),
+        run: () => plan(withChange(changes, rare, { into: common })),
+      }));
+  return [];
+}
+
+/** Return the two labels of a place such as `billing / Billing`; the names may contain slashes. */
+function pairOf(place, labels) {
+  const names = new Set(labels.map((label) => label.name));
+  const parts = place.split(" / ");
+  for (let at = 1; at < parts.length; at++) {
+    const pair = [parts.slice(0, at).join(" / "), parts.slice(at).join(" / ")];
+    if (pair.every((name) => names.has(name))) return pair;
+  }
+  return null;
+}
