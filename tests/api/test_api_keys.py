@@ -12,7 +12,9 @@ import pytest
 
 import app as module
 from chalicelib.container import Container
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.api_key import ALL, MAX_KEYS, NO_KEY, PREDICT, digest_of
+from chalicelib.errors import RateExceeded
 from chalicelib.routes import OPERATIONS
 from chalicelib.stores.aws.tables import ApiKeyRow
 from tests.api.prepared import MODEL_ID, PREDICTIONS
@@ -449,3 +451,32 @@ def test_key_of_a_closed_account_is_refused_even_if_its_rows_remain(call, world)
     world.stores.accounts.close(world.account.account_id, world.clock.now + timedelta(days=1))
 
     assert whoami(call, secret).status == 401
+
+
+def test_rates_of_a_key_are_those_of_the_account(call, world, monkeypatch):
+    """Two keys share the rate; it is checked before the scope, so that refusals are not free."""
+    secrets = [create(call, scope=scope)["secret"] for scope in (ALL, PREDICT)]
+    drawn: list[tuple[str, str]] = []
+    rates = world.container.rates
+
+    def check(account: Account, cost: str) -> None:
+        """Let two calls pass."""
+        drawn.append((account.account_id, cost))
+        if len(drawn) > 2:
+            raise RateExceeded("too many", 1)
+
+    monkeypatch.setattr(rates, "check", check)
+    answers = [
+        call("GET", "/v2/language/datasets", authorization=f"Bearer {secret}").status
+        for secret in (*secrets, *secrets)
+    ]
+
+    assert answers == [200, 403, 429, 429]
+    assert drawn == [(world.account.account_id, "records")] * 4
+
+
+def test_bad_keys_use_up_no_rate(call, monkeypatch, world):
+    """A stranger's invented keys cost the account nothing."""
+    monkeypatch.setattr(world.container.rates, "check", None)
+
+    assert {whoami(call, f"pk_{number:043d}").status for number in range(20)} == {401}

@@ -35,6 +35,8 @@ class SavedState:
     """Record of a dataset of 60 rows."""
     second: dict[str, Any]
     """Record of a dataset of 90 rows that is called "second one"."""
+    api_key: str
+    """Secret of an API key."""
 
     def copy_to(self, stack: LocalStack) -> None:
         """Put a copy of the folder where a stack that has not been started looks for it."""
@@ -54,10 +56,11 @@ def saved_state(closed_network: None, tmp_path_factory: pytest.TempPathFactory) 
     with make_saving_stack() as running, a_caller(running, folder) as client:
         first = client.dataset(csv_file(made_rows(60)), name="first one")
         second = client.dataset(csv_file(made_rows(90, seed=2)), name="second one")
+        key = client.json("POST", "/v2/keys", {"name": "program"}).ok["secret"]
         assert running.pause() == 0
         saved = folder / "state"
         shutil.copytree(running.state.folder, saved)
-    return SavedState(saved, str(client.token), first, second)
+    return SavedState(saved, str(client.token), first, second, key)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,8 @@ def test_a_stop_loses_nothing(saving: LocalStack, saving_client: Client, saved_s
     made = saved_state.second
 
     assert saving_client.get(f"{LANGUAGE}/datasets/{made['id']}").ok == made
+    with closing(Client(saving.url, saved_state.api_key)) as program:
+        assert program.get("/v2/whoami").ok["scope"] == "all"
     assert listed(saving_client, made["id"]) == 90
     assert saving_client.dataset(csv_file(made_rows(20)))["id"] > made["id"]
 
