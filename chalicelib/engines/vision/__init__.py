@@ -1,8 +1,7 @@
-"""Trains on images: frozen networks give features, and heads on them are trained step by step.
+"""Trains image models: frozen networks compute features, and heads are trained on the features.
 
-In the order of use: `registry` selects the engine; `backbone` and the extractors compute features
-of images; `features` stores them; `similarity` finds near-duplicates before the split;
-`linear_head` trains for `classification` and `multi_label` (training, pipeline, fit, linear), and
-`detection` has its own stages (views, head, training, inference, evaluation, report); `checkpoint`
-saves a training between two steps. `prebuilt` answers without training.
+`registry` selects the engine; `backbone` and the extractors compute features of images, `features`
+stores them; `similarity` finds near-duplicates before the split. `linear_head` trains models of
+`classification` and `multi_label`; `detection` has separate stages. `checkpoint` saves a training
+between two steps. `prebuilt` predicts without training.
 """

@@ -1,4 +1,4 @@
-"""A saved state of a training, with a fingerprint of what it was saved from."""
+"""A saved state of a training, with a fingerprint of everything on which it depends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A saved state."""
+    """A saved state, with the fingerprint of the training."""
 
     state: bytes
     """The bytes that VisionTraining.save returned."""
@@ -31,7 +31,7 @@ class Checkpoint:
 
 
 def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
-    """Encode a state with the fingerprint of what it was saved from."""
+    """Encode a state with the fingerprint of its training."""
     import numpy as np
 
     header = {
@@ -45,7 +45,7 @@ def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
 
 
 def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
-    """Decode a state; None if it is damaged or was saved from something else."""
+    """Decode a state; None if it is damaged or has another fingerprint."""
     try:
         found = load(content, _KIND, _VERSION)
     except ArtifactError:
@@ -57,7 +57,7 @@ def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
 
 
 def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
-    """Return a digest of everything a state depends on: examples, features, options, version."""
+    """Return a digest of all on which a state depends: examples, features, options, version."""
     digest = hashlib.sha256()
     # The number of threads does not change the result.
     facts = {**asdict(options), "threads": 0}

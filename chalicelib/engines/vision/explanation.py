@@ -1,4 +1,4 @@
-"""Explains an answer by covering each region of an image once."""
+"""Explains a prediction by covering each region of the image once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def explain(trained: TrainedVision, picture: Picture, label: str) -> list[Explai
 
     Args:
         trained: a model of type image or image-multi-label.
-        picture: decoded with the model's `least_side`.
+        picture: image decoded with the model's `least_side`.
         label: one of the model's labels.
     """
     boxes = list(_cells(picture))

@@ -1,7 +1,7 @@
 """Interfaces between the vision engines and the services. Imports nothing native.
 
-An Extractor computes features of each image, once for all trainings. A VisionTraining is trained on
-those features step by step and can be saved between any two steps. A TrainedVision answers.
+An Extractor computes features of each image, once for all trainings. A VisionTraining trains on
+these features step by step, and can be saved between any two steps. A TrainedVision predicts.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 class Extractor(Protocol):
     """Computes features of views of an image.
 
-    View 0 is the image as it is. What the other views show depends only on the image's digest, its
-    size and the view's number, so that two workers compute the same.
+    View 0 is the image as it is. Other views depend only on the image's digest, its size and the
+    view's number, so that all workers compute the same features.
     """
 
     @property
     def name(self) -> str:
-        """Return the short name; part of the folder of the stored features."""
+        """Return the short name, which is part of the folder of stored features."""
         ...
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits of a digest over everything that affects the numbers."""
+        """Return 12 hex digits of a digest over everything that affects the features."""
         ...
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         ...
 
     @property
     def shard_rows(self) -> int:
-        """Return how many rows of features are stored in one object."""
+        """Return the number of rows of features in one stored object."""
         ...
 
     @property
@@ -61,29 +61,29 @@ class Extractor(Protocol):
         ...
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size a training uses, at least 1."""
+        """Return the number of views that a training uses of an image of this size, at least 1."""
         ...
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            picture: decoded with `least_side`.
+            picture: image decoded with `least_side`.
             digest: digest of the image file, 16 bytes; the seed of the view.
-            view: from 0.
+            view: number of the view, from 0.
         """
         ...
 
 
 class FeatureReader(Protocol):
-    """The features of a training's images, by image index."""
+    """Reads the features of a training's images, by image index."""
 
     def size(self, place: int) -> tuple[int, int]:
         """Return width and height of an image as displayed, in pixels."""
         ...
 
     def views(self, place: int) -> int:
-        """Return the number of views, at least 1; fewer than wanted if space is short."""
+        """Return the number of views, at least 1; fewer than requested if space is short."""
         ...
 
     def row(self, place: int, view: int = 0) -> Halves:
@@ -137,7 +137,7 @@ class VisionStep:
 
 @dataclass(frozen=True)
 class FittedVision:
-    """A finished training."""
+    """The results of a finished training."""
 
     artifact: bytes
     metrics: dict[str, Any]
@@ -156,7 +156,7 @@ class FittedVision:
 
 
 class VisionTraining(Protocol):
-    """A training that runs in steps of about a second, and can be resumed by another process."""
+    """A training that runs in steps of about a second; another process can resume it."""
 
     @property
     def epochs_done(self) -> int:
@@ -164,15 +164,16 @@ class VisionTraining(Protocol):
         ...
 
     def step(self) -> VisionStep | None:
-        """Do the next step; None when nothing is left to do.
+        """Do the next step; return None when the training is finished.
 
         Raises:
-            TrainingFailed: these images cannot be trained on; says why, with the remedy.
+            TrainingFailed: these images cannot be trained on; the message has the cause and the
+                remedy.
         """
         ...
 
     def save(self) -> bytes:
-        """Return everything that another process needs to resume (npz, no pickle)."""
+        """Return the state from which another process can resume (npz, no pickle)."""
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -181,7 +182,7 @@ class VisionTraining(Protocol):
 
 
 class TrainedVision(Protocol):
-    """A model that answers."""
+    """A model that predicts."""
 
     @property
     def type(self) -> str:
@@ -195,30 +196,30 @@ class TrainedVision(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         ...
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Return the backbones that it needs."""
+        """Return the backbones that the model needs."""
         ...
 
     def predict(self, picture: Picture) -> Sequence[Probability | Detection]:
-        """Return the answers for an image, most probable first.
+        """Return the predictions for an image, most probable first.
 
         Returns:
-            Image and multi-label: every label. Detection: boxes in pixels of the image as
-            displayed, clamped to it.
+            For types image and image-multi-label, all labels. For detection, boxes in pixels of the
+            image as displayed, clipped to the image.
         """
         ...
 
 
 @runtime_checkable
 class JudgingVision(Protocol):
-    """A model that can judge how useful a label of an image would be."""
+    """A model that can judge images for rankings of what to label next."""
 
     def judge(self, picture: Picture) -> Judgement:
-        """Return the judgement of one image."""
+        """Return the judgement of one image: its prediction and uncertainty."""
         ...
 
 

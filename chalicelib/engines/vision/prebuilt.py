@@ -1,4 +1,4 @@
-"""Prebuilt models: a frozen network answers with some of its own labels."""
+"""Prebuilt models: a frozen network predicts some of its own labels."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class PrebuiltVision:
         use: BackboneUse,
         backbones: BackbonePool,
     ) -> None:
-        """Select labels of a network.
+        """Create a model from some labels of a network.
 
         Args:
             dataset_type: `image` or `image-multi-label`.
             labels: label names.
-            indexes: their indexes in the network's output, int, shape (labels,).
+            indexes: indexes of the labels in the network's output, int, shape (labels,).
             use: the network.
             backbones: the frozen networks.
         """
@@ -67,20 +67,20 @@ class PrebuiltVision:
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         return _SIDES[self._use.name]
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Return the network that it needs."""
+        """Return the network that the model needs."""
         return (self._use,)
 
     def predict(self, picture: Picture) -> Ranked:
         """Return every label of an image, most probable first.
 
         Returns:
-            Type image: probabilities renormalised over the selected labels. Multi-label: the
-            highest score at any position of the image.
+            For type image, probabilities renormalised over the selected labels. For
+            image-multi-label, the highest score at any position of the image.
 
         Raises:
             BackboneNotInstalled: the network's files are missing or damaged.
@@ -100,7 +100,7 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
     """Read a prebuilt model; its network is loaded at the first prediction.
 
     Raises:
-        ArtifactError: damaged, foreign or of another version.
+        ArtifactError: the bytes are damaged, foreign or of another version.
     """
     return artifact.read(content, KIND, VERSION, lambda found: _model(found, backbones))
 

@@ -1,4 +1,4 @@
-"""Selects the engine for a type of images. Imports nothing native."""
+"""Selects the engine for a dataset type of images. Imports nothing native."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackboneP
         backbones: the frozen networks.
 
     Raises:
-        ValueError: it is not an image type, which is a mistake of the caller.
+        ValueError: the type is not an image type, which is a bug of the caller.
     """
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
@@ -66,10 +66,10 @@ def open_training(
         data: images and features; the same at every opening of one training.
         options: options; the same at every opening of one training.
         backbones: the frozen networks.
-        checkpoint: bytes of `save` of the same training; None to begin.
+        checkpoint: bytes that `save` of the same training returned; None for a new training.
 
     Raises:
-        ValueError: it is not an image type, which is a mistake of the caller.
+        ValueError: the type is not an image type, which is a bug of the caller.
         TrainingFailed: these images cannot be trained on.
     """
     if dataset_type == IMAGE:
@@ -97,7 +97,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
     """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: damaged, not a vision model, or of another version.
+        ArtifactError: the bytes are damaged, not a vision model, or of another version.
     """
     kind = read_kind(content)
     if kind == IMAGE_KIND:

@@ -1,1 +1,1 @@
-"""Frozen networks, and the pixels that they take."""
+"""Frozen networks, and the preparation of their input."""

@@ -1,6 +1,6 @@
-"""Frozen networks that compute features of pixels; loaded once and shared.
+"""Loads frozen networks that compute features of images, once for all calls.
 
-Installed by infra/models.py: a folder each, with `model.onnx` and `backbone.json`.
+infra/models.py installs each in a folder with `model.onnx` and `backbone.json`.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class BackbonePool:
         return is_here or self._source.offers(name)
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a backbone, which also holds related files."""
+        """Return the folder of a backbone, which also contains related files."""
         self._source.ensure(name)
         return self._directory / name
 
@@ -135,5 +135,5 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Return names with digests, sorted by name; raise AttributeError if it is not a mapping."""
+    """Return names and digests, sorted by name; raise AttributeError if they are not a mapping."""
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

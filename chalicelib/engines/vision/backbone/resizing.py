@@ -1,4 +1,4 @@
-"""Views of an image, scaled to the size that a backbone takes."""
+"""Views of an image, scaled to the input size of a backbone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """What one view shows of its image."""
+    """The part of an image that a view shows, and how."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom as fractions of width and height."""
@@ -42,7 +42,7 @@ class Augmentation:
 
 
 def draw_augmentation(digest: bytes, number: int) -> Augmentation:
-    """Return what a view shows, from only the image's digest and the view's number.
+    """Draw what a view shows; only the image's digest and the view's number decide.
 
     Args:
         digest: digest of the image file.
@@ -65,12 +65,12 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view of an image to a square, ignoring its shape, so that nothing is cut off.
+    """Scale a view of an image to a square, ignoring its proportions, so that nothing is cut off.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3); origin at the top left.
         side: side of the square, in pixels.
-        view: what to show; the whole image if absent.
+        view: part to show; the whole image if absent.
     """
     view = view or Augmentation()
     height, width = pixels.shape[:2]

@@ -1,4 +1,4 @@
-"""Base of the extractors that see images squashed to squares and return one vector a view."""
+"""Base class of extractors that scale images to squares and return one vector per view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SquareExtractor:
-    """Base of an Extractor; subclasses compute the vector."""
+    """Base class of an Extractor; subclasses compute the vector."""
 
     name: ClassVar[str]
     """Short name; part of the folder of the stored features."""
@@ -33,7 +33,7 @@ class SquareExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits of a digest over backbones, sizes and recipe.
+        """Return 12 hex digits of a digest over backbones, sizes and algorithm.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing.
@@ -44,7 +44,7 @@ class SquareExtractor:
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         return max(self.sides)
 
     @property
@@ -53,6 +53,6 @@ class SquareExtractor:
         return 2 * self.dims
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size, in pixels, a training uses."""
+        """Return the number of views that a training uses of an image of this size, in pixels."""
         del width, height
         return VIEWS if augment else 1

@@ -1,1 +1,1 @@
-"""Classification of images: one label each."""
+"""Classification of images that have one label each."""

@@ -67,7 +67,7 @@ class ImageParameters:
 
 
 class TrainedImage:
-    """A TrainedVision that answers with one probability a label; they sum to 1."""
+    """A TrainedVision that returns one probability per label; they sum to 1."""
 
     def __init__(self, parameters: ImageParameters, backbones: BackbonePool) -> None:
         self._parameters = parameters
@@ -85,12 +85,12 @@ class TrainedImage:
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         return SIDE
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Return the backbones that it needs."""
+        """Return the backbones that the model needs."""
         return self._parameters.backbones
 
     def predict(self, picture: Picture) -> Ranked:
@@ -157,11 +157,11 @@ def dump(
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:
-    """Return the bytes of a model; equal parameters give equal bytes.
+    """Return the stored form of a model; equal parameters give equal bytes.
 
     Args:
         labels: all label names.
-        present: labels that the head knows, int, shape (known,).
+        present: indexes of the labels that the head was trained on, int, shape (known,).
         served: `mean`, `whitening` and `values`, float, shape (1281, known), biases last.
         temperature: divisor of the logits.
         backbones: sha256 by name.
@@ -186,10 +186,10 @@ def dump(
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
-    """Read the bytes of `dump`; the backbone is loaded at the first prediction.
+    """Read the bytes that `dump` returned; the backbone is loaded at the first prediction.
 
     Raises:
-        ArtifactError: damaged, foreign or of another version.
+        ArtifactError: the bytes are damaged, foreign or of another version.
     """
     parameters = artifact.read(content, KIND, VERSION, _parameters, _OLDEST)
     _check(parameters)

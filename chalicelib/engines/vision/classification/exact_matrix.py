@@ -1,7 +1,7 @@
-"""Matrix products and a Cholesky factor whose bits do not depend on threads.
+"""Matrix products and a Cholesky factor whose bits do not depend on the number of threads.
 
-All products are of numbers on a grid of 20 bits, so that each sum of up to 4,096 terms is exact in
-float64 and its order does not matter. The rest is computed element by element.
+Factors are rounded to a grid of 20 bits, so that each sum of up to 4,096 products is exact in
+float64 and its order does not matter. Other steps are computed element by element.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def inverse_cholesky(matrix: Doubles) -> Doubles:
         matrix: symmetric and positive definite, float64, shape (n, n), well conditioned.
 
     Returns:
-        Lower triangular V with V matrix V' close to the identity, float64, shape (n, n).
+        The lower triangular V for which V matrix V' is close to the identity, float64, shape (n,
+        n).
     """
     rest = matrix.copy()
     size = len(rest)

@@ -1,7 +1,7 @@
-"""One vector a view: the mean of the backbone's last map, over the whole image and its middle.
+"""Extracts one vector per view: the mean of the backbone's last map, over image and middle.
 
-Most images show their object in the middle, so a second look at it separates labels that the whole
-image confuses. If the object is elsewhere, the first look still counts.
+Most images show their object in the middle, so a second vector of the middle separates labels that
+look similar in the whole image.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A part of a view that the backbone sees."""
+    """A part of a view that is passed to the backbone."""
 
     share: float
     """Fraction of the view's width and height, around its centre."""
@@ -31,7 +31,7 @@ class Look:
     """Pixels of the square that the part is squashed to."""
 
     def at(self, view: Augmentation) -> Augmentation:
-        """Narrow a view to this part of it."""
+        """Return this part of a view."""
         left, top, right, bottom = view.crop
         margin = (1.0 - self.share) / 2
         wide, high = margin * (right - left), margin * (bottom - top)

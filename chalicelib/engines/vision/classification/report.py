@@ -35,7 +35,7 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
     Args:
         epoch: number of the epoch, from 1.
         training: names, labels and split.
-        fit: the head.
+        fit: the fit of the head.
     """
     targets, held, seen = training.targets, training.held, training.scored_part
     names = training.data.pictures.labels
@@ -82,7 +82,7 @@ _LOWEST, _HIGHEST = 0.25, 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolds:
-    """Answers of heads to images that they were not trained on."""
+    """Predictions of heads for images that they were not trained on."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
@@ -92,14 +92,14 @@ class ImageFolds:
     """Label of every image among the present ones, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
-        """Return the mean gap of probability and accuracy, 0 to 1; None without images."""
+        """Return the mean gap between probability and accuracy, 0 to 1; None without images."""
         if not len(self.truth):
             return None
         shares = probabilities(self.logits, temperature)
         return round(metrics.calibration_error(shares, self.truth), 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int, temperature: float) -> dict[str, Any]:
-        """Return the card's metrics.
+        """Return the metrics of the card.
 
         Args:
             last: metricsData of the last epoch.
@@ -116,7 +116,7 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the temperature, limited so that few correct answers do not make it extreme."""
+    """Return the temperature, limited so that a few correct predictions do not make it extreme."""
     # The rule of succession: after n correct answers the next is wrong with a chance of 1 / (n +
     # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)
@@ -124,12 +124,12 @@ def served_temperature(folds: ImageFolds) -> float:
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return the findings of a training about its data.
+    """Return what a training found in its data.
 
     Args:
         training: images and near-duplicates.
-        folds: out-of-fold answers.
-        shares: their probabilities, float, shape (n, labels).
+        folds: out-of-fold predictions.
+        shares: out-of-fold probabilities, float, shape (n, labels).
     """
     typical = float(np.median(training.targets.counts(np.arange(training.targets.pictures))))
     suspects = reports.likely_label_errors(shares, folds.truth) if len(folds.truth) else []
@@ -143,7 +143,7 @@ def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats)
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Return what the model should not be trusted with, in words."""
+    """Return the limitations of the model as text."""
     tests = len(training.held)
     counts = training.targets.counts(np.arange(training.targets.pictures))
     parts = [
@@ -165,13 +165,14 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return every flagged example of a dataset; the report shows the first ones.
+    """Return all flagged examples of a dataset; the report has only the first ones.
 
     Args:
         training: images and labels.
-        folds: out-of-fold answers.
-        shares: their probabilities, float, shape (n, labels).
-        dataset_id: images of a global dataset, which users cannot correct, are left out.
+        folds: out-of-fold predictions.
+        shares: out-of-fold probabilities, float, shape (n, labels).
+        dataset_id: the dataset; images of a global dataset, which users cannot correct, are left
+            out.
     """
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)
@@ -190,7 +191,7 @@ def suspect_examples(
 def evaluation(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> Evaluation:
-    """Evaluate a dataset's own images out of fold; arguments as of `suspect_examples`."""
+    """Evaluate a dataset's own images out of fold; for the arguments see `suspect_examples`."""
     if not len(folds.truth):
         return Evaluation()
     order = np.argsort(folds.places, kind="stable")

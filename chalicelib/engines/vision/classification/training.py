@@ -55,11 +55,11 @@ class SoftmaxHeadSpec:
 
     @property
     def decay(self) -> float:
-        """Return how strongly weights are pulled to their start."""
+        """Return the strength of the penalty that pulls weights to their start."""
         return _DECAY
 
     def fit_transform(self, block: int, raw: Halves, places: Ints) -> Whitening:
-        """Return the whitening.
+        """Fit the whitening to the training part.
 
         Args:
             block: ignored, because there is only one block.
@@ -70,7 +70,7 @@ class SoftmaxHeadSpec:
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the mean directions of the labels as weights, float64, (1281, labels).
+        """Return the mean directions of the labels as first weights, float64, (1281, labels).
 
         Args:
             table: whitened features.
@@ -92,7 +92,7 @@ class SoftmaxHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SoftmaxLoss:
-        """Return the cross-entropy, for any images."""
+        """Return the cross-entropy, which is the same for any images."""
         del places
         return SoftmaxLoss()
 
@@ -101,7 +101,7 @@ class ImageTraining(LinearHeadTraining):
     """A VisionTraining: embeddings, whitening, softmax head, temperature."""
 
     def make_spec(self, targets: PictureTargets) -> SoftmaxHeadSpec:
-        """Return how a softmax head is fitted."""
+        """Return the settings by which a softmax head is fitted."""
         return SoftmaxHeadSpec(targets)
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

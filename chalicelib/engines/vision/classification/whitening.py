@@ -1,7 +1,7 @@
-"""Makes the spread of images within one label equal in all directions.
+"""Scales features so that images of one label vary equally in all directions.
 
-Directions in which images of one label differ say little about the label. Dividing by that spread
-gives the other directions more weight.
+Directions in which images of one label vary much do not help to distinguish labels. Dividing by
+this variation gives other directions more weight.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """Maps an embedding to the vector that the head reads."""
+    """Converts an embedding to the input of the head."""
 
     mean: Singles
     """Mean of the unit root vectors, float32 on a grid of 2**-16, shape (dims,)."""
@@ -44,7 +44,7 @@ class Whitening:
 
     @property
     def unit(self) -> float:
-        """Return the grid of the transformed numbers."""
+        """Return the grid spacing of the transformed numbers."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:
@@ -52,7 +52,7 @@ class Whitening:
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Return rows of length 1, float64, with the same bits whatever the threads.
+        """Return rows of length 1, float64, with the same bits for any number of threads.
 
         Args:
             embeddings: at least 0, shape (rows, dims).
@@ -62,7 +62,7 @@ class Whitening:
 
 
 def fit_whitening(embeddings: Floats, labels: Ints) -> Whitening:
-    """Return the whitening; without two rows of one label it only centres.
+    """Fit the whitening; if no label has two rows, only centre the rows.
 
     Args:
         embeddings: embeddings of the training part, shape (rows, dims), at most 2**20 rows.

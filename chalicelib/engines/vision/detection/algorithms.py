@@ -16,7 +16,7 @@ FLOOR = 0.05
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of one algorithm."""
+    """The settings of one algorithm."""
 
     algorithm: str
     """Name in the API."""
@@ -41,13 +41,13 @@ class Rules:
     """Whether answers can include the mirror image."""
 
     def training_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Return what a numbered view of an image of this size shows."""
+        """Return the part of an image of this size that a numbered view shows."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )
 
     def answered_views(self, width: int, height: int) -> Sequence[PictureView]:
-        """Return the views of an answer; their numbers are 0, 1, ..."""
+        """Return the views that a prediction uses; their numbers are 0, 1, ..."""
         return tiled_views(width, height) if self.is_tiled else [PictureView()]
 
 

@@ -1,1 +1,1 @@
-"""Features of images: in shards, in a table, and as they are stored."""
+"""Features of images: in shards, in a table, and as stored."""

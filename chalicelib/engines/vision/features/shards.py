@@ -1,7 +1,7 @@
-"""Features of some views as one object, whose rows can also be read one by one.
+"""Stores features of several views as one object, whose rows can also be read one by one.
 
-The rows are last and uncompressed, so that the beginning of a shard describes its contents and the
-position of each row.
+The rows are at the end and uncompressed; the beginning of a shard has its contents and the position
+of each row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ENTRY_BYTES = DIGEST_BYTES + 2 + 8
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """One row of a shard."""
+    """Image, view and size of one row of a shard."""
 
     digest: bytes
     """Digest of the image file, 16 bytes."""
@@ -55,7 +55,7 @@ class Shard:
     """Size of a row; rows follow each other."""
 
     def place(self, number: int) -> int:
-        """Return the offset of a row, in bytes."""
+        """Return the offset of a row in the shard, in bytes."""
         return self.rows_at + number * self.row_bytes
 
 
@@ -63,7 +63,7 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
     """Return rows of features and their entries as an archive; equal arguments give equal bytes.
 
     Args:
-        entries: one for each row.
+        entries: entry of each row.
         rows: float16, shape (values,) each.
 
     Returns:
@@ -81,12 +81,12 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
 
 
 def head_bytes(rows: int) -> int:
-    """Return how many bytes of a shard `read_head` needs for a number of rows."""
+    """Return how many bytes of a shard with some rows `read_head` needs."""
     return _FIXED_BYTES + rows * _ENTRY_BYTES
 
 
 def read_shard(content: bytes) -> Shard:
-    """Read a whole shard and verify all bytes; raise ArtifactError or ValueError if damaged."""
+    """Read a whole shard and verify it; raise ArtifactError or ValueError if it is damaged."""
     load(content, _KIND, _VERSION)
     return read_head(content)
 
@@ -95,7 +95,7 @@ def read_head(content: bytes) -> Shard:
     """Read the contents of a shard from its first bytes.
 
     Args:
-        content: at least `head_bytes` of it, or all.
+        content: at least the first `head_bytes` bytes.
 
     Raises:
         ValueError: these bytes are not the beginning of a shard.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredPicture:
-    """Facts about one image's features."""
+    """Size and views of one image whose features are stored."""
 
     number: int
     """Number for reading rows; equal files of a dataset share it."""
@@ -25,7 +25,7 @@ class StoredPicture:
 
 
 class StoredFeatures:
-    """A FeatureReader; images missing in `places` have no features, because they are unreadable."""
+    """A FeatureReader; unreadable images are missing in `places` and have no features."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class StoredFeatures:
         read: Callable[[int, int], bytes],
         close: Callable[[], None],
     ) -> None:
-        """Wrap stored features.
+        """Store the source of features.
 
         Args:
             places: ascending indexes of the requested images that have features.
-            pictures: one for each of them.
+            pictures: facts about each of these images.
             read: returns the bytes of a row by number and view.
-            close: frees the space; nothing can be read afterwards.
+            close: releases the space; nothing can be read afterwards.
         """
         self.places = places
         self._pictures = pictures

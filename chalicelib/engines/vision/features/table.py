@@ -1,6 +1,6 @@
-"""Transformed features of all views of a training, two bytes a number, filled in chunks.
+"""A table of transformed features of a training, two bytes per number, filled in chunks.
 
-A hundred thousand images take 256 MB; everything else is computed from them batch by batch.
+A hundred thousand images take 256 MB; other values are computed from the table batch by batch.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _MOST = 32_767
 
 
 class Rows:
-    """Numbers the views of a training's images."""
+    """Assigns a row number to each view of a training's images."""
 
     def __init__(self, reader: FeatureReader, names: Sequence[str]) -> None:
-        """Count the views.
+        """Count the views of all images.
 
         Args:
             reader: raw features.
@@ -72,7 +72,7 @@ class Rows:
 
 
 class FeatureTable:
-    """Features on a grid, int16."""
+    """Transformed features as multiples of a unit, int16."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class FeatureTable:
 
         Args:
             rows: source of raw features.
-            needed: rows that will be used, int, shape (n,); the others stay empty.
-            transform: from raw float16 features (n, m) to float64 (n, dims).
+            needed: rows that will be used, int, shape (n,); other rows stay empty.
+            transform: converts raw float16 features (n, m) to float64 (n, dims).
             dims: length of a transformed row.
             unit: the grid, a power of two; values beyond 32,767 units are clipped.
         """

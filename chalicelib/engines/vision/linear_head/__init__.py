@@ -1,1 +1,1 @@
-"""Linear heads on frozen features, trained step by step: training, pipeline, fit and linear."""
+"""Linear heads on frozen features, trained step by step."""

@@ -1,6 +1,6 @@
-"""A fit of a head on some images, batch by batch; can stop and resume between any two.
+"""Trains a head batch by batch; the state can be saved between any two batches.
 
-The order of an epoch follows from only seed and epoch number, so it is not saved.
+The order of images in an epoch depends only on the seed and the epoch number, so it is not saved.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UPDATE_PASSES = 16
 
 
 def batch_size(pictures: int) -> int:
-    """Return the images of a batch: 32, or more if an epoch would have over 400 batches."""
+    """Return the number of images per batch: 32, or more to have at most 400 batches per epoch."""
     return SMALL_BATCH * max(1, -(-pictures // (SMALL_BATCH * _MOST_BATCHES)))
 
 
@@ -51,7 +51,7 @@ class LinearFitOptions:
 
     @property
     def batches(self) -> int:
-        """Return the batches of an epoch."""
+        """Return the number of batches of an epoch."""
         return -(-len(self.places) // batch_size(len(self.places)))
 
 
@@ -98,7 +98,7 @@ class LinearFit:
         return self.head.steps / (self._plan.batches * self._plan.epochs)
 
     def advance(self) -> bool:
-        """Take some steps, at most to the end of the epoch; return whether it ended."""
+        """Take some steps, at most until the epoch ends; return whether it ended."""
         size = self.head.values.size
         batch = batch_size(len(self._plan.places))
         count = max(1, int(_STEP_WORK / (_BATCH_WORK + size * (2 * batch + _UPDATE_PASSES))))
@@ -109,7 +109,7 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Return the scores of images' first views, int, (n,) to float32, (n, labels)."""
+        """Return the scores of the first views of images, int, (n,) to float32, (n, labels)."""
         scores = np.empty((len(places), self._targets.size), np.float32)
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -140,7 +140,7 @@ class LinearFit:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Resume from the arrays of `save`, after `begin`."""
+        """Resume from the arrays that `save` returned; call `begin` before."""
         dtype = self._arithmetic.dtype
         self.head = LinearHead(
             arrays["values"].astype(dtype),

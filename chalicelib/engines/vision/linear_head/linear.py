@@ -32,7 +32,7 @@ class Loss(Protocol):
         ...
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Return the derivatives of the losses by the logits, at most some 5 in size.
+        """Return the derivatives of the losses by the logits, whose size is at most about 5.
 
         Args:
             logits: float, shape (examples, labels); may be overwritten.
@@ -100,7 +100,7 @@ def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class LinearHead:
-    """Weights, biases and the optimiser's moments; the last row belongs to the biases."""
+    """Weights and biases, and the state of the optimiser; the last row is that of the biases."""
 
     values: Floats
     """Weights and, last, biases: float, shape (dims + 1, labels)."""
@@ -162,5 +162,5 @@ class LinearHead:
 
 
 def cosine_rate(highest: float, step: int, steps: int) -> float:
-    """Return the length of a step, numbered from 0: it falls from the highest along a cosine."""
+    """Return the length of a step, numbered from 0; it decreases from `highest` along a cosine."""
     return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

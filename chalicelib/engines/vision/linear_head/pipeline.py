@@ -1,6 +1,6 @@
-"""A task of a training: transform the features, fill their table, fit a head, score images.
+"""Fits one head: transforms the features, fills their table, fits the head, scores images.
 
-Each `step` does about a second of that.
+Each `step` takes about a second.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Transform(Protocol):
 
     @property
     def unit(self) -> float:
-        """Return the grid of the numbers, a power of two; they are below 32,767 units."""
+        """Return the grid spacing of the numbers, a power of two; values are below 32,767 units."""
         ...
 
     def apply(self, raw: Halves) -> Doubles:
@@ -48,10 +48,10 @@ class Transform(Protocol):
 
 
 class HeadSpec(Protocol):
-    """How an engine fits its heads."""
+    """Defines how an engine fits its heads."""
 
     def fit_transform(self, block: int, raw: Halves, places: Ints) -> Transform:
-        """Return an estimated transformation.
+        """Fit the transformation to the training part.
 
         Args:
             block: block of features.
@@ -70,13 +70,13 @@ class HeadSpec(Protocol):
 
     @property
     def decay(self) -> float:
-        """Return how strongly weights are pulled to their start."""
+        """Return the strength of the penalty that pulls weights to their start."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """One head to fit."""
+    """A head to fit: its images and features."""
 
     purpose: str
     """`choice`, `split`, `fold` or `final`."""
@@ -91,7 +91,7 @@ class HeadTask:
     """Length of a raw row, to estimate the work."""
 
     def cost(self, rows: int, labels: int) -> float:
-        """Return the estimated multiplications, for the progress."""
+        """Return the estimated number of multiplications, for the progress."""
         visits = self.epochs * len(self.trained)
         return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
 
@@ -109,7 +109,7 @@ class PipelineInputs:
 
 
 class HeadPipeline:
-    """A task in progress."""
+    """The state of a task in progress."""
 
     def __init__(
         self, task: HeadTask, inputs: PipelineInputs, rate: float, seed: tuple[int, ...]
@@ -165,13 +165,13 @@ class HeadPipeline:
         return False
 
     def save(self) -> Arrays:
-        """Return the arrays from which another pipeline resumes; none before the first batch."""
+        """Return the arrays from which another pipeline resumes; empty before the first batch."""
         if self._fit is None:
             return self._saved or {}
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Resume from the arrays of `save`, once the table has been filled again."""
+        """Resume from the arrays that `save` returned, after the table is filled again."""
         self._saved = arrays or None
 
     def _fit_transform(self) -> Transform:

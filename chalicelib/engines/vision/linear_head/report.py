@@ -47,10 +47,10 @@ def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict
 def card_document(
     model: Model, training: LinearHeadTraining, facts: LinearCardFacts, now: datetime
 ) -> dict[str, Any]:
-    """Return the model's card without metrics and data report.
+    """Return the card of a model, without metrics and data report.
 
     Args:
-        model: the run.
+        model: the model with its run.
         training: the finished training.
         facts: facts of the engine.
         now: date of the card.
@@ -86,7 +86,7 @@ def card_document(
 
 
 def present_labels(training: LinearHeadTraining) -> list[str]:
-    """Return the labels that a head knows: those with images."""
+    """Return the labels that have images, which are those of the head."""
     names = training.data.pictures.labels
     return [names[label] for label in training.targets.present]
 
@@ -104,7 +104,7 @@ def share_record(hits: int, total: int) -> dict[str, float]:
 
 
 def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
-    """Return the report's members on near-duplicates."""
+    """Return the members of the data report on near-duplicates."""
     pairs, held = training.pairs(), training.split.held
     pictures = training.data.pictures.pictures
     is_torn = held[pairs.left] != held[pairs.right]

@@ -1,6 +1,6 @@
-"""Divides images into a training and a held-out part, and into folds.
+"""Splits images into a training and a held-out part, and into folds.
 
-Groups of near-duplicates are never divided, unless nothing could be held out otherwise.
+A group of near-duplicates is split only if nothing could be held out otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureSplit:
-    """The division of a training's images."""
+    """The parts and folds of a training's images."""
 
     held: Bools
     """Held-out images, bool, shape (images,)."""
@@ -38,14 +38,14 @@ def split_pictures(
     seed: int,
     folds: int,
 ) -> PictureSplit:
-    """Divide images by label, group and a keyed order.
+    """Split images by label, group and a keyed order.
 
-    A label with too few images to hold one out is trained and not tested.
+    A label with too few images to hold one out is trained but not tested.
 
     Args:
         targets: labels of the images.
-        groups: near-duplicates share a number, int, shape (images,).
-        keys: keys of the images; equal keys and seeds give equal divisions.
+        groups: group number, equal for near-duplicates, int, shape (images,).
+        keys: keys of the images; equal keys and seeds give equal splits.
         split_ratio: fraction to train on; 1 holds nothing out.
         seed: seed of the order.
         folds: number of folds, at least 2.

@@ -1,4 +1,4 @@
-"""The labels of a training's images, any number each."""
+"""The labels of a training's images; an image may have several."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class PictureTargets:
-    """The labels of each image; counts only labels that occur."""
+    """The labels of each image, numbered without labels that no image has."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:
-        """Assign a number to each label that occurs.
+        """Assign a number to each label that an image has.
 
         Args:
             labels_of: label indexes of every image.

@@ -1,7 +1,7 @@
-"""A training of a linear head: near-duplicates, split, epochs, folds, served head.
+"""Trains a model with a linear head: near-duplicates, split, epochs, folds, served head.
 
-The finished work is plain data between any two steps, so that another process can resume; tables of
-features are filled again.
+Between any two steps, the finished work can be saved, so that another process can resume. Tables of
+features are not saved but filled again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LinearHeadTraining(ABC):
             data: images and their features.
             options: options of the training.
             backbones: the frozen networks.
-            checkpoint: bytes of `save`; None to begin.
+            checkpoint: bytes that `save` returned; None for a new training.
 
         Raises:
             TrainingFailed: fewer than two labels have images.
@@ -102,10 +102,10 @@ class LinearHeadTraining(ABC):
         return self._epochs
 
     def step(self) -> VisionStep | None:
-        """Do about a second of work; None when nothing is left to do.
+        """Work for about a second; return None when the training is finished.
 
         Raises:
-            TrainingFailed: features are not numbers.
+            TrainingFailed: features are not finite numbers.
         """
         if not self._finder.is_done:
             self._finder.step()
@@ -123,7 +123,7 @@ class LinearHeadTraining(ABC):
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return everything that another process needs to resume."""
+        """Return the state from which another process can resume."""
         header = {
             "kind": _KIND,
             "version": _VERSION,
@@ -141,7 +141,7 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def make_spec(self, targets: PictureTargets) -> HeadSpec:
-        """Return how the head is fitted for these labels."""
+        """Return the settings by which the head is fitted for these labels."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -152,12 +152,12 @@ class LinearHeadTraining(ABC):
         """Return the curve record of an epoch."""
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Return tasks that decide which features are used; none without a choice."""
+        """Return the tasks that decide which features are used; empty without a choice."""
         del split
         return []
 
     def chosen_block(self, tasks: list[HeadTask]) -> int:
-        """Return the block of features that the finished choices favour."""
+        """Return the block of features that the results of `choices` select."""
         del tasks
         return 0
 
@@ -168,7 +168,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def split(self) -> PictureSplit:
-        """Return split and folds, once near-duplicates are known."""
+        """Return split and folds; near-duplicates must be known."""
         if self._split is None:
             groups = self._finder.groups()
             self._split = split_pictures(
@@ -208,7 +208,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Return whether the model has the same bytes whatever the threads."""
+        """Return whether the model has the same bytes for any number of threads."""
         return self.targets.pictures <= EXACT_EXAMPLES
 
     def pairs(self) -> Pairs:
@@ -216,14 +216,14 @@ class LinearHeadTraining(ABC):
         return self._finder.pairs()
 
     def scores(self, purpose: str, block: int | None = None) -> tuple[Ints, Scores]:
-        """Return the logits of finished tasks for images that they had not seen.
+        """Return the logits of finished tasks for images that these were not trained on.
 
         Args:
             purpose: purpose of the tasks.
             block: only tasks on these features; None: all.
 
         Returns:
-            Images, int, shape (n,), ascending, and logits, float32, shape (n, labels).
+            The images, int, shape (n,), ascending, and their logits, float32, shape (n, labels).
         """
         places, logits = [np.empty(0, np.int64)], [np.empty((0, self.targets.size), np.float32)]
         for number, task in enumerate(self._tasks[: self._done]):

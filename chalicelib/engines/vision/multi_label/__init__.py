@@ -1,1 +1,1 @@
-"""Multi-label classification of images: any number of labels each."""
+"""Classification of images that have any number of labels each."""

@@ -1,7 +1,7 @@
 """Converts the head's scores to calibrated probabilities.
 
-The positive weights of the loss shift a label's score by their logarithm; one temperature, fitted
-out of fold, does the rest.
+The positive weights of the loss shift a label's score by their logarithm, which is subtracted. Then
+one temperature is fitted out of fold.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def fit_calibration(positive_weights: Doubles, logits: Floats, truth: Bools) -> 
 
     Args:
         positive_weights: weights of the loss, float64, shape (labels,).
-        logits: scores by heads that did not see the images, float, shape (n, labels).
+        logits: scores by heads that were not trained on the images, float, shape (n, labels).
         truth: whether an image has a label, bool, same shape.
     """
     shifts = exact_log(positive_weights).astype(np.float64)

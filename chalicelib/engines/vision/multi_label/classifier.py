@@ -102,12 +102,12 @@ class TrainedMultiLabel:
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         return self._extractor.least_side
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Return the backbones that it needs."""
+        """Return the backbones that the model needs."""
         return self._uses
 
     def predict(self, picture: Picture) -> Ranked:
@@ -154,7 +154,7 @@ class TrainedMultiLabel:
 
 
 def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
-    """Return the bytes of a model; equal parameters give equal bytes.
+    """Return the stored form of a model; equal parameters give equal bytes.
 
     Args:
         head: labels, block, temperature, backbones.
@@ -175,10 +175,10 @@ def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
-    """Read the bytes of `dump`; backbones are loaded at the first prediction.
+    """Read the bytes that `dump` returned; backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: damaged, foreign or of another version.
+        ArtifactError: the bytes are damaged, foreign or of another version.
     """
 
     def build(found: Artifact) -> TrainedMultiLabel:

@@ -1,7 +1,7 @@
-"""One vector a view that shows small objects too: pooled maps of two networks.
+"""Extracts one vector per view, also of small objects, from pooled maps of two networks.
 
-The mean over a map hides what fills only a few of its cells; the mean of each channel's three
-largest cells shows it.
+The mean over a map hides objects that fill only a few cells; the mean of each channel's three
+largest cells shows them.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class MultiLabelExtractor(SquareExtractor):
     row_seconds = 0.11
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of one view: embedding, then pooled maps, float16, (2992,).
+        """Return the features of a view: embedding, then pooled maps, float16, (2992,).
 
         Args:
-            picture: decoded with `least_side`.
+            picture: image decoded with `least_side`.
             digest: digest of the image file; the seed of the view.
-            view: from 0.
+            view: number of the view, from 0.
         """
         shown = draw_augmentation(digest, view)
         lite2 = squash(picture.pixels, LITE2_SIDE, shown)
@@ -64,7 +64,7 @@ class MultiLabelExtractor(SquareExtractor):
         return _halves(vector)
 
     def embedding(self, picture: Picture) -> Halves:
-        """Return the first part of view 0, float16, shape (1280,)."""
+        """Return the embedding of view 0, float16, shape (1280,)."""
         lite2 = squash(picture.pixels, LITE2_SIDE)
         return _halves(self._backbones.get(LITE2).run(lite2[None], ["embedding"])[0][0])
 

@@ -1,6 +1,6 @@
 """Curve records, card metrics, data report and limits of a model of type image-multi-label.
 
-A label counts as answered if the head's score is above 0. Contract sections 4 and 5.
+A label counts as predicted if the head's score is above 0. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
     Args:
         epoch: number of the epoch, from 1.
         training: names, labels and split.
-        fit: the head.
+        fit: the fit of the head.
     """
     held, seen = training.held, training.scored_part
     names = training.data.pictures.labels
@@ -58,7 +58,7 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def mean_average_precision(scores: Floats, truth: Floats) -> float:
-    """Return the mean area under precision and recall, over labels that occur.
+    """Return the mean average precision over the labels that occur.
 
     Args:
         scores: float, shape (images, labels).
@@ -111,13 +111,13 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return the contract's form for an image that has a label or not."""
+    """Return how the API names that an image has a label or not."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiLabelFolds:
-    """Answers of heads to images that they were not trained on."""
+    """Predictions of heads for images that they were not trained on."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
@@ -129,7 +129,7 @@ class MultiLabelFolds:
     """Whether an image has a label, bool, shape (n, labels)."""
 
     def calibration_error(self) -> float | None:
-        """Return the mean gap of probability and frequency; None without images."""
+        """Return the mean gap between probability and frequency; None without images."""
         if not self.truth.size:
             return None
         pairs = np.stack([1.0 - self.shares.ravel(), self.shares.ravel()], axis=1)
@@ -137,7 +137,7 @@ class MultiLabelFolds:
         return round(error, 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int) -> dict[str, Any]:
-        """Return the card's metrics.
+        """Return the metrics of the card.
 
         Args:
             last: metricsData of the last epoch.
@@ -156,11 +156,11 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return the findings of a training about its data.
+    """Return what a training found in its data.
 
     Args:
         training: images and near-duplicates.
-        folds: out-of-fold answers.
+        folds: out-of-fold predictions.
     """
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
@@ -176,7 +176,7 @@ def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[st
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Return what the model should not be trusted with, in words."""
+    """Return the limitations of the model as text."""
     tests = len(training.held)
     return " ".join(
         [
@@ -193,12 +193,13 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return every flagged pair of image and label; the report shows the first ones.
+    """Return all flagged pairs of image and label; the report has only the first ones.
 
     Args:
         training: images and labels.
-        folds: out-of-fold answers.
-        dataset_id: images of a global dataset, which users cannot correct, are left out.
+        folds: out-of-fold predictions.
+        dataset_id: the dataset; images of a global dataset, which users cannot correct, are left
+            out.
     """
     return [
         _suspect_example(training, folds, row, label)
@@ -208,12 +209,12 @@ def suspect_examples(
 
 
 def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
-    """Evaluate every label that a dataset's own images have or were answered, out of fold.
+    """Evaluate all true and predicted labels of a dataset's own images, out of fold.
 
     Args:
         training: images and labels.
-        folds: out-of-fold answers.
-        dataset_id: images of a global dataset are left out.
+        folds: out-of-fold predictions.
+        dataset_id: the dataset; images of a global dataset are left out.
     """
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     examples = []

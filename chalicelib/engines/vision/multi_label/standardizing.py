@@ -1,4 +1,4 @@
-"""Columns of the features, each centred and divided by its standard deviation."""
+"""Standardises features: centres each column and divides it by its standard deviation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def block_dims(block: int) -> int:
 
 
 def block_columns(features: Floats, block: int) -> Doubles:
-    """Return a block's columns, those of the embedding as unit root vectors, float64.
+    """Return the columns of a block; those of the embedding as unit root vectors, float64.
 
     Args:
         features: shape (rows, 2992), or (rows, 1280) for only the embedding.
@@ -60,7 +60,7 @@ class Standardizing:
 
     @property
     def unit(self) -> float:
-        """Return the grid of the transformed numbers."""
+        """Return the grid spacing of the transformed numbers."""
         return UNIT
 
     def arrays(self) -> dict[str, Array]:
@@ -79,7 +79,7 @@ class Standardizing:
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:
-    """Return the transformation estimated from the training part.
+    """Fit the transformation to the training part.
 
     Args:
         features: shape (rows, 2992).

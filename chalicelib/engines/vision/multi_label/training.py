@@ -61,11 +61,11 @@ class SigmoidHeadSpec:
 
     @property
     def decay(self) -> float:
-        """Return how strongly weights are pulled to 0."""
+        """Return the strength of the penalty that pulls weights to 0."""
         return _DECAY
 
     def fit_transform(self, block: int, raw: Halves, places: Ints) -> Standardizing:
-        """Return mean and spread.
+        """Fit mean and standard deviation to the training part.
 
         Args:
             block: block of columns.
@@ -76,7 +76,7 @@ class SigmoidHeadSpec:
         return fit_standardizing(raw, block)
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return zero weights and biases for the labels' frequencies, float64, (dims + 1, labels).
+        """Return zero weights, and biases by the frequency of labels, float64, (dims + 1, labels).
 
         Args:
             table: standardised features.
@@ -90,11 +90,11 @@ class SigmoidHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SigmoidLoss:
-        """Return binary cross-entropies that weigh rare labels more."""
+        """Return the binary cross-entropy, in which rare labels weigh more."""
         return SigmoidLoss(self.positive_weights(places))
 
     def positive_weights(self, places: Ints) -> Doubles:
-        """Return the weight of a positive: root of the odds against it, at most 5.
+        """Return the weights of positives: square root of the odds against, at most 5.
 
         Args:
             places: images of the training part, int, shape (n,).
@@ -113,7 +113,7 @@ class MultiLabelTraining(LinearHeadTraining):
     """A VisionTraining: features chosen by cross-validation, sigmoids, calibration."""
 
     def make_spec(self, targets: PictureTargets) -> SigmoidHeadSpec:
-        """Return how sigmoids are fitted."""
+        """Return the settings by which a sigmoid head is fitted."""
         self._own_spec = SigmoidHeadSpec(targets)
         return self._own_spec
 
@@ -123,7 +123,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Return the cross-validation of every block inside the training part."""
+        """Return the tasks that cross-validate every block of features in the training part."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -140,7 +140,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return tasks
 
     def chosen_block(self, tasks: list[HeadTask]) -> int:
-        """Return the block with the highest mean average precision, the smallest of equals."""
+        """Return the block with the highest mean average precision; the smallest if equal."""
         areas = [self.choice_area(block) for block in range(len(BLOCK_NAMES))]
         return int(np.argmax(areas)) if tasks else len(areas) - 1
 

@@ -1,7 +1,7 @@
 """Finds images that show the same: equal files, and files with almost equal features.
 
-They stay on one side of a split, or held-out metrics would be too good. If their labels differ, one
-of them is probably wrong.
+Near-duplicates stay on one side of a split; otherwise held-out metrics would be too good. If their
+labels differ, one label is probably wrong.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ class Pairs(NamedTuple):
 
 
 class DuplicateFinder:
-    """Compares blocks of images, one block a step; resumes from saved arrays.
+    """Compares blocks of images, one block per step; resumes from saved arrays.
 
-    Sets of more than 6,000 images are searched in buckets of random hyperplanes, which find most
-    near-duplicates but not all.
+    Sets of more than 6,000 images are searched in buckets by random hyperplanes, where most
+    near-duplicates are found but not all.
     """
 
     def __init__(self, rows: Rows, dims: int, digests: Sequence[bytes]) -> None:
-        """Join equal files.
+        """Group equal files.
 
         Args:
             rows: source of features.
-            dims: how many of the first features are compared; they are at least 0.
+            dims: number of features to compare, the first ones; their values are at least 0.
             digests: digests of the image files.
         """
         self._rows = rows
@@ -96,11 +96,11 @@ class DuplicateFinder:
             self._join(int(left[one]), int(right[other]), cosine)
 
     def groups(self) -> Ints:
-        """Return the lowest index of every image's group, int, shape (images,)."""
+        """Return the group of each image, named by its lowest index, int, shape (images,)."""
         return np.array([self._root(place) for place in range(len(self._parents))], np.int64)
 
     def pairs(self) -> Pairs:
-        """Return each pair once, by index."""
+        """Return each pair of near-duplicates once, sorted by index."""
         table = sorted({(left, right): cosine for left, right, cosine in self._found}.items())
         left = np.array([pair[0] for pair, _ in table], np.int64)
         right = np.array([pair[1] for pair, _ in table], np.int64)
@@ -115,7 +115,7 @@ class DuplicateFinder:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Resume from the arrays of `save`."""
+        """Resume from the arrays that `save` returned."""
         self._parents = arrays["parents"].astype(np.int64)
         self._found = [(int(one), int(other), float(cos)) for one, other, cos in arrays["found"]]
         begun = int(arrays["next"][0])

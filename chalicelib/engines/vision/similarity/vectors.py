@@ -16,7 +16,7 @@ _SMALLEST = 1e-12
 
 
 def unit_roots(embeddings: Floats) -> Doubles:
-    """Return square roots, as rows of length 1 on a grid of 2**-16, float64.
+    """Return the square roots as rows of length 1, on a grid of 2**-16, float64.
 
     Args:
         embeddings: shape (rows, dims); negative values count as 0.

@@ -27,7 +27,7 @@ RIGHT_OVERLAP = 0.5
 
 @dataclass(frozen=True)
 class EvaluatedPicture:
-    """Answers for one image, compared with the truth."""
+    """Detections in one image, compared with the true boxes."""
 
     labels: Ints
     """Answered labels, int, shape (answers,)."""
@@ -41,7 +41,7 @@ class EvaluatedPicture:
 
 @dataclass(frozen=True)
 class PrecisionRecall:
-    """Quality of one label; the curves have one value per distinct score, descending."""
+    """Precision and recall of one label; curves have a value per distinct score, descending."""
 
     truths: int
     """Number of true boxes."""
@@ -52,14 +52,14 @@ class PrecisionRecall:
 
     @property
     def f1(self) -> Doubles:
-        """Return the harmonic mean of both, 0 if both are 0."""
+        """Return the harmonic mean of precision and recall; 0 if both are 0."""
         total = self.precision + self.recall
         product = 2.0 * self.precision * self.recall
         return np.divide(product, total, out=np.zeros_like(total), where=total > 0)
 
     @property
     def average_precision(self) -> float | None:
-        """Return the area under the best precision at each recall; None without true boxes."""
+        """Return the area under the precision-recall curve; None without true boxes."""
         if self.truths == 0:
             return None
         best = np.maximum.accumulate(self.precision[::-1])[::-1]
@@ -67,12 +67,12 @@ class PrecisionRecall:
 
 
 def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedPicture:
-    """Compare answers with the truth; each box counts once, for its best answer.
+    """Compare detections with true boxes; each true box counts for its best detection only.
 
     Args:
-        found: answers for an image, the best first.
+        found: detections in an image, the best first.
         boxes: true boxes, in pixels, float64, shape (boxes, 4).
-        labels: their labels, int, shape (boxes,).
+        labels: labels of the true boxes, int, shape (boxes,).
         count: number of labels.
     """
     is_right = np.zeros(len(found.labels), bool)
@@ -89,10 +89,10 @@ def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -
 
 
 def precision_recall(evaluated: Sequence[EvaluatedPicture], count: int) -> list[PrecisionRecall]:
-    """Return the quality of every label over all images.
+    """Return precision and recall of every label over all images.
 
     Args:
-        evaluated: one for each image.
+        evaluated: comparison for each image.
         count: number of labels.
     """
     truths = sum((part.truths for part in evaluated), np.zeros(count, np.int64))
@@ -111,7 +111,7 @@ def precision_recall(evaluated: Sequence[EvaluatedPicture], count: int) -> list[
 
 
 def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
-    """Return the mean over the labels with true boxes; None without any."""
+    """Return the mean over the labels with true boxes; None without true boxes."""
     known = [label.average_precision for label in by_label if label.average_precision is not None]
     return sum(known) / len(known) if known else None
 
@@ -154,11 +154,11 @@ def bootstrap_interval(
 def bootstrap_gain(
     before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
 ) -> Interval | None:
-    """Return the interval of the gain in mean average precision, on draws of the same images.
+    """Return the interval of the gain in mean average precision, by resampling the images.
 
     Args:
-        before: answers of one method.
-        after: answers of another method for the same images, in the same order.
+        before: detections of one method.
+        after: detections of another method in the same images, in the same order.
         labels: number of labels.
         seed: seed of the draws.
     """
@@ -190,7 +190,7 @@ def _bootstrap(
 
 
 def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[str, Array]:
-    """Return images as arrays, which `evaluated_of` reads."""
+    """Convert images to arrays, which `evaluated_of` reads."""
     nothing = EvaluatedPicture(
         np.empty(0, np.int64), np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
     )
@@ -204,7 +204,7 @@ def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[
 
 
 def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedPicture]:
-    """Read the arrays of `evaluated_arrays`."""
+    """Read the arrays that `evaluated_arrays` returned."""
     ends = np.cumsum(arrays["answers"])[:-1]
     labels, scores, is_right = (
         np.split(arrays[name], ends) for name in ("labels", "scores", "is_right")

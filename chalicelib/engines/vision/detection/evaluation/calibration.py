@@ -1,7 +1,7 @@
 """Converts scores to probabilities without changing their order.
 
-The head's score estimates overlap, not certainty. With enough held-out answers, a logistic curve
-over the score's logit is fitted to whether they were right.
+The head's score estimates overlap, not the probability of being correct. With enough held-out
+detections, a logistic curve of the score's logit is fitted to whether they are correct.
 
 Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
 """
@@ -34,7 +34,7 @@ _PLATEAU = 0.01
 
 @dataclass(frozen=True)
 class Calibration:
-    """A rising curve from scores to probabilities."""
+    """An increasing curve from scores to probabilities."""
 
     slope: float = 1.0
     """Factor of the score's logit, above 0."""
@@ -50,7 +50,7 @@ class Calibration:
 
 
 def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
-    """Return the curve fitted to held-out images; the identity if there are too few answers."""
+    """Fit the curve to held-out images; return the identity if there are too few detections."""
     scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
         return Calibration()
@@ -69,7 +69,7 @@ def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
 
 
 def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
-    """Return the mean gap between probability and right answers, 0 to 1; None without answers."""
+    """Return the mean gap between probability and precision, 0 to 1; None without detections."""
     # Each half is judged with a curve fitted to the other, so that the fit does not flatter itself.
     halves = [evaluated[0::2], evaluated[1::2]]
     parts = []
@@ -90,7 +90,7 @@ def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
 
 
 def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
-    """Return the probability from which answers are worth showing; None if none was right.
+    """Return a useful threshold for the probability; None if no detection was correct.
 
     Args:
         evaluated: images that were not trained on, with probabilities as scores.

@@ -1,4 +1,4 @@
-"""Compares two methods of answering on the same images."""
+"""Compares two detection methods on the same images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIKELY_GAIN = 0.01
 
 @dataclass(frozen=True)
 class Compared:
-    """A method of answering, compared with answers without it."""
+    """The gain of a method, compared with detections without it."""
 
     before: float | None
     """Mean AP without it; None if unknown."""
@@ -35,12 +35,12 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant, which justifies five times the time."""
+        """Return whether the gain is significant, enough for five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether it gains a point, which justifies twice the time of an answer."""
+        """Return whether the gain is at least one point, enough for twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
@@ -48,11 +48,11 @@ class Compared:
 def compare(
     before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
 ) -> Compared:
-    """Compare the answers of both methods.
+    """Compare the detections of both methods.
 
     Args:
-        before: answers without the method.
-        after: answers with it for the same images, in the same order.
+        before: detections without the method.
+        after: detections with the method in the same images, in the same order.
         labels: number of labels.
         seed: seed of the draws.
     """

@@ -1,4 +1,4 @@
-"""Answers for images of the training data, from their features."""
+"""Detects objects in images of the training data, from stored features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DetectionEvaluator:
-    """A head that answers for images, several at a time."""
+    """Runs a head on images, several at a time."""
 
     def __init__(self, dataset: DetectionDataset, vector: Singles, threads: int = 1) -> None:
         size = HeadSize(dataset.labels)
@@ -43,7 +43,8 @@ class DetectionEvaluator:
 
         Args:
             places: indexes of the images.
-            mirrored: returns the maps of an image's mirror image, or None to answer without it.
+            mirrored: returns the maps of an image's mirror image; None to detect without mirror
+                images.
         """
         return self._each(
             lambda decoder, place: self._candidates(
@@ -60,12 +61,12 @@ class DetectionEvaluator:
         )
 
     def evaluated(self, places: Sequence[int]) -> list[EvaluatedPicture]:
-        """Return the objects of each image, compared with the truth."""
+        """Return the objects of each image, compared with the true boxes."""
         found = self.found(places)
         return [self.evaluate(place, answer) for place, answer in zip(places, found, strict=True)]
 
     def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedPicture:
-        """Compare answers for one image with the truth."""
+        """Compare the objects found in one image with the true boxes."""
         boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
         return evaluate(found, boxes, labels, self._dataset.labels)
 

@@ -24,19 +24,19 @@ NEIGHBOURS = 9
 
 @dataclass(frozen=True)
 class PaddedGrid:
-    """Positions of a square map's cells in its buffer."""
+    """Positions of the cells of a square map in its buffer."""
 
     cells: int
     """Width and height of the map."""
 
     @property
     def positions(self) -> int:
-        """Return the positions from the first cell to the end of the last row, with gaps."""
+        """Return the number of positions from the first cell to the end of the last row."""
         return self.cells * (self.cells + 1)
 
     @property
     def margin(self) -> int:
-        """Return the empty positions before the first cell, and after the last row."""
+        """Return the number of empty positions before the first cell, and after the last row."""
         return self.cells + 2
 
     def buffer(self, channels: int, dtype: npt.DTypeLike) -> Floats:
@@ -57,7 +57,7 @@ class PaddedGrid:
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return the kernel's input at one of its nine places, a view, (positions, channels)."""
+        """Return the input for one of the kernel's nine places, a view, (positions, channels)."""
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
         return buffer[first : first + self.positions]
@@ -69,10 +69,10 @@ def convolve(
     """Convolve a map.
 
     Args:
-        grid: of the map.
+        grid: positions of the map.
         values: the map's buffer, shape (.., channels in).
         weights: shape (9, channels in, channels out).
-        out: receives the result, shape (positions, channels out); the gaps are undefined.
+        out: receives the result, shape (positions, channels out); gaps have undefined values.
         scratch: working space of the same shape.
     """
     np.matmul(grid.shifted(values, 0), weights[0], out=out)
@@ -85,10 +85,10 @@ def weight_gradient(grid: PaddedGrid, values: Floats, gradient: Floats, out: Flo
     """Compute the gradient of the weights.
 
     Args:
-        grid: of the map.
+        grid: positions of the map.
         values: the buffer that was convolved, shape (.., channels in).
-        gradient: by the result, a buffer with empty gaps, shape (.., channels out).
-        out: receives it, shape (9, channels in, channels out).
+        gradient: gradient by the result, a buffer with empty gaps, shape (.., channels out).
+        out: receives the result, shape (9, channels in, channels out).
     """
     inside = grid.inside(gradient)
     for neighbour in range(NEIGHBOURS):
@@ -101,10 +101,11 @@ def input_gradient(
     """Compute the gradient of the convolved map.
 
     Args:
-        grid: of the map.
-        gradient: by the result, a buffer with empty gaps and margins, shape (.., channels out).
+        grid: positions of the map.
+        gradient: gradient by the result, a buffer with empty gaps and margins, shape (.., channels
+            out).
         weights: shape (9, channels in, channels out).
-        out: receives it, shape (positions, channels in); the gaps are undefined.
+        out: receives the result, shape (positions, channels in); gaps have undefined values.
         scratch: working space of the same shape.
     """
     np.matmul(grid.shifted(gradient, NEIGHBOURS - 1), weights[0].T, out=out)

@@ -1,4 +1,4 @@
-"""Classifies crops by label: linear discriminants on the network's features."""
+"""Classifies crops with linear discriminants on the network's features."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TINY = 1e-6
 
 @dataclass(frozen=True)
 class CropHead:
-    """Linear scores; a label without crops never wins."""
+    """Linear scores of labels; a label without crops is never the best."""
 
     weights: Singles
     """float32, shape (1280, labels)."""
@@ -50,7 +50,7 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
     Args:
         rows: features, float32, shape (crops, 1280), at least one.
         labels: int, shape (crops,).
-        groups: crops of one image share a number, int, shape (crops,).
+        groups: group number, equal for crops of one image, int, shape (crops,).
         count: number of labels.
     """
     loss = np.zeros(len(_TEMPERATURES))
@@ -69,7 +69,7 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
 
 
 def rescored(scores: Doubles, crops: Doubles) -> Doubles:
-    """Blend the scores of the map and of the crop: sqrt(object x dense)^(1-a) x (object x crop)^a.
+    """Combine map and crop scores: sqrt(object x dense)^(1-a) x (object x crop)^a.
 
     Args:
         scores: scores of the map, 0 to 1, float64, shape (boxes, labels).
@@ -107,7 +107,7 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return the largest count per label so that all together stay within `most`."""
+    """Return the largest number per label for which the total is at most `most`."""
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

@@ -1,4 +1,4 @@
-"""Training data of a head: the maps of a view, and the cells on its objects."""
+"""Training data of a head: the maps of views, and the cells on objects."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def centres(cells: int) -> Doubles:
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view, and drop those of which too little is visible.
+    """Clip boxes to the view, and drop boxes of which too little is visible.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).
@@ -61,12 +61,12 @@ def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Dou
 
 
 def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTargets:
-    """Assign the cells around each box's centre to it; the smallest of competing boxes wins.
+    """Assign the cells around the centre of each box to it; the smallest of competing boxes wins.
 
     Args:
         boxes: left, top, right, bottom in cells of the map, float64, shape (boxes, 4).
         labels: int, shape (boxes,).
-        radius: farthest distance of a cell from the centre, along either side, in cells.
+        radius: largest distance of a cell from the centre, horizontally and vertically, in cells.
         cells: width and height of the map.
     """
     owner = np.full((cells, cells), -1, np.int64)
@@ -101,7 +101,7 @@ def truth_of(picture: LabelledPicture) -> tuple[Doubles, Ints]:
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """One use of a view in training."""
+    """One use of a view in a training."""
 
     place: int
     """Index of the image."""
@@ -112,7 +112,7 @@ class DatasetItem:
 
 @dataclass(frozen=True)
 class DetectionDataset:
-    """Reads the targets from the images of a training."""
+    """Creates the targets of a training from its images."""
 
     data: VisionData
     rules: Rules
@@ -123,7 +123,7 @@ class DetectionDataset:
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Return a randomly shifted use of a view; the seed decides."""
+        """Return one use of a view, randomly shifted; the seed decides."""
         # Shifted maps give new views of an image that has only one.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 

@@ -1,4 +1,4 @@
-"""Trains one head on some images, batch by batch; can be saved between any two batches."""
+"""Trains one head batch by batch; the state can be saved between any two batches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BEST_RATE = 1e-3
 
 @dataclass(frozen=True)
 class DenseFitOptions:
-    """How a head is trained."""
+    """Options of the training of a head."""
 
     epochs: int
     rate: float
@@ -81,7 +81,7 @@ class DenseFit:
 
     @property
     def batches(self) -> int:
-        """Return the batches of an epoch."""
+        """Return the number of batches of an epoch."""
         views = len(self._places) * self._dataset.rules.views_an_epoch * self._options.passes
         return -(-views // BATCH)
 
@@ -96,7 +96,7 @@ class DenseFit:
         return self.epoch >= self._options.epochs
 
     def advance(self, batches: int) -> bool:
-        """Train on the next batches, at most to the end of the epoch; return whether it ended."""
+        """Train on the next batches, at most until the epoch ends; return whether it ended."""
         order = self._order()
         last = min(self._batch + batches, self.batches)
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
@@ -111,7 +111,7 @@ class DenseFit:
         return True
 
     def arrays(self) -> dict[str, Array]:
-        """Return everything that `restore` needs."""
+        """Return the state as arrays, from which `restore` resumes."""
         # The order of an epoch follows from seed and number, so it is not saved.
         counters = [self.epoch, self._batch, self._optimizer.steps]
         return {
@@ -123,7 +123,7 @@ class DenseFit:
         }
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays of `arrays`."""
+        """Resume from the arrays that `arrays` returned."""
         self.vector = arrays["vector"].copy()
         epoch, batch, steps = (int(number) for number in arrays["counters"])
         self._optimizer = AdamW(arrays["first"].copy(), arrays["second"].copy(), steps)

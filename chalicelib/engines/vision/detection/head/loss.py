@@ -24,13 +24,13 @@ _TINY = 1e-9
 def detection_loss(
     outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
-    """Return the loss of one image, and its gradient by the outputs.
+    """Return the loss of one image, and its gradient by the outputs of the head.
 
     Args:
         outputs: outputs of the head, float, shape (cells * cells, labels + 4).
         targets: cells on objects.
         labels: number of labels.
-        positives: cells on objects in the whole batch; the loss is divided by it.
+        positives: number of cells on objects in the whole batch, the divisor of the loss.
     """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
@@ -50,13 +50,13 @@ def detection_loss(
 
 
 def distances_of(logs: Floats) -> Floats:
-    """Return distances in cells from the head's outputs; float, any shape."""
+    """Convert outputs of the head to distances in cells; float, any shape."""
     distances: Floats = np.exp(np.minimum(logs, LARGEST_LOG))
     return distances
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """Return the probabilities of logits; float, any shape."""
+    """Convert logits to probabilities; float, any shape."""
     # The form with tanh overflows for no logit.
     result: Floats = 0.5 * (1.0 + np.tanh(0.5 * logits))
     return result

@@ -1,6 +1,6 @@
-"""The head: three projections, summed, two 3 x 3 convolutions and a 3 x 3 output.
+"""The detection head: three summed projections, two 3 x 3 convolutions, a 3 x 3 output.
 
-Written out forward and backward, because no learning library is installed.
+Forward and backward passes are in numpy, because no deep learning library is installed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OUTPUT_SPREAD = 0.01
 
 @dataclass(frozen=True)
 class HeadSize:
-    """Sizes of a head; all but the labels are the same for every model."""
+    """Sizes of a head; all except the number of labels are the same for every model."""
 
     labels: int
     width: int = 96
@@ -48,7 +48,7 @@ class HeadSize:
 
     @property
     def outputs(self) -> int:
-        """Return the outputs per cell."""
+        """Return the number of outputs per cell."""
         return self.labels + SIDES
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -134,7 +134,7 @@ def decayed(size: HeadSize) -> Bools:
 
 
 class Workspace:
-    """Runs one image at a time through the head, in reused buffers."""
+    """Runs a head on one image at a time, in reused buffers."""
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
         self._size = size

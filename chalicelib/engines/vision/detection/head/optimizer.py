@@ -24,7 +24,7 @@ _TINY = 1e-8
 
 @dataclass
 class AdamW:
-    """The moments of the optimiser; vectors are float32, shape (parameters,)."""
+    """The state of the optimiser; vectors are float32, shape (parameters,)."""
 
     first: Singles
     """Running mean of the gradients."""

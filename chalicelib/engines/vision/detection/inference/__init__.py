@@ -1,1 +1,1 @@
-"""Answers of a detection model: decoding of the head's outputs, second look, artifact."""
+"""Predictions of a detection model: decoding of the head's outputs, second look, artifact."""

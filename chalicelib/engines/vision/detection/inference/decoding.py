@@ -41,13 +41,13 @@ def iou(left: Doubles, right: Doubles) -> Doubles:
 def non_maximum_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, count: int
 ) -> Ints:
-    """Return the indexes of the boxes that do not overlap a better one too much, best first.
+    """Return the indexes of boxes that do not overlap a better box too much, best first.
 
     Args:
         boxes: shape (n, 4).
         scores: shape (n,).
-        most_overlap: intersection over union up to which both are kept.
-        count: most boxes to keep.
+        most_overlap: largest intersection over union of two returned boxes.
+        count: maximum number of boxes.
     """
     order = np.argsort(-scores, kind="stable")
     kept: list[int] = []
@@ -61,19 +61,19 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Drop boxes that overlap a better one too much, and lower scores of smaller overlaps.
+    """Drop boxes that overlap a better box too much, and lower scores where overlaps are smaller.
 
     Source: Bodla et al. 2017, Soft-NMS, the Gaussian form.
 
     Args:
         boxes: shape (n, 4).
         scores: shape (n,).
-        most_overlap: intersection over union up to which both are kept.
-        decay: a score falls by exp(-overlap squared / decay) for each better box that is kept.
-        count: most boxes to keep.
+        most_overlap: largest intersection over union of two returned boxes.
+        decay: a score is multiplied by exp(-overlap² / decay) for each better box that is returned.
+        count: maximum number of boxes.
 
     Returns:
-        Indexes of the kept boxes, the best first, and their scores, none below the floor.
+        The indexes of the boxes, the best first, and their scores, none below the minimum score.
     """
     live, rest = scores.copy(), np.arange(len(scores))
     kept: list[int] = []
@@ -103,7 +103,7 @@ _LEAST_SIDE = 1.0
 
 @dataclass(frozen=True)
 class Candidates:
-    """Boxes that may be objects, with a score for every label."""
+    """Boxes that may be objects, with a score for each label."""
 
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (boxes, 4)."""
@@ -113,7 +113,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class DetectedObjects:
-    """Objects of one image, the best first."""
+    """The objects of one image, the best first."""
 
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (objects, 4)."""
@@ -124,7 +124,7 @@ class DetectedObjects:
 
 
 class HeadDecoder:
-    """A trained head that evaluates views; each thread needs one."""
+    """Runs a trained head on views; each thread needs its own instance."""
 
     def __init__(self, size: HeadSize, vector: Singles) -> None:
         self._size = size
@@ -143,10 +143,11 @@ class HeadDecoder:
 
         Args:
             maps: maps of the view.
-            view: what it shows.
+            view: the part of the image that is shown.
             width: width of the image as displayed, in pixels.
             height: height of the image as displayed, in pixels.
-            mirrored: maps of the view's mirror image; logits and distances are then means of both.
+            mirrored: maps of the view's mirror image; if given, logits and distances are means of
+                both.
         """
         labels = self._size.labels
         outputs = self._workspace.forward(self._weights, maps)
@@ -178,7 +179,7 @@ def _turned_back(outputs: Floats, labels: int) -> Floats:
 
 
 def merged(parts: Sequence[Candidates]) -> Candidates:
-    """Concatenate the candidates of an image's views."""
+    """Join the candidates of all views of an image."""
     return Candidates(
         np.concatenate([part.boxes for part in parts]),
         np.concatenate([part.scores for part in parts]),
@@ -186,7 +187,7 @@ def merged(parts: Sequence[Candidates]) -> Candidates:
 
 
 def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
-    """Return the best of overlapping boxes, label by label."""
+    """Return the best of overlapping boxes, separately for each label."""
     boxes, labels, scores = [np.empty((0, 4))], [np.empty(0, np.int64)], [np.empty(0)]
     for label in np.flatnonzero((candidates.scores >= FLOOR).any(axis=0)):
         kept, left = _suppressed(candidates.boxes, candidates.scores[:, label], rules)

@@ -1,4 +1,4 @@
-"""A detection model that answers."""
+"""A trained detection model that predicts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PROCESSORS = BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
 class TrainedDetector:
-    """Finds objects in images; safe to share between threads."""
+    """Detects objects in images; safe to share between threads."""
 
     def __init__(self, model: DetectionModel, backbones: BackbonePool) -> None:
         self._model = model
@@ -60,21 +60,21 @@ class TrainedDetector:
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         if self._rules.is_tiled:
             return TILED_SIDE
         return SIDE if self._model.crop_head is None else LEAST_SIDE
 
     @property
     def backbones(self) -> Sequence[BackboneUse]:
-        """Return the backbones that it needs."""
+        """Return the backbones that the model needs."""
         return self._model.backbones
 
     def predict(self, picture: Picture) -> Sequence[Detection]:
         """Return objects with at least 5 % probability, most probable first, in whole pixels.
 
         Args:
-            picture: decoded with `least_side`; boxes refer to it as displayed.
+            picture: image decoded with `least_side`; boxes refer to the image as displayed.
         """
         views = self._rules.answered_views(picture.width, picture.height)
         found = answer(
@@ -127,7 +127,8 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
     """Read a model; backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: damaged, of another kind or version, or its parts do not fit together.
+        ArtifactError: the bytes are damaged, of another kind or version, or parts do not fit
+            together.
     """
     return TrainedDetector(load_model(content), backbones)
 

@@ -1,4 +1,4 @@
-"""A trained detection model as bytes."""
+"""The stored form of a trained detection model."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class DetectionModel:
 
     @property
     def rules(self) -> Rules:
-        """Return the rules of its algorithm at the time of its training."""
+        """Return the rules of the model's algorithm at the time of its training."""
         return replace(rules_of(self.algorithm), decay=self.decay)
 
 
 def dump_model(model: DetectionModel) -> bytes:
-    """Return the bytes of a model; equal models give equal bytes."""
+    """Return the stored form of a model; equal models give equal bytes."""
     header = {
         "kind": KIND,
         "version": VERSION,
@@ -80,10 +80,11 @@ def dump_model(model: DetectionModel) -> bytes:
 
 
 def load_model(content: bytes) -> DetectionModel:
-    """Read the bytes of `dump_model`.
+    """Read the bytes that `dump_model` returned.
 
     Raises:
-        ArtifactError: damaged, of another kind or version, or its parts do not fit together.
+        ArtifactError: the bytes are damaged, of another kind or version, or parts do not fit
+            together.
     """
     return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays))
 

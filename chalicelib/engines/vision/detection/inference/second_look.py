@@ -1,4 +1,4 @@
-"""The second look: cuts boxes out of the image and classifies them again."""
+"""The second look: crops boxes out of the image and classifies the crops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Return the best of boxes that show the same, whatever their label, best first."""
+    """Return the best of boxes that show the same object, whatever their label, best first."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
@@ -41,14 +41,14 @@ def distinct(candidates: Candidates) -> Candidates:
 
 
 def looked_at(candidates: Candidates) -> Doubles:
-    """Return the boxes of distinct candidates that get a second look, float64, shape (boxes, 4)."""
+    """Return the boxes of distinct candidates to classify again, float64, shape (boxes, 4)."""
     count = int((candidates.scores.max(axis=1, initial=0.0) >= LEAST_SCORE).sum())
     return candidates.boxes[: min(count, MOST_CROPS)]
 
 
 @dataclass(frozen=True)
 class SecondLook:
-    """Classifies distinct candidates a second time."""
+    """Classifies the boxes of distinct candidates again."""
 
     head: CropHead
 
@@ -56,8 +56,8 @@ class SecondLook:
         """Return the same boxes with new scores.
 
         Args:
-            candidates: distinct ones, the best first.
-            rows: features of the first ones, float32, shape (crops, 1280).
+            candidates: distinct candidates, the best first.
+            rows: features of the first candidates, float32, shape (crops, 1280).
         """
         if not len(rows):
             return candidates
@@ -77,9 +77,9 @@ def second_look(
 
     Args:
         candidates: candidates of the head.
-        head: classifies crops.
+        head: head that classifies crops.
         backbones: the frozen networks.
-        open_picture: decodes the image, keeping that many pixels on the shorter side; called only
+        open_picture: decodes the image, given the minimum length of its shorter side; called only
             if there is a box to classify.
     """
     once = distinct(candidates)
@@ -97,7 +97,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Return the objects of an image, after a second look if there is a head for it."""
+    """Return the objects of an image, after a second look if the model has a head for it."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

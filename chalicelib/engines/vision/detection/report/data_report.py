@@ -1,4 +1,4 @@
-"""The card's data report: images and boxes that should be checked."""
+"""The data report of the card: images and boxes that should be checked."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _OTHER_OVERLAP = 0.2
 def suspicions_of(
     picture: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Compare the annotations with what the model is confident of.
+    """Compare the annotated boxes of an image with confident detections.
 
     Args:
-        picture: image with its annotated boxes.
-        found: the model's answers, the best first.
+        picture: image with annotated boxes.
+        found: detections of the model, the best first.
         labels: label names.
 
     Returns:
-        Annotated boxes that are found only with another label, and objects found where no box is,
-        whose `id` and `label` are None; the members are those of the card.
+        Annotated boxes that are detected only with another label; and detected objects without an
+        annotated box, whose `id` and `label` are None. The members are those of the card.
     """
     boxes, known = truth_of(picture)
     shared = iou(found.boxes, boxes)
@@ -86,7 +86,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Reviewed:
-    """An image that was reviewed."""
+    """An image that was reviewed, with its boxes."""
 
     picture: LabelledPicture
     size: tuple[int, int]
@@ -95,7 +95,7 @@ class Reviewed:
     """Whether it was held out."""
 
     def shares(self) -> Doubles:
-        """Return boxes as fractions of width and height, to compare images of different sizes."""
+        """Return boxes as fractions of the image, to compare images of different sizes."""
         return truth_of(self.picture)[0] / (self.size * 2)
 
 
@@ -104,11 +104,11 @@ def data_report(
     pooled: Singles,
     suspicions: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the report, each list with at most 100 entries.
+    """Return the report; each list has at most 100 entries.
 
     Args:
         reviewed: images that were reviewed.
-        pooled: their features, float32, shape (images, channels).
+        pooled: features of the images, float32, shape (images, channels).
         suspicions: boxes that the model contradicts.
     """
     across: list[dict[str, Any]] = []
@@ -141,7 +141,7 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """Return every box whose label is flagged; the report shows the first ones.
+    """Return all boxes whose label is flagged; the report has only the first ones.
 
     Args:
         pictures: images whose boxes users can correct.
@@ -181,7 +181,7 @@ def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether two images have the same boxes, each with a match of its label."""
+    """Return whether two images have the same boxes with the same labels."""
     left_labels, right_labels = truth_of(left.picture)[1], truth_of(right.picture)[1]
     if len(left_labels) != len(right_labels):
         return False

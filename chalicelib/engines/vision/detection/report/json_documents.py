@@ -42,7 +42,7 @@ def metrics_document(
 
     Args:
         labels: label names.
-        by_label: quality on the held-out images.
+        by_label: precision and recall on the held-out images.
         training_loss: mean loss of the last epoch.
     """
     return {
@@ -80,7 +80,7 @@ def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DetectionCardFacts:
-    """Facts for the card in addition to the run."""
+    """Facts for the card in addition to those of the run."""
 
     artifact_sha256: str
     average_precision: Interval | None
@@ -102,12 +102,12 @@ class DetectionCardFacts:
 def card_document(
     context: DetectionContext, facts: DetectionCardFacts, model: Model, now: datetime
 ) -> dict[str, Any]:
-    """Return the model's card.
+    """Return the card of a model.
 
     Args:
         context: images and options.
-        facts: what was measured.
-        model: the run.
+        facts: measured facts.
+        model: the model with its run.
         now: date of the card.
     """
     pictures = context.data.pictures

@@ -48,25 +48,25 @@ class TrainingStage(Protocol):
 
     @property
     def is_done(self) -> bool:
-        """Return whether nothing is left to do."""
+        """Return whether the stage is finished."""
         ...
 
     def advance(self) -> dict[str, Any] | None:
-        """Do about a second's work; return a learning curve record at an epoch's end."""
+        """Work for about a second; return a learning curve record at the end of an epoch."""
         ...
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return everything that `restore` needs."""
+        """Return the state as arrays, from which `restore` resumes."""
         ...
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays of `arrays`."""
+        """Resume from the arrays that `arrays` returned."""
         ...
 
 
 @dataclass(frozen=True)
 class DetectionContext:
-    """The divided images of a training, and its options."""
+    """The images of a training, split into parts, and its options."""
 
     data: VisionData
     options: VisionOptions
@@ -93,7 +93,7 @@ class DetectionContext:
 
     @property
     def passes(self) -> int:
-        """Return how often an epoch goes over the images."""
+        """Return how many times an epoch uses each image."""
         # An epoch that the caller asked for is one pass, and tiles give enough steps.
         if self.options.has_named_epochs or self.rules.is_tiled:
             return 1
@@ -119,10 +119,10 @@ class DetectionContext:
 def make_context(
     data: VisionData, options: VisionOptions, backbones: BackbonePool
 ) -> DetectionContext:
-    """Divide the images into those to train on and those to test on.
+    """Split the images into those to train on and those to test on.
 
     Raises:
-        TrainingFailed: no image has a box that can be trained on.
+        TrainingFailed: no image has a usable box.
     """
     pictures = data.pictures.pictures
     rules = rules_of(options.algorithm)

@@ -56,7 +56,7 @@ class StageResults:
 
     @property
     def unseen(self) -> list[EvaluatedPicture]:
-        """Return answers for images that the answering head has not seen."""
+        """Return detections in images that the detecting head was not trained on."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
 
@@ -65,7 +65,7 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
 
     Args:
         outcome: results of the stages.
-        model: the run.
+        model: the model with its run.
         now: date of the card.
     """
     context, trials, unseen = outcome.context, outcome.trials, outcome.unseen

@@ -1,4 +1,4 @@
-"""Chooses the images to test on. Equal files stay on one side."""
+"""Chooses the images to test on; equal files stay on one side of the split."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hold_out_pictures(
 ) -> list[int]:
     """Return the ascending indexes of the held-out images, chosen label by label.
 
-    A label in fewer than three different files is trained and not tested.
+    A label in fewer than three different files is trained but not tested.
 
     Args:
         pictures: images to choose from.

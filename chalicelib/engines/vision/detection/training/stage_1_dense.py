@@ -23,7 +23,7 @@ VIEW_SECONDS = 0.045
 
 
 class DenseStage:
-    """One head on some of the images; learning curve records only if requested."""
+    """Trains one head on some of the images; returns learning curve records only if requested."""
 
     def __init__(
         self, context: DetectionContext, places: Sequence[int], epochs: int, *, has_records: bool
@@ -55,11 +55,11 @@ class DenseStage:
         return self._record() if self._has_records else None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return everything that `restore` needs."""
+        """Return the state as arrays, from which `restore` resumes."""
         return self.run.arrays()
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays of `arrays`."""
+        """Resume from the arrays that `arrays` returned."""
         self.run.restore(arrays)
 
     def _record(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _CROPS_A_STEP = 40
 
 
 class CropStage:
-    """Crops of boxes with known labels, evenly over the labels."""
+    """Computes features of boxes with known labels, evenly over the labels."""
 
     def __init__(self, context: DetectionContext) -> None:
         self._context = context
@@ -48,11 +48,11 @@ class CropStage:
 
     @property
     def is_done(self) -> bool:
-        """Return whether every chosen crop has features."""
+        """Return whether every selected crop has features."""
         return self._next >= len(self._places)
 
     def advance(self) -> dict[str, Any] | None:
-        """Compute the crops of some images."""
+        """Compute features of the crops of some images."""
         done = int(self._ends[self._next - 1]) if self._next else 0
         last = int(np.searchsorted(self._ends, done + _CROPS_A_STEP)) + 1
         places = self._places[self._next : last]
@@ -62,17 +62,17 @@ class CropStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return everything that `restore` needs."""
+        """Return the state as arrays, from which `restore` resumes."""
         rows = [np.empty((0, CROP_VALUES), np.float32), *self._rows]
         return {"rows": np.concatenate(rows), "next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays of `arrays`."""
+        """Resume from the arrays that `arrays` returned."""
         self._next = int(arrays["next"][0])
         self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
 
     def head(self, places: Sequence[int]) -> CropHead | None:
-        """Return a head trained on the crops of some images; None without any."""
+        """Return a head trained on the crops of some images; None without crops."""
         wanted = set(places)
         chosen = [index for index, place in enumerate(self._places) if place in wanted]
         if not chosen:

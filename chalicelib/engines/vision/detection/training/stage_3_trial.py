@@ -1,8 +1,8 @@
-"""Answers for images of the training part, by heads that have not seen them.
+"""Detects objects in training images, by heads that were not trained on them.
 
-The training part is divided into three folds. A head trained without a fold answers for it, with
-each method that is tried. The answers measure the gain of a method, and calibrate the model if too
-few images are held out.
+The training part is split into three folds. A head that was trained without a fold detects objects
+in the fold, with each method that is tried. The results give the gain of a method, and calibrate
+the model if too few images are held out.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _PICTURES_A_STEP = 4
 
 @dataclass(frozen=True)
 class TrialFold:
-    """Indexes of images to train on, and of those to answer for."""
+    """Indexes of images to train on, and of images to detect in."""
 
     trained: Sequence[int]
     tested: Sequence[int]
 
 
 def trial_folds(context: DetectionContext) -> list[TrialFold]:
-    """Divide the training part; equal files stay in one fold, and folds may be missing."""
+    """Split the training part into folds; equal files share a fold, and folds may be missing."""
     rest, labels = list(context.trained), len(context.labels)
     folds: list[TrialFold] = []
     for number in range(FOLDS - 1):
@@ -64,7 +64,7 @@ def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
 
 
 class TrialStage:
-    """Answers for one fold with one method."""
+    """Detects objects in one fold with one method."""
 
     def __init__(
         self,
@@ -78,10 +78,10 @@ class TrialStage:
 
         Args:
             context: context of the training.
-            fold: images to train on and to answer for.
+            fold: images to train on and to detect in.
             dense: the head, trained before this stage begins.
             find_way: returns the method; called when this stage begins.
-            cost: approximate cost of an answer, in seconds of one core.
+            cost: approximate cost per image, in seconds of one core.
         """
         self._context = context
         self._fold = fold
@@ -103,11 +103,11 @@ class TrialStage:
 
     @property
     def is_done(self) -> bool:
-        """Return whether every image is answered."""
+        """Return whether every image is done."""
         return len(self.answered) >= len(self._fold.tested)
 
     def advance(self) -> dict[str, Any] | None:
-        """Answer for some images."""
+        """Detect objects in some images."""
         way = self._way = self._way or self._find_way()
         context, done = self._context, len(self.answered)
         places = self._fold.tested[done : done + _PICTURES_A_STEP]
@@ -118,9 +118,9 @@ class TrialStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return everything that `restore` needs."""
+        """Return the state as arrays, from which `restore` resumes."""
         return evaluated_arrays(self.answered, len(self._context.labels))
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays of `arrays`."""
+        """Resume from the arrays that `arrays` returned."""
         self.answered = evaluated_of(arrays)

@@ -39,7 +39,7 @@ _VIEWS_A_STEP = 40
 
 
 class ReviewStage:
-    """Answers for images, the held-out ones first."""
+    """Detects objects in images, first in the held-out ones."""
 
     def __init__(
         self, context: DetectionContext, dense: DenseStage, find_way: Callable[[], AnswerWay]
@@ -49,7 +49,8 @@ class ReviewStage:
         Args:
             context: context of the training.
             dense: the head, finished before this stage begins.
-            find_way: returns how held-out images are answered; called when this stage begins.
+            find_way: returns the detection method for held-out images; called when this stage
+                begins.
         """
         self._context = context
         self._dense = dense
@@ -104,7 +105,7 @@ class ReviewStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return everything that `restore` needs."""
+        """Return the state as arrays, from which `restore` resumes."""
         text = np.frombuffer(json.dumps(self.suspicions).encode(), np.uint8)
         evaluated = add_prefix(
             "judged", evaluated_arrays(self.evaluated, len(self._context.labels))
@@ -112,7 +113,7 @@ class ReviewStage:
         return {"pooled": self.pooled, "suspicions": text, **evaluated}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays of `arrays`."""
+        """Resume from the arrays that `arrays` returned."""
         self._pooled = list(arrays["pooled"])
         self.suspicions = json.loads(arrays["suspicions"].tobytes())
         self.evaluated = evaluated_of(strip_prefix("judged", arrays))

@@ -1,4 +1,4 @@
-"""A training of a detection model, in stages that can be resumed by another process."""
+"""Trains a detection model in stages, which another process can resume."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DetectionTraining:
             data: images and features.
             options: options of the training.
             backbones: the frozen networks.
-            checkpoint: bytes of `save` of the same training.
+            checkpoint: bytes that `save` of the same training returned.
 
         Raises:
             TrainingFailed: these images cannot be trained on.
@@ -63,10 +63,10 @@ class DetectionTraining:
         return self._dense.run.epoch
 
     def step(self) -> VisionStep | None:
-        """Do the next step; None when nothing is left to do.
+        """Do the next step; return None when the training is finished.
 
         Raises:
-            TrainingFailed: the head's outputs are not finite any more.
+            TrainingFailed: the outputs of the head are not finite.
         """
         stage = next((stage for stage in self._stages if not stage.is_done), None)
         if stage is None:
@@ -75,7 +75,7 @@ class DetectionTraining:
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return everything that another process needs to resume."""
+        """Return the state from which another process can resume."""
         arrays: dict[str, Array] = {}
         for number, stage in enumerate(self._stages):
             if stage.share > 0:

@@ -1,4 +1,4 @@
-"""Decides what is answered by folds: to try methods, and to calibrate small trainings."""
+"""Decides which methods are tried on folds, and uses the results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_EPOCHS = 20
 class Trials:
     """The folds of a training, and the results of their stages.
 
-    Mirror images are judged first, and the second look with the method chosen then.
+    Mirror images are tried first, then the second look with the chosen method.
     """
 
     def __init__(self, context: DetectionContext) -> None:
@@ -69,17 +69,17 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """Return the gain of mirror images; None if not tried."""
+        """Return the gain by mirror images; None if they were not tried."""
         return self._compared(self._plain, self._mirrored) if self._mirrored else None
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """Return the gain of a second look; None if not tried."""
+        """Return the gain by a second look; None if it was not tried."""
         return self._compared(self._once, self._twice) if self._twice else None
 
     @cached_property
     def way(self) -> AnswerWay:
-        """Return how the model answers: with every method that is worth its cost."""
+        """Return the detection method of the model: all methods that are worth their cost."""
         head = None
         if self._crops is not None and self.second_look and self.second_look.is_certain:
             head = self._crops.head(self._context.trained)
@@ -87,7 +87,7 @@ class Trials:
 
     @property
     def evaluated(self) -> list[EvaluatedPicture]:
-        """Return answers for the calibration; none if enough images are held out."""
+        """Return detections for the calibration; empty if enough images are held out."""
         if not self._is_calibrating:
             return []
         return _answers(self._once if self.way.crop_head is None else self._twice)

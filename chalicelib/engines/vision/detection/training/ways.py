@@ -1,4 +1,4 @@
-"""The methods by which a model answers, and answers for images of a training."""
+"""Detection methods, and detection in images of a training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerWay:
-    """How images are answered; by default the image is seen once as it is."""
+    """A detection method; by default, the image is used once, as it is."""
 
     is_mirrored: bool = False
     """Whether the mirror image is evaluated too."""
@@ -45,11 +45,11 @@ def found_objects(
     places: Sequence[int],
     way_of: Callable[[int], AnswerWay],
 ) -> list[DetectedObjects]:
-    """Return the objects of training images, as a served model would answer.
+    """Return the objects of training images as a served model would detect them.
 
     Args:
         context: context of the training.
-        evaluator: holds the head.
+        evaluator: evaluator with the head.
         places: indexes of the images.
         way_of: returns the method for an image, by its index.
     """

@@ -32,7 +32,7 @@ def describe_crops(backbones: BackbonePool, picture: Picture, boxes: Doubles) ->
 
     Args:
         backbones: the installed networks.
-        picture: decoded with `LEAST_SIDE`.
+        picture: image decoded with `LEAST_SIDE`.
         boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)

@@ -40,7 +40,7 @@ _REVISION = 1
 
 
 class DetectionExtractor:
-    """Whole images, and with augmentation their mirror images and random views."""
+    """Computes features of whole images and, for augmentation, mirror images and random views."""
 
     name = "detection"
     shard_rows: ClassVar[int] = 8
@@ -52,7 +52,7 @@ class DetectionExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits of a digest over everything that affects the numbers."""
+        """Return 12 hex digits of a digest over everything that affects the features."""
         facts = {
             "revision": _REVISION,
             "backbones": [self._backbones.facts(name).sha256 for name in BACKBONES],
@@ -64,45 +64,45 @@ class DetectionExtractor:
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size a training uses."""
+        """Return the number of views that a training uses of an image of this size."""
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Return what a view of an image shows."""
+        """Return the part of an image that a view shows."""
         return augmented_view(digest, number)
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
         """Return the features of one view, float16, shape (ROW_VALUES,).
 
         Args:
-            picture: decoded with `least_side`.
+            picture: image decoded with `least_side`.
             digest: digest of the image file, 16 bytes.
-            view: from 0.
+            view: number of the view, from 0.
         """
         shown = self.view(picture.width, picture.height, digest, view)
         return compute_row(self._backbones, render(picture.pixels, shown))
 
 
 class RetailExtractor(DetectionExtractor):
-    """Whole images, then overlapping tiles at a higher resolution."""
+    """Computes features of whole images and of overlapping tiles at a higher resolution."""
 
     name = "retail"
 
     @property
     def least_side(self) -> int:
-        """Return the pixels that the decoder must keep on the shorter side."""
+        """Return the minimum length of the shorter side of a decoded image, in pixels."""
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size a training uses."""
+        """Return the number of views that a training uses of an image of this size."""
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
-        """Return what a view of an image shows."""
+        """Return the part of an image that a view shows."""
         return tiled_views(width, height)[number]
 
 
@@ -111,7 +111,7 @@ def render(pixels: Pixels, view: PictureView) -> Pixels:
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3), origin at the top left.
-        view: which part is shown where.
+        view: part of the image, and its position in the view.
     """
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.source

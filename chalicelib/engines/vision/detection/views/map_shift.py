@@ -1,7 +1,7 @@
-"""Shifts the features of an image, so that it looks new without running the networks again.
+"""Shifts the features of an image, as an augmentation that does not run the networks again.
 
-A head would memorise images that it sees repeatedly. Their maps are shifted by whole cells of the
-coarsest map, and the boxes with them.
+A head would memorise images that are used repeatedly. So their maps and boxes are shifted by whole
+cells of the coarsest map.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MapShift:
     right: int
 
     def maps(self, maps: Maps) -> Maps:
-        """Shift the maps of a view; the borders that appear are zero."""
+        """Shift the maps of a view; new cells at the border are zero."""
         fine, middle, coarse = CELLS
         return Maps(
             self._moved(maps.fine, fine),
@@ -58,7 +58,7 @@ class MapShift:
 
 
 def draw_map_shift(seed: Sequence[int]) -> MapShift:
-    """Return a random shift; equal seeds give equal shifts."""
+    """Draw a random shift; equal seeds give equal shifts."""
     generator = np.random.Generator(np.random.PCG64(list(seed)))
     down, right = (int(way) for way in generator.integers(-FARTHEST, FARTHEST + 1, 2))
     return MapShift(down, right)

@@ -1,6 +1,6 @@
-"""Layout of the features of one view in a row.
+"""Layout of the features of one view in a row of numbers.
 
-A row holds three maps, the finest first; each is (cells, cells, channels), channels last, so that
+A row has three maps, the finest first. Each is (cells, cells, channels); channels are last, so that
 a projection is one matrix product.
 """
 
@@ -29,7 +29,7 @@ ROW_VALUES = sum(cells * cells * width for cells, width in zip(CELLS, CHANNELS, 
 
 @dataclass(frozen=True)
 class Maps:
-    """The maps of one view; each float, shape (cells * cells, channels), in reading order."""
+    """The maps of one view, each float, shape (cells * cells, channels), row by row."""
 
     fine: Singles
     """52 x 52 cells, 176 channels."""

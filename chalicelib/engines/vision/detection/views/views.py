@@ -1,4 +1,4 @@
-"""Views of an image: which part is shown where, and how boxes are converted.
+"""Views of an image: the shown part, its position in the view, and conversion of boxes.
 
 A view depends only on the image's digest, its size and the view's number.
 """
@@ -30,7 +30,7 @@ _JITTER = (0.7, 1.3)
 
 @dataclass(frozen=True)
 class PictureView:
-    """Shows a part of an image in a part of a square of 416 pixels; the rest is grey."""
+    """Shows a part of an image in a square of 416 pixels; the rest of the square is grey."""
 
     source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom of the part, as fractions of the image's width and height."""
@@ -44,7 +44,7 @@ class PictureView:
     """Factor of the distance to the mean grey."""
 
     def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
-        """Convert boxes from the image to the view, not clipped.
+        """Convert boxes from the image to the view, without clipping.
 
         Args:
             boxes: left, top, right, bottom in pixels of the image, float64, shape (boxes, 4).
@@ -76,7 +76,7 @@ class PictureView:
 
 
 def augmented_view(digest: bytes, number: int) -> PictureView:
-    """Return a view: 0 is the image, 1 its mirror image, others are random.
+    """Return a view: 0 is the image, 1 its mirror image, others are random parts.
 
     Args:
         digest: digest of the image file, 16 bytes.
@@ -102,7 +102,7 @@ def augmented_view(digest: bytes, number: int) -> PictureView:
 
 
 def tiled_views(width: int, height: int) -> list[PictureView]:
-    """Return the whole image, then overlapping tiles of it at 1250 pixels, at most 17 views."""
+    """Return the whole image, then overlapping tiles at 1250 pixels; at most 17 views."""
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
     rows = _tile_spans(height * scale)
