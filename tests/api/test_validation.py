@@ -150,3 +150,14 @@ def test_labels_with_few_examples_are_named_with_the_merge_that_helps(call):
     [few] = [one for one in answer.json["warnings"] if one["code"] == "fewExamples"]
     assert few["places"] == ["shiping: 1", "Refund: 1", "other: 1"]
     assert "'Refund' into 'refund', 'shiping' into 'shipping'" in few["message"]
+
+
+def test_blank_rows_above_the_header_are_no_examples(call):
+    """A header below many blank rows is found; below more rows than are judged it is a 400."""
+    table = b"text;label\n" + b"where is it;shipping\nmy money;refund\n" * 5
+    found = call.form("POST", URL, ("data", b"\n" * 5_000 + table, "a.csv"), TYPE)
+    refused = call.form("POST", URL, ("data", b"\n" * 100_001 + table, "a.csv"), TYPE)
+
+    assert (found.json["format"]["header"], found.json["kept"]) == (True, 2)
+    assert (refused.status, refused.json["code"]) == (400, "invalid_upload")
+    assert "The first 100,000 rows have no cell" in refused.json["message"]

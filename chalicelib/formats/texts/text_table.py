@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import BinaryIO
 
 from chalicelib.domain.datasets.upload_format import CSV, TSV
@@ -69,10 +69,12 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield the first records that are not skipped."""
+        """Yield the first records that are not skipped, from the first that is not blank."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
-            for record in islice(read_records(stream, layout.delimiter), most):
+            # Blank rows above the header are no sample of the rows.
+            records = islice(read_records(stream, layout.delimiter), MAX_ROWS)
+            for record in islice(dropwhile(_is_blank, records), most):
                 if record.number not in layout.skipped:
                     yield record
 
@@ -80,8 +82,14 @@ class TextTable:
         """Yield number and cells of each row that is neither blank, broken nor skipped."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
-            if not record.fault and any(map(str.strip, cells)):
+            if not record.fault and not _is_blank(record):
                 yield record.number, cells
+
+    def has_rows_below(self) -> bool:
+        """Return whether there are more records than are judged."""
+        with open_text(self.file, self.layout.encoding) as stream:
+            records = read_records(stream, self.layout.delimiter)
+            return next(islice(records, MAX_ROWS, None), None) is not None
 
     def count_cells(self, number: int) -> int:
         """Return the number of cells of a record, empty ones at its end included."""
@@ -100,7 +108,7 @@ class TextTable:
         self.layout = replace(self.layout, delimiter=delimiter)
         sample, full = [], Counter[int]()
         for record in self._records(SAMPLE_RECORDS):
-            if record.fault or any(map(str.strip, record.cells)):
+            if not _is_blank(record):
                 full[len(record.cells)] += len(record.cells) > 1
                 sample.append(drop_empty_end(record.cells))
         widths = Counter(len(cells) for cells in sample if len(cells) > 1)
@@ -132,3 +140,7 @@ class TextTable:
         if self._profiled is None:
             self._profiled = profile_columns((cells for _, cells in self.rows()), names)
         return self._profiled
+
+
+def _is_blank(record: Record) -> bool:
+    return not record.fault and not any(map(str.strip, record.cells))

@@ -14,7 +14,12 @@ from chalicelib.domain.datasets.upload_format import (
     ReadingOptions,
 )
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.texts.columns.facts import are_swapped, has_known_header, has_unnamed_header
+from chalicelib.formats.texts.columns.facts import (
+    MAX_ROWS,
+    are_swapped,
+    has_known_header,
+    has_unnamed_header,
+)
 from chalicelib.formats.texts.columns.joining import join_cells
 from chalicelib.formats.texts.columns.names import (
     Columns,
@@ -80,6 +85,11 @@ class ColumnFinder:
         """Decide header and columns."""
         first = next(self._table.rows(), None)
         if first is None:
+            if self._table.has_rows_below():
+                raise InvalidUpload(
+                    f"The first {MAX_ROWS:,} rows have no cell. Delete the empty rows above the "
+                    "first text."
+                )
             return
         plain, titles = self._layout, self._find_titles()
         if titles:
