@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, tables
-from infra.backups.folder import BackupFolder, Manifest
+from infra.backups.folder import BackupFolder, Manifest, StoredObject
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
@@ -24,8 +24,17 @@ KEYS = "api-keys"
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
 
+# Returns whether a table or the bucket, by its full name, may differ from the previous dump.
+HasChanged = Callable[[str], bool]
+
+
 def _no_pause(_: Clients) -> AbstractContextManager[Any]:
     return nullcontext()
+
+
+def dumped_names(settings: Settings, with_keys: bool = False) -> set[str]:
+    """Return the full names of the tables and of the bucket that a dump copies."""
+    return {settings.bucket, *(table.name for table in _in_order(settings, with_keys))}
 
 
 def dump(
@@ -34,6 +43,7 @@ def dump(
     progress: Progress = lambda _: None,
     pause_writes: PauseWrites = _no_pause,
     with_keys: bool = False,
+    has_changed: HasChanged = lambda _: True,
 ) -> Manifest:
     """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
@@ -43,6 +53,8 @@ def dump(
         progress: called with lines for the user.
         pause_writes: pauses other writes while the tables and the last objects are read.
         with_keys: whether to copy API keys too, for the saved data of a stack that starts again.
+        has_changed: what has not changed since the previous dump is not even read. It is asked
+            again during the pause.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.
@@ -51,19 +63,22 @@ def dump(
     # Without a pause, the copy is in a state that a crash could leave. Rows that make others
     # visible are read first, then the rows they name, then deletions and counters, and the bucket
     # last. So everything that a copied row names is in the copy, or a copied deletion removes it.
-    before = folder.open_dump()
-    known = {item.key: item for item in before.objects} if before else {}
+    before = folder.open_dump() or Manifest(settings.name, "")
+    known = _by_key(before.objects)
     clients = Clients(settings)
     try:
         # Most bytes are copied before writes are paused, so that the pause is short.
-        early = objects.copy(clients.s3, settings.bucket, folder, known, progress)
-        known |= {item.key: item for item in early}
+        if has_changed(settings.bucket):
+            known |= _by_key(objects.copy(clients.s3, settings.bucket, folder, known, progress))
         with pause_writes(clients):
             manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
             for table in _in_order(settings, with_keys):
-                _dump_table(clients.dynamodb, folder, manifest, table, settings)
+                same = None if has_changed(table.name) else before
+                _dump_table(clients.dynamodb, folder, manifest, table, settings, same)
                 progress(f"{table.name}: {manifest.rows[_short(table, settings)]} rows")
-            manifest.objects.extend(objects.copy(clients.s3, settings.bucket, folder, known))
+            if has_changed(settings.bucket):
+                known = _by_key(objects.copy(clients.s3, settings.bucket, folder, known))
+            manifest.objects.extend(known.values())
         progress(f"{settings.bucket}: {len(manifest.objects)} objects")
         folder.switch(manifest)
     except BaseException:
@@ -71,6 +86,10 @@ def dump(
         folder.discard_new()
         raise
     return manifest
+
+
+def _by_key(items: Iterable[StoredObject]) -> dict[str, StoredObject]:
+    return {item.key: item for item in items}
 
 
 def _in_order(settings: Settings, with_keys: bool) -> list[TableResource]:
@@ -85,15 +104,21 @@ def _dump_table(
     manifest: Manifest,
     table: TableResource,
     settings: Settings,
+    before: Manifest | None,
 ) -> None:
+    """Copy the rows of a table, or name those of the previous dump if that is given."""
+    short = _short(table, settings)
+    if before and short in before.tables:
+        manifest.tables[short], manifest.rows[short] = before.tables[short], before.rows[short]
+        return
     names: list[str] = []
     rows = 0
     keys = table.key_names
     for content, count in tables.pieces(tables.scan(dynamodb, table.name), keys):
         names.append(folder.add(content))
         rows += count
-    manifest.tables[_short(table, settings)] = names
-    manifest.rows[_short(table, settings)] = rows
+    manifest.tables[short] = names
+    manifest.rows[short] = rows
 
 
 def _short(table: TableResource, settings: Settings) -> str:

@@ -152,7 +152,11 @@ class BackupFolder:
 
     def has_whole_manifest(self) -> bool:
         """Return whether the manifest on the disk is the loaded one."""
-        return self._known is None or _seal_of(self.path / MANIFEST) == self._seal
+        return self._known is None or self.seal() == self._seal
+
+    def seal(self) -> str:
+        """Return the digest of the manifest on the disk; empty when there is none."""
+        return _seal_of(self.path / MANIFEST)
 
     def is_empty(self) -> bool:
         """Return whether the folder has no files of a backup, not even of a damaged one."""
@@ -243,7 +247,7 @@ class BackupFolder:
         Raises:
             BackupError: the piece is missing or damaged.
         """
-        return b"".join(self._checked(name))
+        return b"".join(self.blocks(name))
 
     def open(self, name: str) -> BinaryIO:
         """Open a piece that `verify` has checked."""
@@ -286,7 +290,7 @@ class BackupFolder:
         """
         if from_disk:
             self._drop_cached(name)
-        for _ in self._checked(name):
+        for _ in self.blocks(name):
             pass
 
     def _drop_cached(self, name: str) -> None:
@@ -295,8 +299,12 @@ class BackupFolder:
             with suppress(OSError), self._place(name).open("rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
-    def _checked(self, name: str) -> Iterator[bytes]:
-        """Yield the blocks of a piece, and compare its digest at the end."""
+    def blocks(self, name: str) -> Iterator[bytes]:
+        """Yield the blocks of a piece, and compare its digest at the end.
+
+        Raises:
+            BackupError: the piece is missing or damaged.
+        """
         digest, path = hashlib.sha256(), self._place(name)
         try:
             with path.open("rb") as file:
@@ -322,7 +330,7 @@ class BackupFolder:
 
     def _remember(self, known: Manifest | None, previous: Manifest | None) -> None:
         self._is_read, self._known = True, known
-        self._seal = _seal_of(self.path / MANIFEST)
+        self._seal = self.seal()
         self._kept = {name for one in (known, previous) if one for name in one.pieces()}
 
     def _remove_unnamed(self) -> None:

@@ -6,14 +6,15 @@ last, so that an interrupted restore shows nothing incomplete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, replay, tables
 from infra.backups.dumping import KEYS
-from infra.backups.folder import BackupError, BackupFolder, Manifest
+from infra.backups.folder import BackupError, BackupFolder, Manifest, StoredObject
 from infra.backups.replay import DATASETS, MODELS, Owners
+from infra.backups.tables import Item
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
@@ -21,12 +22,47 @@ Progress = Callable[[str], None]
 _LAST = ("models", "datasets", "deletions", "accounts")
 
 
+class Restored:
+    """The rows and objects that a restore writes; they differ from the saved ones in few things."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        saved_rows: Callable[[str], Iterable[Item]],
+        kept: Mapping[str, list[Item]],
+    ) -> None:
+        """Read the rows that decide what happens to others.
+
+        Args:
+            manifest: of the backup.
+            saved_rows: reads the saved rows of a table by its short name.
+            kept: rows of the stack that stay, by the short names in `replay.KEPT`.
+        """
+        self._saved_rows = saved_rows
+        self._owners = Owners(*(saved_rows(short) for short in (DATASETS, MODELS)))
+        kept = {short: [*kept[short], *saved_rows(short)] for short in replay.KEPT}
+        self._deleted = replay.Deleted(kept[replay.DELETIONS])
+        self._merged = {
+            replay.DELETIONS: self._deleted.records,
+            replay.COUNTERS: replay.highest_counters(kept[replay.COUNTERS]),
+        }
+        self.objects: list[StoredObject] = [
+            item for item in manifest.objects if self._owners.own_object(item.key)
+        ]
+
+    def rows(self, short: str) -> Iterator[Item]:
+        """Yield the rows of a table by its short name."""
+        rows = self._merged[short] if short in self._merged else self._saved_rows(short)
+        for row in rows:
+            if self._owners.own_row(short, row):
+                yield self._deleted.as_restored(short, row)
+
+
 def restore(
     settings: Settings,
     folder: BackupFolder,
     is_replacing: bool = False,
     progress: Progress = lambda _: None,
-    with_keys: bool = False,
 ) -> Manifest:
     """Write a backup into the existing tables and the bucket of a stack.
 
@@ -39,50 +75,40 @@ def restore(
         folder: the backup folder.
         is_replacing: whether to delete existing data first.
         progress: called with lines for the user.
-        with_keys: whether to restore API keys, which only the saved data of a stack has.
 
     Raises:
         BackupError: the backup is incomplete, or the stack has data that may not be replaced.
     """
-    manifest = _verified_manifest(folder, with_keys)
+    manifest = _verified_manifest(folder)
     clients = Clients(settings)
-    resources = {_short(table, settings): table for table in table_resources(settings)}
-    _check_names(manifest, resources)
+    resources = resources_of(settings)
+    check_names(manifest, resources)
     if not is_replacing:
         _check_empty(clients, settings, resources.values())
     kept = {name: list(tables.scan(clients.dynamodb, resources[name].name)) for name in replay.KEPT}
     if is_replacing:
         _clear(clients, settings, resources.values())
-    owners = Owners(*(_rows(folder, manifest, short) for short in (DATASETS, MODELS)))
-    owned = [item for item in manifest.objects if owners.own_object(item.key)]
-    objects.put_all(clients.s3, settings.bucket, folder, owned)
-    progress(f"{settings.bucket}: {len(owned)} objects")
-    for short in replay.KEPT:
-        kept[short] += _rows(folder, manifest, short)
-    deleted = replay.Deleted(kept[replay.DELETIONS])
-    counters = replay.highest_counters(kept[replay.COUNTERS])
-    merged = {replay.DELETIONS: deleted.records, replay.COUNTERS: counters}
+    restored = Restored(manifest, lambda short: _rows(folder, manifest, short), kept)
+    objects.put_all(clients.s3, settings.bucket, folder, restored.objects)
+    progress(f"{settings.bucket}: {len(restored.objects)} objects")
     for short in _in_order(resources):
-        rows = merged[short] if short in merged else _rows(folder, manifest, short)
-        changed = (deleted.as_restored(short, row) for row in rows if owners.own_row(short, row))
-        count = tables.write(clients.dynamodb, resources[short].name, changed)
+        count = tables.write(clients.dynamodb, resources[short].name, restored.rows(short))
         progress(f"{resources[short].name}: {count} rows")
     return manifest
 
 
-def _verified_manifest(folder: BackupFolder, with_keys: bool) -> Manifest:
+def _verified_manifest(folder: BackupFolder) -> Manifest:
     """Return what a backup holds, after reading all of it."""
     manifest = folder.manifest()
     if manifest is None:
         raise BackupError(f"{folder.path} holds no backup.")
     folder.verify(manifest)
-    if not with_keys:
-        # The folder may be the saved data of a stack, which has keys.
-        manifest.tables.pop(KEYS, None)
+    # The folder may be the saved data of a stack, which has keys.
+    manifest.tables.pop(KEYS, None)
     return manifest
 
 
-def _rows(folder: BackupFolder, manifest: Manifest, short: str) -> Iterable[tables.Item]:
+def _rows(folder: BackupFolder, manifest: Manifest, short: str) -> Iterable[Item]:
     for name in manifest.tables.get(short, ()):
         yield from tables.read_piece(folder.read(name))
 
@@ -91,7 +117,17 @@ def _in_order(resources: Mapping[str, TableResource]) -> list[str]:
     return [*(name for name in resources if name not in _LAST), *_LAST]
 
 
-def _check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
+def resources_of(settings: Settings) -> dict[str, TableResource]:
+    """Return the tables of a stack by their short names."""
+    return {_short(table, settings): table for table in table_resources(settings)}
+
+
+def check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
+    """Check that this version knows all tables of a backup.
+
+    Raises:
+        BackupError: it does not.
+    """
     unknown = sorted(set(manifest.tables) - set(resources))
     if unknown:
         raise BackupError(

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from http import HTTPStatus
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,11 @@ from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import tables
 from infra.backups.damage_scan import DamageScan
-from infra.backups.dumping import dump
+from infra.backups.dumping import dump, dumped_names
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
-from infra.backups.restoring import restore
 from infra.local import process
-from infra.local.aws.write_pause import CONTROL_HEADER, HEADER, PATH, control_secret
+from infra.local.aws.write_pause import BUCKET, CONTROL_HEADER, HEADER, PATH, control_secret
 from infra.local.saving import SavingState
 
 # Number of dumps that the interval has time for: the one that misses a change, the one that has it,
@@ -45,7 +45,9 @@ _MOST_DUMPS = 4
 # Number of saved bytes that are read again after each interval, to find damage.
 _SCAN_BYTES = 64 * 1000**2
 # The same for the stop, with its time limit.
-_STOP_BYTES, _STOP_SECONDS = 1000**3, 20.0
+_STOP_BYTES, _STOP_SECONDS = 1000**3, 1.5
+# Longest time of a restore, which reads all saved bytes.
+_RESTORE_SECONDS = 600.0
 # Largest number of datasets and models in one line.
 _MOST_NAMES = 20
 
@@ -80,7 +82,9 @@ class SnapshotSaver:
         self._state = state
         self._say = say
         self._damage_scan = DamageScan(folder)
-        self._dumped_writes = -1
+        # Writes to each table and the bucket until now, and until the last dump; None for unknown.
+        self._writes: dict[str, int] = {}
+        self._dumped: dict[str, int] | None = None
         self._must_rewrite = False
         self._problem = ""
         self._changed: Changed = ([], [])
@@ -134,17 +138,20 @@ class SnapshotSaver:
         """
         began = time.monotonic()
         try:
-            writes = self._writes()
-            is_due = writes != self._dumped_writes or self._must_rewrite
-            if is_due or (or_deleted and self._folder.has_deleted_pieces()):
+            self._read_writes()
+            names = dumped_names(self._settings, with_keys=True)
+            if any(map(self._has_changed, names)) or (
+                or_deleted and self._folder.has_deleted_pieces()
+            ):
                 self._open_folder()
                 manifest = dump(
                     self._settings,
                     self._folder,
                     pause_writes=self._paused_writes,
                     with_keys=True,
+                    has_changed=self._has_changed,
                 )
-                self._dumped_writes = writes
+                self._dumped = self._writes
                 self._must_rewrite = False
                 self._state.note_saved(datetime.fromisoformat(manifest.created_at))
         except (WritesNotPaused, BotoCoreError, ClientError) as error:
@@ -168,6 +175,7 @@ class SnapshotSaver:
         except BackupError as error:
             self._say(f"{error} It is rewritten from memory.")
             self._folder.start_over()
+            self._must_rewrite = True
             return
         if manifest is None and self._folder.is_empty():
             # From now on, parts without a manifest are damage, not a first save that was killed.
@@ -191,7 +199,8 @@ class SnapshotSaver:
     @contextmanager
     def _paused_writes(self, clients: Clients) -> Iterator[None]:
         """Make the calls of all other clients wait."""
-        token = str(self._control("POST")["token"])
+        answer = control(self._settings, "POST")
+        token, self._writes = str(answer["token"]), answer["writes"]
 
         def show_token(request: Any, **_: Any) -> None:
             request.headers[HEADER] = token
@@ -201,27 +210,51 @@ class SnapshotSaver:
         try:
             yield
         finally:
-            self._control("DELETE", token)
+            control(self._settings, "DELETE", token)
 
-    def _writes(self) -> int:
-        return int(self._control("GET")["writes"])
+    def _read_writes(self) -> None:
+        """Read how often data was written, and at first whether the folder has all of it."""
+        answer = control(self._settings, "GET")
+        self._writes = answer["writes"]
+        if self._dumped is None and not self._must_rewrite:
+            self._open_folder()
+            # A later dump, of a process that was killed, would have another manifest.
+            if answer["restored"] and answer["restored"] == self._folder.seal():
+                self._dumped = {}
 
-    def _control(self, method: str, token: str = "") -> dict[str, Any]:
-        """Call the control path of the emulated AWS."""
-        secret = control_secret(os.environ["AWS_SECRET_ACCESS_KEY"])
-        request = urllib.request.Request(  # noqa: S310 - the stack's own address
-            f"{self._settings.endpoint_url}{PATH}",
-            method=method,
-            headers={HEADER: token, CONTROL_HEADER: secret},
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
-                return dict(json.load(answer))
-        except urllib.error.HTTPError as refused:
-            with refused:
-                raise WritesNotPaused(f"the emulated AWS answered {refused.code}") from refused
-        except OSError as error:
-            raise WritesNotPaused(f"the emulated AWS does not answer: {error}") from error
+    def _has_changed(self, name: str) -> bool:
+        """Return whether a table or the bucket may differ from the last dump."""
+        if self._must_rewrite or self._dumped is None:
+            return True
+        name = BUCKET if name == self._settings.bucket else name
+        return self._writes.get(name, 0) != self._dumped.get(name, 0)
+
+
+def control(
+    settings: Settings, method: str, token: str = "", timeout_seconds: float = 30.0
+) -> dict[str, Any]:
+    """Call the control path of the emulated AWS.
+
+    Raises:
+        BackupError: the saved data is damaged.
+        WritesNotPaused: the emulated AWS refuses the call or does not answer.
+    """
+    secret = control_secret(os.environ["AWS_SECRET_ACCESS_KEY"])
+    request = urllib.request.Request(  # noqa: S310 - the stack's own address
+        f"{settings.endpoint_url}{PATH}",
+        method=method,
+        headers={HEADER: token, CONTROL_HEADER: secret},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=timeout_seconds) as answer:  # noqa: S310 - as above
+            return dict(json.load(answer))
+    except urllib.error.HTTPError as refused:
+        with refused:
+            if refused.code == HTTPStatus.UNPROCESSABLE_ENTITY:
+                raise BackupError(json.load(refused)["message"]) from refused
+            raise WritesNotPaused(f"the emulated AWS answered {refused.code}") from refused
+    except OSError as error:
+        raise WritesNotPaused(f"the emulated AWS does not answer: {error}") from error
 
 
 def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str], None]) -> bool:
@@ -290,23 +323,13 @@ def pause_after(took_seconds: float, within_seconds: float) -> float:
     return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 
 
-def restore_snapshot(settings: Settings, folder: BackupFolder) -> str | None:
-    """Restore the saved data into the empty tables and bucket of a new run.
+def restore_snapshot(settings: Settings) -> str:
+    """Load the saved data into the emulated AWS of a new run.
 
     Returns:
-        A line about the restored data, or None if there was none.
+        A line about the restored data; empty if there was none.
 
     Raises:
         BackupError: the saved data is damaged.
     """
-    saved = folder.manifest()
-    if saved is None and not folder.is_empty():
-        raise BackupError(f"{folder.path} has no manifest, so its parts cannot be restored.")
-    if saved is None or not saved.tables:
-        return None
-    began = time.monotonic()
-    manifest = restore(settings, folder, with_keys=True)
-    return (
-        f"the data of {manifest.created_at} is restored: {sum(manifest.rows.values())} rows, "
-        f"{len(manifest.objects)} objects, {time.monotonic() - began:.1f} s"
-    )
+    return str(control(settings, "PUT", timeout_seconds=_RESTORE_SECONDS)["message"])

@@ -19,6 +19,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from chalicelib.config import Settings, SettingsError
@@ -38,11 +40,13 @@ def say(text: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
 
 
-def run_aws(aws: socket.socket, front_port: int, settings: Settings, saving: SavingState) -> None:
+def run_aws(
+    aws: socket.socket, port: int, settings: Settings, data: Path, saving: SavingState
+) -> None:
     """Run the emulated AWS."""
     from infra.local.aws import server  # loads moto, which no other process needs
 
-    server.run(aws, front_port, settings, saving.unsaved)
+    server.run(aws, port, settings, data, saving.unsaved)
 
 
 def provision(settings: Settings, options: Options) -> None:
@@ -58,13 +62,13 @@ def provision(settings: Settings, options: Options) -> None:
         sys.exit(1)
 
 
-def restore_data(settings: Settings, state: State, was_cut_off: bool) -> None:
+def restore_data(settings: Settings, was_cut_off: bool) -> None:
     """Restore the data of the previous run."""
-    from infra.backups.folder import BackupError, BackupFolder
+    from infra.backups.folder import BackupError
     from infra.local.snapshots import restore_snapshot
 
     try:
-        message = restore_snapshot(settings, BackupFolder(state.data))
+        message = restore_snapshot(settings)
     except BackupError as error:
         say(f"the saved data is damaged and was not changed: {error} Start with the undamaged part "
             "by make run ARGS=--repair, or without data by ARGS=--forget.")  # fmt: skip
@@ -124,7 +128,7 @@ def run_worker(app: Any, settings: Settings, is_training: bool, options: Options
 
 
 def run_models(settings: Settings) -> None:
-    """Install the accurate encoders at a low priority."""
+    """Install the accurate encoders, at a low priority."""
     from infra.local import accurate_models
 
     accurate_models.run(settings, say)
@@ -252,7 +256,8 @@ class Supervisor:
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
             port = self._front.getsockname()[1]
-            self._add(AWS_PROCESS, lambda: run_aws(self._aws, port, settings, self._saving))
+            data, saving = self._state.data, self._saving
+            self._add(AWS_PROCESS, lambda: run_aws(self._aws, port, settings, data, saving))
         app = load(options.app)
         if not self._task("provision", lambda: provision(settings, options)):
             self._fail_start("the tables, queues and bucket could not be created.")
@@ -275,17 +280,15 @@ class Supervisor:
             return True
         tasks = {
             "repair": lambda: repair_data(settings, self._state),
-            "restore": lambda: restore_data(settings, self._state, self._was_cut_off),
+            "restore": lambda: restore_data(settings, self._was_cut_off),
         }
         for name in ("repair", "restore") if options.repairs_data else ("restore",):
             if not self._task(name, tasks[name]):
                 self._fail_start()
                 return False
         self._saving.note_saved(datetime.now(UTC))
-        self._add(
-            SNAPSHOTS_PROCESS,
-            lambda: save_snapshots(settings, self._state, options, self._saving),
-        )
+        save = partial(save_snapshots, settings, self._state, options, self._saving)
+        self._add(SNAPSHOTS_PROCESS, save)
         return True
 
     def _welcome(self, settings: Settings) -> None:
@@ -301,10 +304,7 @@ class Supervisor:
         self._describe(settings)
         print(f"Presage is ready on {url}", flush=True)
         if not self._options.is_bare:
-            self._install_models(settings)
-
-    def _install_models(self, settings: Settings) -> None:
-        self._tasks[process.fork("presage-models", lambda: run_models(settings))] = None
+            self._tasks[process.fork("presage-models", lambda: run_models(settings))] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:
         # The last save must happen even if the stop comes before its process has begun.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow
 from infra.backup import main
-from infra.backups import tables
-from infra.backups.dumping import dump
+from infra.backups import objects, tables
+from infra.backups.dumping import dump, dumped_names
 from infra.backups.folder import MANIFEST, PIECES, BackupError, BackupFolder
 from infra.backups.restoring import restore
+from infra.local.aws.saved_data import SavedData
 from infra.resources import provision, table_resources
 from tests.builders import World, some_rows
 from tests.conftest import MovableClock
@@ -126,6 +127,39 @@ def test_a_second_dump_copies_only_what_changed(
     second = {path: path.stat().st_mtime_ns for path in (folder.path / PIECES).glob("*/*")}
     assert first.items() <= second.items()
     assert len(second) == len(first) + 1
+
+
+def test_what_has_not_changed_is_not_even_read(
+    filled: World, settings: Settings, folder: BackupFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dump reads the tables that may have changed, and names the earlier pieces of the others."""
+    before, scan, scanned = dump(settings, folder), tables.scan, []
+    label = next(scan(Clients(settings).dynamodb, f"{settings.name}-labels"))
+    label["name"] = {"S": "renamed"}
+    Clients(settings).dynamodb.put_item(TableName=f"{settings.name}-labels", Item=label)
+
+    def note(dynamodb: Any, table: str) -> Iterator[tables.Item]:
+        """Note the scan of a table."""
+        scanned.append(table)
+        return scan(dynamodb, table)
+
+    monkeypatch.setattr(tables, "scan", note)
+    monkeypatch.setattr(objects, "copy", None)
+    asked: list[str] = []
+
+    def has_changed(name: str) -> bool:
+        """Note the question, and name one table."""
+        asked.append(name)
+        return name == f"{settings.name}-labels"
+
+    after = dump(settings, folder, has_changed=has_changed)
+
+    assert scanned == [f"{settings.name}-labels"]
+    assert set(asked) == dumped_names(settings)
+    assert after.objects == before.objects
+    assert [t for t in after.tables if after.tables[t] != before.tables[t]] == ["labels"]
+    assert len(after.pieces() - before.pieces()) == 1
+    folder.verify(after)
 
 
 def test_a_dump_removes_what_nothing_names(filled: World, settings: Settings, folder: BackupFolder):
@@ -365,7 +399,7 @@ def test_saved_data_of_a_stack_has_its_api_keys(
     dump(settings, folder, with_keys=True)
 
     empty(settings)
-    restore(settings, folder, with_keys=True)
+    SavedData(settings, folder).load()
     restarted = Container(settings, filled.clock)
     assert restarted.api_keys.find_caller(secret)
     restore(settings, folder, is_replacing=True)

@@ -16,7 +16,8 @@ from infra.backups.dumping import dump
 from infra.backups.folder import MANIFEST, PIECES, PREVIOUS, BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
 from infra.backups.restoring import restore
-from infra.local.snapshots import repair_snapshot, restore_snapshot
+from infra.local.aws.saved_data import SavedData
+from infra.local.snapshots import repair_snapshot
 from tests.builders import World, some_rows
 from tests.conftest import MovableClock
 from tests.full_size import size
@@ -186,12 +187,12 @@ def test_pieces_without_a_manifest_are_damage(
     (folder.path / PREVIOUS).unlink(missing_ok=True)
     empty(settings)
     with pytest.raises(BackupError, match="no manifest"):
-        restore_snapshot(settings, again(folder))
+        SavedData(settings, again(folder)).load()
     said: list[str] = []
 
     assert repair_snapshot(settings, again(folder), said.append)
 
-    assert restore_snapshot(settings, again(folder)) is None
+    assert SavedData(settings, again(folder)).load() == ""
     (copy,) = folder.path.parent.glob("data.damaged-*")
     assert {path.name for path in (copy / PIECES).glob("*/*")} == manifest.pieces()
     assert str(copy) in said[-1]

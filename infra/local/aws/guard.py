@@ -17,12 +17,15 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
+from infra.backups.folder import BackupError
 from infra.local.aws import item_calls, large_objects
 from infra.local.aws.origins import Origins, with_headers
 from infra.local.aws.polls import Poll, Polls
 from infra.local.aws.s3_access import Form, Refused, S3Access
+from infra.local.aws.saved_data import SavedData
 from infra.local.aws.signatures import KeyPair, Signatures, WrongSignature
 from infra.local.aws.write_pause import (
+    BUCKET,
     CONTROL_HEADER,
     HEADER,
     PATH,
@@ -52,6 +55,7 @@ class Guard:
         polls: Polls,
         keys: KeyPair,
         origins: Origins,
+        saved_data: SavedData,
         find_unsaved: FindUnsaved = all_is_saved,
     ) -> None:
         self._moto = moto
@@ -60,6 +64,7 @@ class Guard:
         self._s3_access = S3Access(keys)
         self._control_secret = control_secret(keys.secret)
         self._origins = origins
+        self._saved_data = saved_data
         self._find_unsaved = find_unsaved
         self._data_lock = threading.Lock()
         self._s3_lock = threading.Lock()
@@ -74,7 +79,7 @@ class Guard:
             )
             return _refuse(Refused(message), start_response)
         if environ.get("PATH_INFO") == PATH:
-            return self._pause_writes(environ, start_response)
+            return self._control(environ, start_response)
         if environ.get("HTTP_AUTHORIZATION"):
             return self._signed(environ, start_response)
         if environ["REQUEST_METHOD"] == "OPTIONS":
@@ -94,7 +99,7 @@ class Guard:
         except WrongSignature as wrong:
             return _refuse_signed(wrong, environ, start_response)
         if service == "dynamodb":
-            with self._admitted(environ, _is_row_write(environ)), self._data_lock:
+            with self._admitted(environ, _written_tables(environ)), self._data_lock:
                 return item_calls.answer(environ, start_response)
         # No page may read an answer to keys, and moto would allow it to every one.
         start_response = with_headers(start_response, [])
@@ -141,8 +146,8 @@ class Guard:
         if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
             # Moto would read the object's bytes as a form and store nothing (curl --data-binary).
             environ["CONTENT_TYPE"] = "binary/octet-stream"
-        is_write = environ["REQUEST_METHOD"] not in ("GET", "HEAD")
-        with self._admitted(environ, is_write):
+        written = () if environ["REQUEST_METHOD"] in ("GET", "HEAD") else (BUCKET,)
+        with self._admitted(environ, written):
             with self._s3_lock:
                 stream = large_objects.answer(self._moto, environ, start_response)
             if stream is not None:
@@ -152,7 +157,7 @@ class Guard:
     def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
         """Store the file of a large form as an object."""
         version = large_objects.etag(form.file)
-        with self._admitted({}, is_write=True), self._s3_lock:
+        with self._admitted({}, (BUCKET,)), self._s3_lock:
             is_stored = large_objects.store(form, version)
         if not is_stored:
             form.file.close()
@@ -161,13 +166,15 @@ class Guard:
         start_response("204 No Content", [("ETag", f'"{version}"')])
         return []
 
-    def _admitted(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
+    def _admitted(
+        self, environ: dict[str, Any], written: Iterable[str]
+    ) -> AbstractContextManager[None]:
         token = environ.get("HTTP_" + HEADER.upper().replace("-", "_"))
-        return self._write_pause.passing(token, is_write)
+        return self._write_pause.passing(token, written)
 
-    def _pause_writes(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Answer the process that copies the data."""
-        method, status, token = environ["REQUEST_METHOD"], "200 OK", ""
+    def _control(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Answer the processes that restore and copy the data."""
+        method, status, token, message = environ["REQUEST_METHOD"], "200 OK", "", ""
         given = str(environ.get("HTTP_" + CONTROL_HEADER.upper().replace("-", "_"), ""))
         is_page = "HTTP_ORIGIN" in environ
         if is_page or not hmac.compare_digest(given.encode(), self._control_secret.encode()):
@@ -178,8 +185,28 @@ class Guard:
         elif method == "DELETE":
             given = environ.get("HTTP_" + HEADER.upper().replace("-", "_"), "")
             status = status if self._write_pause.open(given) else "410 Gone"
+        elif method == "PUT":
+            message, status = self._restore()
         start_response(status, [("Content-Type", "application/json")])
-        return [json.dumps({"token": token, "writes": self._write_pause.writes}).encode()]
+        answer = {
+            "token": token,
+            "writes": dict(self._write_pause.writes),
+            "message": message,
+            "restored": self._saved_data.seal,
+            "unread": self._saved_data.unread(),
+        }
+        return [json.dumps(answer).encode()]
+
+    def _restore(self) -> tuple[str, str]:
+        """Load the saved data; return a line about it or about the damage, and the status."""
+        with self._data_lock, self._s3_lock:
+            try:
+                message = self._saved_data.load()
+            except BackupError as error:
+                return str(error), "422 Unprocessable Content"
+        # What made the tables is no change of the saved data.
+        self._write_pause.writes.clear()
+        return message, "200 OK"
 
     def _locked(
         self, lock: threading.Lock, environ: dict[str, Any], start_response: Respond
@@ -231,9 +258,17 @@ def _refuse_signed(
     return [json.dumps({"__type": wrong.code, "message": str(wrong)}).encode()]
 
 
-def _is_row_write(environ: dict[str, Any]) -> bool:
+def _written_tables(environ: dict[str, Any]) -> set[str]:
+    """Return the names of the tables that a DynamoDB call may change."""
     action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
-    return not action.startswith(READING_TARGETS)
+    if action.startswith(READING_TARGETS):
+        return set()
+    request = _json_body(environ) or {}
+    changes = [change for item in request.get("TransactItems", ()) for change in item.values()]
+    named = [request, *changes]
+    names = {str(one["TableName"]) for one in named if "TableName" in one}
+    # A table may be named by its ARN.
+    return {name.rpartition("/")[2] for name in names | set(request.get("RequestItems", ()))}
 
 
 def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 import tempfile
+from pathlib import Path
 from typing import IO, Any, cast
 
 from moto import backends
@@ -17,11 +18,13 @@ from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.saving import FindUnsaved
+from infra.backups.folder import BackupFolder
 from infra.local.aws import item_calls, moto_memory
 from infra.local.aws.guard import Guard
 from infra.local.aws.large_objects import FileStream
 from infra.local.aws.origins import Origins
 from infra.local.aws.polls import Polls
+from infra.local.aws.saved_data import SavedData
 from infra.local.aws.signatures import KeyPair
 
 # Larger bodies are stored on disk while they are read.
@@ -137,7 +140,11 @@ def call(
 
 
 def run(
-    listener: socket.socket, front_port: int, settings: Settings, find_unsaved: FindUnsaved
+    listener: socket.socket,
+    front_port: int,
+    settings: Settings,
+    data: Path,
+    find_unsaved: FindUnsaved,
 ) -> None:
     """Serve the emulated AWS until the process ends.
 
@@ -145,6 +152,7 @@ def run(
         listener: bound socket.
         front_port: of the service, whose pages may read presigned objects.
         settings: of the stack; the keys that must sign requests are in the environment.
+        data: folder of the saved data, which is loaded when the stack asks for it.
         find_unsaved: returns what could not be saved; uploads are refused meanwhile.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -157,7 +165,8 @@ def run(
     keys = KeyPair(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
     own = [f"http://{name}:{front_port}" for name in ("127.0.0.1", "localhost")]
     origins = Origins(own, settings.allow_origins, settings.public_storage_url)
-    guard = Guard(moto, Polls(settings.region), keys, origins, find_unsaved)
+    saved = SavedData(settings, BackupFolder(data))
+    guard = Guard(moto, Polls(settings.region), keys, origins, saved, find_unsaved)
     host, port = listener.getsockname()[:2]
     server = ThreadedWSGIServer(host, port, guard, handler=Handler, fd=listener.fileno())
     server.socket.listen(256)

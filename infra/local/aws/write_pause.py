@@ -11,15 +11,19 @@ import hmac
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 # Header with the token of the process that copies.
 HEADER = "X-Presage-Still"
 # Header with the secret that the path below needs. A URL would appear in logs and histories.
 CONTROL_HEADER = "X-Presage-Control"
-# POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far.
+# POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far,
+# and PUT restores the saved data.
 PATH = "/_presage/still"
+# Name under which writes to the bucket are counted; those to tables have the table's name.
+BUCKET = "bucket"
 # Seconds after which a pause ends automatically, in case the process that copies was killed.
 LONGEST_SECONDS = 60.0
 # Longest wait for running calls to end, in seconds.
@@ -39,17 +43,22 @@ class WritePause:
         self._token: str | None = None
         self._until = 0.0
         self._inside = 0
-        self.writes = 0
-        """Number of calls that may have changed data."""
+        self.writes: Counter[str] = Counter()
+        """Number of calls that may have changed a table or the bucket, by its name."""
 
     @contextmanager
-    def passing(self, token: str | None, is_write: bool) -> Iterator[None]:
-        """Pass the gate with one call; wait while it is closed, unless the token is its own."""
+    def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
+        """Pass the gate with one call; wait while it is closed, unless the token is its own.
+
+        Args:
+            token: of the process that copies, if the call is its own.
+            written: names of the tables, or BUCKET, that the call may change.
+        """
         with self._changed:
             while self._is_closed() and token != self._token:
                 self._changed.wait(max(0.0, self._until - time.monotonic()))
             self._inside += 1
-            self.writes += is_write
+            self.writes.update(written)
         try:
             yield
         finally:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from infra.backups.folder import PIECES, BackupFolder
+from infra.local.snapshots import control
 from tests.flows.client import LANGUAGE, Client
 from tests.flows.kills.conftest import ENVIRONMENT, SavedState
-from tests.flows.kills.killing import ROUNDS, saved_at, wait_for_moment, wait_for_saves
+from tests.flows.kills.killing import ROUNDS, saved_at, wait, wait_for_moment, wait_for_saves
 from tests.flows.load import Journal, Load, complaints, losses, settle
 from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
@@ -40,6 +42,15 @@ def again(stack: LocalStack, client: Client) -> Client:
     return Client(stack.url, client.token)
 
 
+def has_settled(data: Path) -> bool:
+    """Return whether the last two saves and the folder have the same pieces."""
+    folder = BackupFolder(data)
+    previous, last = folder.previous(), folder.manifest()
+    assert last is not None
+    files = {path.name for path in (data / PIECES).glob("*/*")}
+    return previous is not None and previous.pieces() <= last.pieces() == files
+
+
 def listed(client: Client, dataset_id: int) -> int:
     """Count the examples on a dataset's pages."""
     return len(client.items(f"{LANGUAGE}/datasets/{dataset_id}/examples", source="all"))
@@ -54,6 +65,34 @@ def test_a_stop_loses_nothing(saving: LocalStack, saving_client: Client, saved_s
         assert program.get("/v2/whoami").ok["scope"] == "all"
     assert listed(saving_client, made["id"]) == 90
     assert saving_client.dataset(csv_file(made_rows(20)))["id"] > made["id"]
+
+
+def test_only_what_changed_is_read_and_written(
+    saving: LocalStack, saving_client: Client, saved_state: SavedState
+) -> None:
+    """A stop writes nothing when nothing has changed, and else only the changed tables."""
+    data, examples = saving.state.data, f"{saving.settings.name}-examples"
+    assert examples in control(saving.settings, "GET")["unread"]
+    # What was deleted before the fixture's stop leaves with one more save.
+    wait(lambda: has_settled(data))
+    before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
+
+    assert saving.pause() == 0
+
+    assert before == {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
+    client, saved = again(saving, saving_client), BackupFolder(data).manifest()
+    assert listed(client, saved_state.first["id"]) == 60
+    assert examples not in control(saving.settings, "GET")["unread"]
+    assert saving.pause() == 0
+    after = BackupFolder(data).manifest()
+    assert saved is not None
+    assert after is not None
+    assert after.objects == saved.objects
+    changed = {short for short, names in after.tables.items() if names != saved.tables[short]}
+    # A call for a page of examples is counted.
+    assert changed == {"quotas"}
+    client.close()
+    saving.start()
 
 
 @pytest.mark.timeout(240 + 3 * 90 * ROUNDS)

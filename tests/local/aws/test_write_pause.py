@@ -15,7 +15,7 @@ def passing(gate: WritePause, token: str | None = None) -> threading.Thread:
     """Pass the gate on another thread."""
 
     def go() -> None:
-        with gate.passing(token, is_write=True):
+        with gate.passing(token, ("table",)):
             pass
 
     thread = threading.Thread(target=go, daemon=True)
@@ -32,12 +32,12 @@ def test_others_wait_and_the_copier_does_not():
     stranger.join(0.2)
 
     assert stranger.is_alive()
-    assert gate.writes == 1
+    assert gate.writes.total() == 1
     assert token is not None
     assert gate.open(token)
     stranger.join(60)
     assert not stranger.is_alive()
-    assert gate.writes == 2
+    assert gate.writes.total() == 2
 
 
 def test_the_copier_waits_for_calls_that_have_begun():
@@ -46,7 +46,7 @@ def test_the_copier_waits_for_calls_that_have_begun():
     inside, leave = threading.Event(), threading.Event()
 
     def stay() -> None:
-        with gate.passing(None, is_write=False):
+        with gate.passing(None):
             inside.set()
             leave.wait(60)
 
@@ -63,11 +63,11 @@ def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
     """When a call does not end, the gate opens again and no call waits for ever."""
     monkeypatch.setattr(write_pause, "ENTER_SECONDS", 0.2)
     gate = WritePause()
-    with gate.passing(None, is_write=False):
+    with gate.passing(None):
         assert gate.close() is None
 
     passing(gate).join(60)
-    assert gate.writes == 1
+    assert gate.writes.total() == 1
 
 
 def test_a_copier_that_dies_stops_no_call(monkeypatch: pytest.MonkeyPatch):

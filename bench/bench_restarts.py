@@ -1,0 +1,120 @@
+"""Starts and stops of a local stack with 400,000 examples and nothing to save.
+
+Run: python -m bench.bench_restarts [--texts N --rounds N]. An empty installation and a filled one
+take turns, and their medians are compared. Each runs idle for two sweeps between start and stop.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.bench_http import BIG_TEXTS, big_file
+from bench.report import Report, ceiling, say
+from tests.flows.world import World
+from tests.local_stack import LocalStack
+
+BUILD = Path(__file__).parents[1] / "build" / "bench"
+TEXTS = 400_000
+ROUNDS = 3
+# Most seconds that a start or a stop takes longer than that of an empty installation.
+MOST_SECONDS = 3.0
+# Seconds until a file of texts is read.
+FILL_SECONDS = 900.0
+# Seconds between start and stop, in which sweeps run.
+IDLE_SECONDS = 10.0
+# Time until changes are saved; short, so that all of them are saved before a stop is measured.
+SAVE_SECONDS = "4"
+
+
+def fill(stack: LocalStack, texts: int, folder: Path) -> None:
+    """Upload texts in files of the largest size."""
+    world = World(stack, folder)
+    caller = world.caller("GOLD", example_calls=1_000_000)
+    started = time.perf_counter()
+    for first in range(0, texts, BIG_TEXTS):
+        number = min(BIG_TEXTS, texts - first)
+        uploaded = caller.upload(big_file(number), name=f"from {first}")
+        done = caller.wait_dataset(int(uploaded["id"]), FILL_SECONDS)
+        assert done["totalExamples"] == number, done
+    world.close()
+    say(f"{texts:,} texts are uploaded in {time.perf_counter() - started:.0f} s")
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the seconds that some work takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def size(stack: LocalStack) -> int:
+    """Return the number of saved bytes."""
+    return sum(path.stat().st_size for path in stack.state.data.rglob("*") if path.is_file())
+
+
+def files(stack: LocalStack) -> dict[Path, int]:
+    """Return the time of writing of each saved file."""
+    return {p: p.stat().st_mtime_ns for p in stack.state.data.rglob("*") if p.is_file()}
+
+
+def memory(stack: LocalStack) -> float:
+    """Return the resident memory of the emulated AWS in MB."""
+    pages = Path(f"/proc/{stack.processes['aws']}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def settle(stack: LocalStack) -> None:
+    """Wait until nothing has been saved for a while."""
+    manifest, before = stack.state.data / "manifest.json", 0
+    while not manifest.exists() or manifest.stat().st_mtime_ns != before:
+        before = manifest.stat().st_mtime_ns if manifest.exists() else 0
+        time.sleep(2 * float(SAVE_SECONDS))
+
+
+def main() -> int:
+    """Run all of it; the exit status is 0 when all bars hold."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bench_restarts")
+    parser.add_argument("--texts", type=int, default=TEXTS, help="examples of the filled stack")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="starts and stops of each stack")
+    options = parser.parse_args()
+    report = Report(f"Start and stop with {options.texts:,} examples")
+    bare = {"arguments": ["--bare"], "environment": {"PRESAGE_SAVE_SECONDS": SAVE_SECONDS}}
+    found: dict[str, list[float]] = {}
+    written = 0
+    with (
+        LocalStack(ready_seconds=300, **bare) as empty,
+        LocalStack(ready_seconds=300, **bare) as full,
+        tempfile.TemporaryDirectory() as place,
+    ):
+        fill(full, options.texts, Path(place))
+        say(f"saved: {size(full) / 1e6:.0f} MB")
+        for stack in (empty, full):
+            settle(stack)
+            stack.pause()
+        for _ in range(options.rounds):
+            for name, stack in (("empty", empty), ("full", full)):
+                before = files(stack)
+                found.setdefault(f"{name}: start", []).append(timed(stack.start))
+                time.sleep(IDLE_SECONDS)
+                found.setdefault(f"{name}: memory", []).append(memory(stack))
+                found.setdefault(f"{name}: stop", []).append(timed(stack.pause))
+                written += len(set(files(stack).items()) - set(before.items()))
+    middle = {name: statistics.median(values) for name, values in found.items()}
+    for name, value in middle.items():
+        report.add(name, value, "MB" if "memory" in name else "s")
+    for step in ("start", "stop"):
+        more = middle[f"full: {step}"] - middle[f"empty: {step}"]
+        report.add(f"{step}: more than empty", more, "s", ceiling(MOST_SECONDS))
+    report.add("files written", written, "", ceiling(0))
+    return report.finish(BUILD / "restarts.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
