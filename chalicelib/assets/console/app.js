@@ -11,7 +11,7 @@ import { Datasets } from "./datasets.js";
 import { ModelPage } from "./model.js";
 import { Models } from "./models.js";
 import { LabelNext } from "./label_next.js";
-import { session, takeTokenFromAddress } from "./session.js";
+import { restoreSession, session, takeTokenFromAddress } from "./session.js";
 import { LinkOffer, SignIn } from "./sign_in.js";
 import { Try } from "./try.js";
 import { html } from "./ui.js";
@@ -169,5 +169,9 @@ function App() {
   `;
 }
 
+const root = document.getElementById("app");
+restoreSession();
 takeTokenFromAddress();
-render(html`<${App} />`, document.getElementById("app"));
+// Without this the placeholder, which is seen before the scripts, can stay below the page.
+root.replaceChildren();
+render(html`<${App} />`, root);

@@ -1,4 +1,4 @@
-// The signed-in user. Token and key stay in this page's memory: a reload clears both.
+// The signed-in user. A reload keeps the access token, which the tab stores until sign-out; the key is only in memory.
 
 import { call, setCredentials } from "./api.js";
 import { t } from "./words.js";
@@ -6,7 +6,24 @@ import { t } from "./words.js";
 const LIFE_SECONDS = 3600;
 const AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"; // every deployment accepts it, whatever its host name
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const STORED = "presage.session";
 const RSA = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+
+/** Return when an access token expires, in milliseconds, or NaN if it does not say so. */
+function expiryOf(token) {
+  try {
+    return JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))).exp * 1000;
+  } catch {
+    return NaN;
+  }
+}
+
+/** Store an access token and its expiry for a reload of this tab. API keys, which last, are not stored. */
+function store(token) {
+  const expiresAt = expiryOf(token);
+  if (expiresAt > Date.now()) sessionStorage.setItem(STORED, JSON.stringify({ token, expiresAt }));
+  else sessionStorage.removeItem(STORED);
+}
 
 export const session = {
   token: "",
@@ -31,6 +48,7 @@ export const session = {
       location.hash = "#/";
     }
     Object.assign(this, { token, email: email || this.email, key, expired: false });
+    store(token);
     for (const resume of this.waiting.splice(0)) resume(!isOther);
     this.notify();
   },
@@ -43,6 +61,7 @@ export const session = {
   signOut() {
     this.account++;
     Object.assign(this, { token: "", email: "", key: null, expired: false });
+    store("");
     for (const resume of this.waiting.splice(0)) resume(false);
     this.notify();
   },
@@ -54,6 +73,7 @@ export const session = {
     if (this.key) {
       try {
         this.token = await requestToken(this.email, this.key);
+        store(this.token);
         return true;
       } catch {
         this.key = null;
@@ -61,12 +81,24 @@ export const session = {
     }
     if (!this.token) return false;
     this.expired = true;
+    store("");
     this.notify();
     return new Promise((resume) => this.waiting.push(resume));
   },
 };
 
 setCredentials(session);
+
+/** Continue the session of this tab after a reload. The sign-in form gets the email for when the token ends. */
+export async function restoreSession() {
+  const { token, expiresAt } = JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
+  if (!(expiresAt > Date.now())) return store("");
+  session.token = token;
+  const { email } = await call("whoami").catch(() => session);
+  if (session.token !== token) return undefined;
+  session.email = email;
+  return session.notify();
+}
 
 let place = "#/";
 

@@ -17,6 +17,8 @@ function explainRefusal({ date }) {
   return t("signIn.refused");
 }
 
+const questionOf = (from, to) => t(from && from !== to ? "offer.switch" : "offer.signIn", { from, to });
+
 /** Ask whether to use a link's token; "No" has the focus. */
 export function LinkOffer() {
   const { offered, token, email } = session;
@@ -31,14 +33,24 @@ export function LinkOffer() {
   };
   return html`
     <${Dialog} label=${t("offer.title")} close=${close}>
-      <${Loaded} of=${loaded}>
-        ${({ from, to }) => html`
-          <h2>${t(from ? "offer.switch" : "offer.signIn", { from: from.email, to: to.email })}</h2>
-          <p>${t("offer.why")}</p>
-          <button class="button" onClick=${() => use(loaded.data)}>${t("offer.yes")}</button>
-        `}
-      <//>
-      <button class="button" onClick=${close}>${t("offer.no")}</button>
+      ${
+        loaded.error?.status === 401
+          ? html`
+            <h2>${t("offer.expired")}</h2>
+            <p role="alert">${t("offer.expiredWhy")}</p>
+            <button class="button" onClick=${close}>${token ? t("offer.stay") : t("offer.other")}</button>
+          `
+          : html`
+            <${Loaded} of=${loaded}>
+              ${({ from, to }) => html`
+                <h2>${questionOf(from.email, to.email)}</h2>
+                <p>${t("offer.why")}</p>
+                <button class="button" onClick=${() => use(loaded.data)}>${t("offer.yes")}</button>
+              `}
+            <//>
+            <button class="button" onClick=${close}>${t("offer.no")}</button>
+          `
+      }
     <//>
   `;
 }

@@ -207,8 +207,14 @@ const ENGLISH = {
   "next.title": "Label next",
   "next.train": "Train with {count} more examples",
   "next.zip": "Or a zip archive of them",
+  "offer.expired": "This link has expired",
+  "offer.expiredWhy":
+    "A sign-in link is valid for a few minutes. Run make run again for a new one, or sign in with your " +
+    "key file or an access token.",
   "offer.no": "No",
+  "offer.other": "Sign in another way",
   "offer.signIn": "Sign in as {to}?",
+  "offer.stay": "Stay signed in",
   "offer.switch": "Switch from {from} to {to}?",
   "offer.title": "Sign-in link",
   "offer.why": "A link asks for it. Your uploads then go to that account.",
@@ -267,7 +273,7 @@ const ENGLISH = {
   "signIn.refused": "The service refused this sign-in: the email or key is wrong, or it is a closed account.",
   "signIn.title": "Sign in",
   "signIn.token": "Access token",
-  "signIn.tokenHint": "It is stored only in this page's memory.",
+  "signIn.tokenHint": "It stays in this browser tab until you sign out.",
   "snippet.copied": "Copied",
   "snippet.copy": "Copy",
   "snippet.curl": "curl",

@@ -72,14 +72,29 @@ def test_a_link_switches_accounts_only_after_a_yes(console, pair):
 
 
 def test_a_link_with_a_bad_token_changes_nothing(console, owner):
-    """The error is shown, there is no yes, and the session stays."""
+    """The page says that the link has expired, there is no yes, and the session stays."""
     console.enter(owner)
     console.page.goto(f"{console.live.url}/console#token=nonsense")
-    expect(console.page.get_by_role("alert")).to_contain_text("Invalid access token")
+    expect(console.page.get_by_text("This link has expired")).to_be_visible()
     expect(console.page.get_by_role("button", name="Yes")).to_have_count(0)
-    console.page.get_by_role("button", name="No").click()
+    console.page.get_by_role("button", name="Stay signed in").click()
     calls_as(console, owner)
     console.errors.clear()  # the browser reports the 401
+
+
+def test_an_expired_link_offers_another_way_in(console, live):
+    """Without a session an expired link leads to the sign-in form."""
+    console.page.goto(f"{live.url}/console#token=nonsense")
+    console.page.get_by_role("button", name="Sign in another way").click()
+    expect(console.page.get_by_label("Account email")).to_be_visible()
+    console.errors.clear()  # the browser reports the 401
+
+
+def test_the_placeholder_disappears(console, owner):
+    """After a link has signed in, the page has one main area, without the sign-in placeholder."""
+    console.enter(owner)
+    expect(console.page.locator("main")).to_have_count(1)
+    expect(console.page.locator(".sign-in")).to_have_count(0)
 
 
 @pytest.mark.parametrize("fragment", ["/%E0%A4%A", "/dataset/%", "/toString", "token=", "&=%"])

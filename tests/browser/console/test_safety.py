@@ -82,13 +82,40 @@ def test_wrong_key_file_is_reported(console, live, owner, name, content, said):
 
 
 def test_token_leaves_the_history(console, owner):
-    """The link's token is removed from address and history, and a reload clears it."""
+    """The link's token is removed from address and history, and another tab does not have it."""
     console.enter(owner)
     assert owner.token not in console.page.url
     console.page.go_back()
     assert owner.token not in console.page.url
-    console.page.goto(f"{console.live.url}/console")
-    expect(console.page.get_by_label("Account email")).to_be_visible()
+    other = console.page.context.new_page()
+    other.goto(f"{console.live.url}/console")
+    expect(other.get_by_label("Account email")).to_be_visible()
+
+
+def test_reload_keeps_the_session(console, live):
+    """A reload keeps page and account; when the token ends, the key file is asked for again."""
+    pem = create_account(live, "reloaded", PrivateFormat.PKCS8)
+    page, email = console.page, "reloaded@example.test"
+    page.goto(f"{live.url}/console")
+    page.get_by_label("Account email").fill(email)
+    key_file = {"name": "key.pem", "mimeType": "application/x-pem-file", "buffer": pem}
+    page.get_by_label("Key file").set_input_files(key_file)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Welcome")).to_be_visible()
+    console.go("usage")
+    page.reload()
+    expect(page.get_by_text("Predictions this month")).to_be_visible()
+    expect(page.get_by_text(email)).to_be_visible()
+    # The service refuses the token, as if it had expired.
+    page.route("**/v2/apiusage", lambda route: route.fulfill(status=401, body="{}"), times=1)
+    page.reload()
+    expect(page.get_by_text("Your token has expired")).to_be_visible()
+    expect(page.get_by_label("Account email")).to_have_value(email)
+    assert page.evaluate("sessionStorage.length") == 0
+    page.get_by_label("Key file").set_input_files(key_file)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Predictions this month")).to_be_visible()
+    console.errors.clear()  # the browser reports the 401
 
 
 def test_token_ends_in_the_middle(console, live, owner):
@@ -173,13 +200,17 @@ def test_hostile_names_are_shown_as_text(console, hostile):
     assert page.evaluate("window.hit === undefined && !document.querySelector('main img')")
 
 
-def test_session_is_not_stored(console, owner):
-    """Token and key are in no browser storage, and signing out clears them."""
+def test_only_the_token_is_stored(console, owner):
+    """The tab stores the access token and its expiry and nothing else; signing out clears them."""
     console.enter(owner)
     page = console.page
-    assert page.evaluate(KEPT) == [0, 0, "", 0]
+    assert page.evaluate(KEPT) == [0, 1, "", 0]
+    stored = json.loads(page.evaluate("sessionStorage.getItem(sessionStorage.key(0))"))
+    assert stored.keys() == {"token", "expiresAt"}
+    assert stored["token"] == owner.token
     assert page.context.cookies() == []
     page.get_by_role("button", name="Sign out").click()
+    assert page.evaluate(KEPT) == [0, 0, "", 0]
     expect(page.get_by_label("Account email")).to_be_visible()
     page.evaluate("location.hash = '#/models'")
     expect(page.get_by_label("Account email")).to_be_visible()
