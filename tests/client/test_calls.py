@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -181,17 +182,30 @@ def test_unknown_keywords_are_refused(service: Service, call: Callable[[Presage]
     assert service.calls == []
 
 
-def test_every_public_method_declares_its_keywords() -> None:
-    """Where keywords are collected, the test above has a call that misspells one."""
+def public_methods() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield name and method of everything that a client offers."""
     client = Presage(token="x")
     parts: list[object] = [client, *vars(client).values()]
     for family in (client.language, client.vision):
         parts += vars(family).values()
+    for part in parts:
+        for name, method in inspect.getmembers(part, inspect.ismethod):
+            if not name.startswith("_"):
+                yield f"{type(part).__name__}.{name}", method
+
+
+def test_annotations_can_be_evaluated() -> None:
+    """Frameworks that read annotations at run time find the types of every method."""
+    for name, method in public_methods():
+        assert "return" in typing.get_type_hints(method), name
+
+
+def test_every_public_method_declares_its_keywords() -> None:
+    """Where keywords are collected, the test above has a call that misspells one."""
     open_calls = {
-        f"{type(part).__name__}.{name}"
-        for part in parts
-        for name, method in inspect.getmembers(part, inspect.ismethod)
-        if not name.startswith("_") and re.search(r"\*\*\w", str(inspect.signature(method)))
+        name
+        for name, method in public_methods()
+        if re.search(r"\*\*\w", str(inspect.signature(method)))
     }
     assert open_calls == {
         *(f"Datasets.{name}" for name in ("upload", "check", "add")),

@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "client" / "README.md"])
 TYPED_CALLS = Path(__file__).with_name("typed_calls.py")
+EVERY_CALL = ROOT / "tests" / "flows" / "presage_client" / "every_call.py"
 
 
 def documented_code(folder: Path) -> list[Path]:
@@ -38,8 +39,8 @@ def check_types(*files: Path) -> str:
 
 
 def test_documented_code_and_calls_have_types(tmp_path: Path) -> None:
-    """README's and the documentation's code passes `mypy --strict`, and calls have exact types."""
+    """Code of the documentation and every method pass `mypy --strict`; calls have exact types."""
     pages = documented_code(tmp_path)
     assert {"README.py", "docs_client.py"} <= {path.name for path in pages}
 
-    assert "Success" in (said := check_types(*pages, TYPED_CALLS)), said
+    assert "Success" in (said := check_types(*pages, TYPED_CALLS, EVERY_CALL)), said

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypedDict, TypeVar, Union
+from typing import TYPE_CHECKING, BinaryIO, TypedDict, TypeVar, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+else:
+    # Python 3.10 has no Unpack; Union of one type is that type, so annotations can be evaluated.
+    Unpack = getattr(typing, "Unpack", Union)
 
 # A path, a URL, a result of `uploads.send`, bytes, or a file open for reading.
-File = Union[str, "os.PathLike[str]", bytes, BinaryIO]
+File = str | os.PathLike[str] | bytes | BinaryIO
 # The files of a list, which may all have one type: list[str] is not a list[File].
 FileT = TypeVar("FileT", bound=File)
 Files = list[FileT] | tuple[FileT, ...]
@@ -92,7 +99,7 @@ class DocumentOptions(TypedDict, total=False):
     """How to read documents."""
 
     form_type: str | None
-    form_template: dict[str, Any] | None
+    form_template: Mapping[str, object] | None
     layout: bool | None
     output: str | None
     link_tables: bool | None
@@ -139,4 +146,6 @@ def camel(name: str) -> str:
 
 
 def _text(value: object) -> object:
+    if isinstance(value, Mapping):
+        value = dict(value)
     return json.dumps(value) if isinstance(value, (dict, list)) else value

@@ -71,17 +71,17 @@ class ApiError(PresageError):
     ) -> None:
         self.status = status
         """HTTP status."""
-        self.message = hide_keys(message)
+        self.message: str = hide_keys(message)
         """What is wrong, and how to fix it."""
         self.code = code
         """Stable code of the error."""
-        self.detail = hide_keys(detail)
+        self.detail: str = hide_keys(detail)
         """The cause, for errors whose `message` has a fixed text."""
         self.request_id = request_id
         """Identifies the call in the service's log."""
         self.retry_after = retry_after
         """Seconds after which a retry may succeed; None if unknown."""
-        self.raw = raw or {}
+        self.raw: Mapping[str, Any] = raw or {}
         """The response; a file that `check` refuses with `preview` has its columns in `detail`."""
         super().__init__(f"{message} {detail}" if detail and detail not in message else message)
 

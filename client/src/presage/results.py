@@ -178,6 +178,8 @@ class TableResult(records.TableResult):
 class FormResult(records.FormResult):
     """The fields of a form, and its tables if the template has any."""
 
+    probabilities: list[dict[str, Any]]
+
     @property
     def fields(self) -> FormFields:
         """The fields, as a list and as a mapping from entity to value and probability."""

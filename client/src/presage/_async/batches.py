@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from presage import records
 from presage._async.family import AsyncFamilyBase
@@ -15,11 +15,8 @@ from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import BatchOcrOptions, File, api_fields
+from presage._sources import BatchOcrOptions, File, Unpack, api_fields
 from presage.errors import JobFailedError, PresageError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class AsyncBatch(records.Batch):

@@ -75,14 +75,14 @@ class AsyncPresage:
     def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
         settings: dict[str, Any] = {"timeout": TIMEOUT, **(http or {})}
         headers = {"User-Agent": f"presage-client/{__version__}"}
-        self.transport = AsyncTransport(
+        self.transport: AsyncTransport = AsyncTransport(
             who, httpx.AsyncClient(base_url=who.address, headers=headers, **settings)
         )
-        self.uploads = AsyncUploads(self.transport)
-        self.webhooks = AsyncWebhooks(self.transport)
-        self.keys = AsyncKeys(self.transport)
-        self.language = AsyncLanguage(self.transport, self.uploads)
-        self.vision = AsyncVision(self.transport, self.uploads)
+        self.uploads: AsyncUploads = AsyncUploads(self.transport)
+        self.webhooks: AsyncWebhooks = AsyncWebhooks(self.transport)
+        self.keys: AsyncKeys = AsyncKeys(self.transport)
+        self.language: AsyncLanguage = AsyncLanguage(self.transport, self.uploads)
+        self.vision: AsyncVision = AsyncVision(self.transport, self.uploads)
         self.language.sibling, self.vision.sibling = self.vision, self.language
 
     async def whoami(self) -> records.Account:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 from presage import records
 from presage._async.exports import AsyncExport, AsyncExports
@@ -15,12 +15,9 @@ from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request, members
-from presage._sources import File, ReadingOptions, TrainOptions, api_fields
+from presage._sources import File, ReadingOptions, TrainOptions, Unpack, api_fields
 from presage.errors import JobFailedError, PresageError
 from presage.results import ResultT_co
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class AsyncDataset(records.Dataset, Generic[ResultT_co]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from presage import records
 from presage._async.batches import AsyncBatches, AsyncBatchList, AsyncPictureBatches
@@ -25,6 +25,7 @@ from presage._sources import (
     OcrOptions,
     PictureOptions,
     Source,
+    Unpack,
     api_fields,
     is_address,
 )
@@ -36,9 +37,6 @@ from presage.results import (
     ResultT_co,
     TableResult,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 T = TypeVar("T", bound=Record)
 
@@ -58,11 +56,11 @@ class AsyncFamily(AsyncFamilyBase[ResultT_co]):
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         super().__init__(transport, uploads)
-        self.datasets = AsyncDatasets(self)
-        self.models = AsyncModels(self)
-        self.examples = AsyncExamples(self)
-        self.feedback = AsyncFeedback(self)
-        self.exports = AsyncExports(self)
+        self.datasets: AsyncDatasets[ResultT_co] = AsyncDatasets(self)
+        self.models: AsyncModels[ResultT_co] = AsyncModels(self)
+        self.examples: AsyncExamples = AsyncExamples(self)
+        self.feedback: AsyncFeedback = AsyncFeedback(self)
+        self.exports: AsyncExports = AsyncExports(self)
 
 
 class AsyncLanguage(AsyncFamily[Prediction]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import Any, Generic, overload
 
 from presage import records
 from presage._async.family import AsyncFamilyBase
@@ -11,12 +11,9 @@ from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import File, Files, FileT, TrainOptions, TrainParams, api_fields
+from presage._sources import File, Files, FileT, TrainOptions, TrainParams, Unpack, api_fields
 from presage.errors import JobFailedError
 from presage.results import ResultT_co
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 ENDED = ("SUCCEEDED", "FAILED")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from presage import records
 from presage._sync.family import FamilyBase
@@ -16,11 +16,8 @@ from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import BatchOcrOptions, File, api_fields
+from presage._sources import BatchOcrOptions, File, Unpack, api_fields
 from presage.errors import JobFailedError, PresageError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class Batch(records.Batch):

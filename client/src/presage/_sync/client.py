@@ -76,14 +76,14 @@ class Presage:
     def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
         settings: dict[str, Any] = {"timeout": TIMEOUT, **(http or {})}
         headers = {"User-Agent": f"presage-client/{__version__}"}
-        self.transport = Transport(
+        self.transport: Transport = Transport(
             who, httpx.Client(base_url=who.address, headers=headers, **settings)
         )
-        self.uploads = Uploads(self.transport)
-        self.webhooks = Webhooks(self.transport)
-        self.keys = Keys(self.transport)
-        self.language = Language(self.transport, self.uploads)
-        self.vision = Vision(self.transport, self.uploads)
+        self.uploads: Uploads = Uploads(self.transport)
+        self.webhooks: Webhooks = Webhooks(self.transport)
+        self.keys: Keys = Keys(self.transport)
+        self.language: Language = Language(self.transport, self.uploads)
+        self.vision: Vision = Vision(self.transport, self.uploads)
         self.language.sibling, self.vision.sibling = self.vision, self.language
 
     def whoami(self) -> records.Account:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from presage import records
 from presage._sync.batches import Batches, BatchList, PictureBatches
@@ -26,6 +26,7 @@ from presage._sources import (
     OcrOptions,
     PictureOptions,
     Source,
+    Unpack,
     api_fields,
     is_address,
 )
@@ -37,9 +38,6 @@ from presage.results import (
     ResultT_co,
     TableResult,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 T = TypeVar("T", bound=Record)
 
@@ -59,11 +57,11 @@ class Family(FamilyBase[ResultT_co]):
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         super().__init__(transport, uploads)
-        self.datasets = Datasets(self)
-        self.models = Models(self)
-        self.examples = Examples(self)
-        self.feedback = Feedback(self)
-        self.exports = Exports(self)
+        self.datasets: Datasets[ResultT_co] = Datasets(self)
+        self.models: Models[ResultT_co] = Models(self)
+        self.examples: Examples = Examples(self)
+        self.feedback: Feedback = Feedback(self)
+        self.exports: Exports = Exports(self)
 
 
 class Language(Family[Prediction]):

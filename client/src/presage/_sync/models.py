@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import Any, Generic, overload
 
 from presage import records
 from presage._sync.family import FamilyBase
@@ -12,12 +12,9 @@ from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import File, Files, FileT, TrainOptions, TrainParams, api_fields
+from presage._sources import File, Files, FileT, TrainOptions, TrainParams, Unpack, api_fields
 from presage.errors import JobFailedError
 from presage.results import ResultT_co
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 ENDED = ("SUCCEEDED", "FAILED")
 
