@@ -1,7 +1,7 @@
 """The administrator's command for accounts: create, list, plan, keys, close, token, export, audit.
 
-It works on the local stack that runs, on AWS_ENDPOINT_URL when that is set, on a deployed stage
-with --stage, and on the account of the AWS credentials with --aws.
+The command works on the running local stack by default, on AWS_ENDPOINT_URL if that is set, on a
+deployed stage with --stage, and on the account of the AWS credentials with --aws.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def create_account(
     plan: str = DEFAULT_PLAN,
     source: str = DEFAULT_SOURCE,
 ) -> Account:
-    """Create an account and write its private key into a new file that its owner alone reads.
+    """Create an account, and write its private key to a new file that only the owner can read.
 
     Raises:
         CommandError: the file exists or cannot be written.
@@ -82,10 +82,10 @@ def ensure_account(
     plan: str = DEFAULT_PLAN,
     source: str = DEFAULT_SOURCE,
 ) -> Account:
-    """Ensure that an account exists and that the file has its current key; can be repeated.
+    """Ensure that an account exists and that a file has its key; may be repeated.
 
-    A key file that is there is kept: the account takes its key. A missing one is written, and
-    the account's former key dies.
+    If the file exists, its key becomes the account's key. Otherwise a new key is created and
+    written, and the former key becomes invalid.
 
     Raises:
         CommandError: the file cannot be read or written.
@@ -130,7 +130,7 @@ def request_token(url: str, email: str, key_file: Path, minutes: float = 60) -> 
 def main(
     arguments: Sequence[str] | None = None, environment: MutableMapping[str, str] = os.environ
 ) -> int:
-    """Run the command; its errors are one line each."""
+    """Run the command; errors are printed in one line."""
     options = _parser().parse_args(arguments)
     try:
         target = chosen_target(environment, options, needs_data=options.run is not _token)

@@ -1,7 +1,7 @@
-"""Asks an index of advisories about every package of the locks.
+"""Looks up known vulnerabilities of all packages in the locks.
 
-Run: make audit. It needs a network, so no test does. Exit status: 0 when the index knows of
-nothing, 1 when it knows of something, 3 when it could not be asked, so that nothing is known.
+`make audit` runs it; tests do not, because it needs a network. Exit status: 0 without known
+vulnerabilities, 1 with some, 3 if the index could not be reached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLEAN, ADVISORIES, NOT_ASKED = 0, 1, 3
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of the question."""
+    """The result of a look-up."""
 
     status: int
     """Exit status."""
@@ -28,11 +28,11 @@ class Verdict:
 
 
 def verdict(output: str, errors: str) -> Verdict:
-    """Read the answer of pip-audit.
+    """Interpret the output of pip-audit.
 
     Args:
-        output: its standard output; JSON when it came to an end, whatever it found.
-        errors: its standard error.
+        output: standard output of pip-audit; JSON unless it failed.
+        errors: standard error of pip-audit.
     """
     try:
         packages = json.loads(output)["dependencies"]
@@ -64,7 +64,7 @@ def verdict(output: str, errors: str) -> Verdict:
 
 
 def ask(lock: Path) -> Verdict:
-    """Ask about one lock; every line of it is pinned and hashed, so nothing is resolved."""
+    """Look up the packages of one lock; all are pinned with digests, so nothing is resolved."""
     command = [sys.executable, "-m", "pip_audit", "--format", "json", "--progress-spinner", "off"]
     answer = subprocess.run(
         [*command, "--disable-pip", "--require-hashes", "--requirement", str(lock)],
@@ -76,7 +76,7 @@ def ask(lock: Path) -> Verdict:
 
 
 def main() -> int:
-    """Ask about each lock; returns the exit status."""
+    """Look up the packages of each lock, and return the exit status."""
     found = {lock.name: ask(lock) for lock in sorted(LOCKS.glob("*.txt"))}
     for name, said in found.items():
         for line in said.lines:

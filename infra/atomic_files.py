@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, whatever breaks off or fills up meanwhile."""
+"""Writes files completely or not at all, even if the process dies or the disk is full."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DRAFT = "draft-"
 
 @contextmanager
 def drafted(folder: Path) -> Iterator[IO[bytes]]:
-    """Open a new file, readable by its owner alone; it is removed when the block fails."""
+    """Open a new file that only its owner can read; the file is removed if the block fails."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix=DRAFT, delete=False) as draft:
         try:
             yield draft
@@ -26,10 +26,10 @@ def drafted(folder: Path) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file; afterwards it is whole and on the disk, or as it was before.
+    """Replace a file and sync it to the disk; after a failure the old file is unchanged.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     with drafted(path.parent) as draft:
         draft.write(content)
@@ -39,13 +39,13 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def sync(file: IO[bytes]) -> None:
-    """Put what was written into an open file on the disk."""
+    """Sync the content of an open file to the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names of a folder's files on the disk."""
+    """Sync the names of a folder's files to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -54,6 +54,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove what was broken off."""
+    """Remove unfinished files of interrupted writes."""
     for draft in folder.glob(f"{DRAFT}*"):
         draft.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""The command that copies a whole stack into a folder, and a folder into a stack.
+"""The backup command: copies a whole stack to a folder, and back.
 
-`python -m infra.backup dump DIR` and `restore DIR` work on the local stack that runs, on
-AWS_ENDPOINT_URL when that is set, on a deployed stage with --stage, and on the account of the AWS
+`python -m infra.backup dump DIR` and `restore DIR` work on the running local stack by default, on
+AWS_ENDPOINT_URL if that is set, on a deployed stage with --stage, and on the account of the AWS
 credentials with --aws.
 """
 

@@ -1,8 +1,8 @@
 """The command that builds the package of the deployed functions. See: infra/packaging/.
 
 `python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json,
-data.json (the template of the data's stack) and the report, for the Python that runs it. Model
-files are not in it; functions read them from the bucket.
+data.json (the template of the data's stack) and the report, for the Python that runs it. The
+package has no model files; functions read them from the bucket.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FAILED = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """What is built from what; tests build small projects with small packages."""
+    """Input and output of a build; tests build small projects with small packages."""
 
     target: LambdaTarget
     """Its runtime is that of the Python that builds, whose byte code ships."""
@@ -69,11 +69,11 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """The folder of the finished package."""
+        """Folder of the finished package."""
         return self.out / self.target.architecture.name
 
     def fingerprint(self) -> str:
-        """Return a digest of everything that the package is built from."""
+        """Return a digest of everything on which the package depends."""
         options = (str(self.target), platform.python_version(), self.stage, str(self.compiles))
         return sources.fingerprint(self.project, *options)
 
@@ -81,10 +81,11 @@ class Plan:
 def build(plan: Plan, progress: Progress) -> dict[str, Any]:
     """Build a package and return its report.
 
-    What an earlier build left is removed first, so that a failed one leaves nothing to deploy.
+    The result of an earlier build is removed first, so that a failed build leaves nothing to
+    deploy.
 
     Raises:
-        PackageError: it cannot be built, would not run, or is too large.
+        PackageError: the package cannot be built, would not run, or is too large.
     """
     requirements = (plan.project / "requirements.txt").read_text("utf-8")
     # Taken first: a file that changes during the build makes its package an old one.

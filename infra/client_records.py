@@ -1,6 +1,6 @@
-"""Writes the client's records from the service's declarations, so that both are always the same.
+"""Generates the client's records from the service's declarations.
 
-`python -m infra.docs` writes the file; a test compares.
+`python -m infra.docs` writes the file; a test checks that it is up to date.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from presage._records import Record
 
 
 def source() -> str:
-    """Return the text of the client's file of records."""
+    """Return the text of the client's module of records."""
     return _HEAD + "".join(_class(item) for item in declared())
 
 
 def name_of(record: type[msgspec.Struct]) -> str:
-    """Name a record as the client does: without the word, and OCR's answers as results."""
+    """Return the client's name of a record: without `Record`, and OCR's answers as results."""
     is_answer = record in typing.get_args(OcrRecord)
     return record.__name__.replace("Record", "Result" if is_answer else "")
 

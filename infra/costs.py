@@ -109,7 +109,7 @@ _BY_NAME = {function.name: function for function in FUNCTIONS}
 
 @dataclass(frozen=True)
 class Use:
-    """What one call uses."""
+    """The resources that one call uses."""
 
     kind: str
     """What is called."""
@@ -163,9 +163,9 @@ USES = (
 def price(use: Use, architecture: str = X86) -> float:
     """Return the price of one call, in dollars.
 
-    Gateway request + function request + seconds × (memory + disk beyond 0.5 GB) + DynamoDB reads
-    and writes + S3 + 3 queue requests a message + log lines, taken in and kept + the answer's way
-    out of AWS.
+    The price is the sum of: gateway request, function request, seconds × (memory + disk above 0.5
+    GB), DynamoDB reads and writes, S3, 3 queue requests per message, log lines (ingested and
+    stored), and the outgoing transfer of the answer.
     """
     found = run_price(_BY_NAME[use.function], use.seconds, architecture=architecture)
     found += use.reads * PRICES["dynamodb_read"] + use.writes * PRICES["dynamodb_write"]
@@ -194,7 +194,7 @@ def run_price(
 
 
 def idle(size_name: str = STANDARD) -> dict[str, float]:
-    """Return the monthly cost of a stage without calls, in dollars by item."""
+    """Return the monthly cost of a stage without calls by item, in dollars."""
     polls = len(BY_QUEUE) * POLLERS * MONTH_SECONDS / POLL_SECONDS
     sweeps = MONTH_SECONDS / 60
     # The sweep asks a few indexes by a few keys.
@@ -211,28 +211,28 @@ def idle(size_name: str = STANDARD) -> dict[str, float]:
 
 
 def watching() -> float:
-    """Return the part of the idle price that alarms and the dashboard are, in dollars a month."""
+    """Return the monthly cost of alarms and dashboard, a part of the idle cost, in dollars."""
     alarms = len(all_alarms()) * PRICES["cloudwatch_alarm_month"]
     return alarms + PRICES["cloudwatch_dashboard_month"]
 
 
 def training(seconds: float, name: str = "train_paid") -> float:
-    """Return the price of a training of a length in seconds, in dollars."""
+    """Return the price of a training of some seconds, in dollars."""
     return run_price(_BY_NAME[name], seconds)
 
 
 def kept(function: Function) -> float:
-    """Return the price of a process that is kept ready for a month, in dollars."""
+    """Return the monthly price of one process that is kept ready, in dollars."""
     return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_kept_gb_second"]
 
 
 def image(function: Function) -> float:
-    """Return the price of an image of a function's memory for a month, in dollars."""
+    """Return the monthly price of a memory image of a function, in dollars."""
     return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_snapshot_gb_second"]
 
 
 def restored(function: Function) -> float:
-    """Return the price of a start from the image, in dollars."""
+    """Return the price of one start from a memory image, in dollars."""
     return function.memory_mb / 1024 * PRICES["lambda_restore_gb"]
 
 
@@ -249,25 +249,25 @@ def _warmth() -> Iterator[str]:
 
 
 def web_acl() -> float:
-    """Return the price of the web ACL with its one rule for a month, in dollars."""
+    """Return the monthly price of the web ACL with one rule, in dollars."""
     return PRICES["waf_acl_month"] + PRICES["waf_rule_month"]
 
 
 def most_metrics() -> int:
-    """Return how many metrics there are when everything is used."""
+    """Return the number of metrics if every metric is used."""
     return sum(prod(DIMENSION_VALUES[name] for name in m.dimensions) for m in METRICS)
 
 
 def stored_gb() -> float:
-    """Return the price of a gigabyte of examples for a month: table and its backup, in dollars."""
+    """Return the monthly price of a gigabyte of examples in table and backup, in dollars."""
     return PRICES["dynamodb_gb_month"] + PRICES["dynamodb_pitr_gb_month"]
 
 
 def lines(seconds: Mapping[str, float]) -> list[str]:
-    """Write the tables.
+    """Return the tables of prices as Markdown lines.
 
     Args:
-        seconds: of some kinds of calls, in place of the assumed ones.
+        seconds: seconds of some kinds of calls, instead of the assumed ones.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
     idles, smalls = (idle(name) for name in SIZES)
@@ -336,7 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def price_warning(today: date) -> str:
-    """Return a warning if the prices are more than a year old, else an empty text."""
+    """Return a warning if the prices are more than a year old, otherwise an empty text."""
     days = (today - date.fromisoformat(PRICES_NOTED)).days
     if days <= YEAR_DAYS:
         return ""

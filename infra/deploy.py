@@ -1,4 +1,4 @@
-"""The command that deploys a stage into an AWS account, and removes it again.
+"""The command that deploys a stage to an AWS account, and removes it.
 
 `make deploy STAGE=prod` and `make destroy STAGE=prod` run it; see docs/deploy.md.
 """
@@ -37,7 +37,7 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
     """Deploy a stage and return its URL.
 
     Raises:
-        DeployError: it cannot be deployed.
+        DeployError: the stage cannot be deployed.
     """
     artifacts.check_package(options.package)
     artifacts.check_runtimes(options.package, target)
@@ -65,7 +65,7 @@ def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> No
     """Delete a stage's service, and its data if the options say so.
 
     Raises:
-        DeployError: it cannot be deleted, or the user did not agree.
+        DeployError: the stage cannot be deleted, or the user did not confirm.
     """
     what = "service and ALL ITS DATA" if options.delete_data else "service; its data stays"
     _say(f"{target.stack} in {target.region_name}: {what}")
@@ -89,7 +89,7 @@ def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> No
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its errors are one line each."""
+    """Run the command; errors are printed in one line."""
     options = _parser().parse_args(arguments)
     target = Target(options.stage, options.region or None, os.environ.get("AWS_ENDPOINT_URL"))
     try:

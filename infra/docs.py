@@ -1,6 +1,6 @@
-"""The command `python -m infra.docs`: writes the tables of docs/ that follow from the code.
+"""The command `python -m infra.docs`: writes the tables in docs/ that are generated from code.
 
-And the records of the client, which follow from the service's.
+It also writes the client's records, which are generated from the service's records.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _rates() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the pages."""
+    """Write the pages and the client's records."""
     for page, text in pages().items():
         page.write_text(text, encoding="utf-8")
     return 0

@@ -78,7 +78,7 @@ def read_cards(directory: Path) -> dict[str, dict[str, Any]]:
     """Return the installed cards by model id.
 
     Raises:
-        OSError: one is not installed.
+        OSError: a card is not installed.
     """
     return {
         name: json.loads((directory / "prebuilt" / name / "card.json").read_text("utf-8"))

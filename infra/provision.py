@@ -1,6 +1,6 @@
-"""Installs what the service ships with: the global datasets. May be run twice.
+"""Installs the global datasets; may be run several times.
 
-Global datasets enter by the same upload and ingest as everybody's.
+Global datasets are uploaded and read like all other datasets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GLOBAL_DATASETS = {
 
 
 def install_globals(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> None:
-    """Upload the global datasets that are not there yet.
+    """Upload the global datasets that do not exist yet.
 
     Raises:
         RuntimeError: a shipped file cannot be read.

@@ -1,6 +1,6 @@
-"""Tables, queues and bucket, described once; `provision` makes them on any endpoint.
+"""Describes tables, queues and bucket; `provision` creates them on any endpoint.
 
-It may be run twice: what exists stays as it is.
+`provision` may be run several times; existing resources stay unchanged.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class TableResource:
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """Names of the key attributes, the partition's first."""
+        """Names of the key attributes, the partition key first."""
         return tuple(key["AttributeName"] for key in self.keys)
 
 
 @dataclass(frozen=True)
 class QueueResource:
-    """One queue with its dead-letter queue."""
+    """One queue and its dead-letter queue."""
 
     name: str
     """Full name; its dead-letter queue ends in `-dead`."""
@@ -63,17 +63,17 @@ class QueueResource:
 
     @property
     def dead_name(self) -> str:
-        """Full name of its dead-letter queue."""
+        """Full name of the dead-letter queue."""
         return f"{self.name}-dead"
 
 
 def table_resources(settings: Settings) -> tuple[TableResource, ...]:
-    """Describe every table that the rows declare."""
+    """Return a description of each table that the rows declare."""
     return tuple(_table_resource(settings, row) for row in tables.ROWS)
 
 
 def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueResource, ...]:
-    """Describe every queue that a handler reads."""
+    """Return a description of each queue that a handler reads."""
     return tuple(
         QueueResource(queue_name(settings, short), visibility_seconds)
         for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT, DELIVER, INCOMING)
@@ -85,12 +85,12 @@ OWN_PAGES = ("http://127.0.0.1:*", "http://localhost:*")
 
 
 def provision(settings: Settings, visibility_seconds: int = 5400) -> None:
-    """Make tables, queues and bucket where they are missing.
+    """Create tables, queues and bucket if they are missing.
 
     Args:
         settings: names and endpoint.
-        visibility_seconds: of the queues; on AWS at least six times a function's timeout, on the
-            local stack short, because its workers send heartbeats.
+        visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
+            timeout, on the local stack short, because its workers send heartbeats.
     """
     clients = Clients(settings)
     for table in table_resources(settings):
@@ -191,10 +191,10 @@ def _allow_origins(s3: Any, settings: Settings) -> None:
 
 
 def cors_rule(origins: Any) -> dict[str, Any]:
-    """Describe what pages of some origins may do with the bucket; without credentials.
+    """Return the CORS rule of the bucket for pages of some origins, without credentials.
 
     Args:
-        origins: a list, or what stands for one in a template.
+        origins: list of origins, or a template expression for the list.
     """
     return {"AllowedOrigins": origins, "AllowedMethods": ["GET", "POST"], "AllowedHeaders": ["*"]}
 
@@ -214,7 +214,7 @@ def _notify(clients: Clients, settings: Settings) -> None:
 
 
 def incoming_policy(queue_arn: Any, bucket_arn: Any) -> dict[str, Any]:
-    """Allow only the bucket to send to its queue; ARNs in the form of policies."""
+    """Return the policy that lets only the bucket send to its queue; ARNs as in policies."""
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -230,7 +230,7 @@ def incoming_policy(queue_arn: Any, bucket_arn: Any) -> dict[str, Any]:
 
 
 def incoming_notification(queue_arn: Any) -> dict[str, Any]:
-    """Describe the bucket's notification about new files below `incoming/`."""
+    """Return the bucket's notification about new files below `incoming/`."""
     rule = {"Name": "prefix", "Value": "incoming/"}
     return {
         "QueueArn": queue_arn,

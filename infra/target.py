@@ -1,7 +1,7 @@
-"""Finds the stack that an administrator's command works on.
+"""Finds the stack that an administrator's command uses.
 
-That is the local stack that runs, AWS_ENDPOINT_URL when it is set, a stage that was deployed, or
-the account of the AWS credentials when asked for.
+This is the running local stack, AWS_ENDPOINT_URL if it is set, a deployed stage (--stage), or the
+account of the AWS credentials (--aws).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "presage", "AWS_SECRET_ACCESS_KEY": "p
 
 
 class CommandError(Exception):
-    """The command cannot continue; the text is one line that names the remedy."""
+    """The command cannot continue; the message is one line with the remedy."""
 
 
 @dataclass(frozen=True)
 class CommandTarget:
-    """What a command works on."""
+    """The stack that a command uses."""
 
     settings: Settings
     """Where the tables are."""
@@ -40,7 +40,7 @@ class CommandTarget:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name what a command works on."""
+    """Add the options that select the stack of a command."""
     parser.add_argument("--aws", action="store_true", help="work on AWS, not on the local stack")
     parser.add_argument("--stage", default="", help="work on a stage deployed by `make deploy`")
     parser.add_argument("--region", default="", help="AWS region of that stage")
@@ -49,10 +49,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def chosen_target(
     environment: MutableMapping[str, str], options: argparse.Namespace, *, needs_data: bool = True
 ) -> CommandTarget:
-    """Find what the options name; see `add_options`.
+    """Find the stack that the options select; see `add_options`.
 
     Raises:
-        CommandError: what was named is not there, or nothing was and no local stack runs.
+        CommandError: the selected stack does not exist, or none is selected and no local stack
+            runs.
         SettingsError: a variable cannot be read.
     """
     if options.region and not options.stage:
@@ -74,10 +75,10 @@ def chosen_target(
 
 @contextmanager
 def explained_causes(target: CommandTarget) -> Iterator[None]:
-    """Turn what a failed call of AWS raises into one line with a remedy.
+    """Convert errors of AWS calls to a CommandError of one line, with a remedy.
 
     Raises:
-        CommandError: in place of it.
+        CommandError: an AWS call in the block failed.
     """
     try:
         yield
@@ -90,15 +91,15 @@ def explained_causes(target: CommandTarget) -> Iterator[None]:
 def find_target(
     environment: MutableMapping[str, str], is_aws: bool, *, needs_data: bool = True
 ) -> CommandTarget:
-    """Find what a command is to work on.
+    """Find the stack that a command uses.
 
     Args:
-        environment: of the command; how to reach a local stack is added to it.
-        is_aws: whether the account of the AWS credentials was asked for.
+        environment: environment of the command; the variables of a local stack are added.
+        is_aws: whether the account of the AWS credentials is selected.
         needs_data: whether the command reads or writes tables, not only calls the service.
 
     Raises:
-        CommandError: nothing was named and no local stack runs.
+        CommandError: no stack is selected and no local stack runs.
         SettingsError: a variable cannot be read.
     """
     folder = Path(environment.get("PRESAGE_STATE_DIR") or ".presage")

@@ -1,4 +1,4 @@
-"""The command that compares counters with lines."""
+"""The audit command: compares the counters of a month with the log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SKEW = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class Audit:
-    """What to compare."""
+    """The month, the log and the options of an audit."""
 
     month: Month
     now: datetime
@@ -33,16 +33,16 @@ class Audit:
 def compare(
     audit: Audit, accounts: Sequence[Account], quotas: QuotaStore, *, is_whole: bool
 ) -> tuple[list[str], bool]:
-    """Compare counters with lines; return what to print, and whether they agree.
+    """Compare counters with log lines; return the text to print, and whether they agree.
 
-    The log is read before the counters: a prediction that is made meanwhile can only make a
-    counter larger, so a counter below its lines is always a fault.
+    The log is read before the counters. So a simultaneous prediction can only increase a counter,
+    and a counter below its lines is always an error.
 
     Args:
-        audit: what to compare.
-        accounts: whose counters.
+        audit: month, log and options.
+        accounts: accounts to compare.
         quotas: the counters.
-        is_whole: whether the accounts are all there are.
+        is_whole: whether `accounts` has all accounts.
 
     Raises:
         CommandError: the log cannot be read.

@@ -1,4 +1,4 @@
-"""Log lines out of files or out of the log group of a deployed API, and their count by account."""
+"""Reads log lines from files or from the log groups of a stage, and counts them by account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MARKS = f'"event": "{EVENT}"', f'"event": "{SETTLEMENT}"'
 
 @dataclass
 class Tally:
-    """What a log says of one month."""
+    """The counts of predictions in the log of one month."""
 
     month: str
     """For example `2026-11`."""
@@ -46,13 +46,13 @@ class Tally:
     """Lines that were taken in of calls and batches that have a token; there may be others."""
 
     def add(self, lines: Iterable[str]) -> None:
-        """Count lines; those of other events and months are passed over."""
+        """Count lines; lines of other events and months are ignored."""
         for line in lines:
             if any(mark in line for mark in _MARKS):
                 self._add(line)
 
     def of(self, account_id: str) -> Counter[str]:
-        """Return the lines of an account by outcome."""
+        """Return the number of lines of an account by outcome."""
         return self.by_account.get(account_id, Counter())
 
     def _add(self, line: str) -> None:
@@ -100,10 +100,10 @@ _TRIES = 5
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[TextIO]]:
-    """Open a file, or all files of a folder as they are at one moment.
+    """Open a file, or all files of a folder, as they are at one moment.
 
     Raises:
-        CommandError: there is none, or one cannot be read.
+        CommandError: there is no file, or a file cannot be read.
     """
     try:
         with ExitStack() as stack:
@@ -119,7 +119,7 @@ def opened(path: Path) -> Iterator[list[TextIO]]:
 
 
 def lines_of(files: Sequence[TextIO]) -> Iterator[str]:
-    """Yield the lines of all files from their beginnings."""
+    """Yield the lines of all files."""
     for file in files:
         file.seek(0)
         while line := file.readline(_MAX_LINE):
@@ -127,7 +127,7 @@ def lines_of(files: Sequence[TextIO]) -> Iterator[str]:
 
 
 def first_time(files: Sequence[TextIO]) -> datetime | None:
-    """Return the time of the oldest line, None when no file begins with a line of ours."""
+    """Return the time of the oldest line; None if no file begins with a line of this service."""
     found = []
     for file in files:
         file.seek(0)
@@ -169,7 +169,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """The log groups of one stack, of the functions that count and settle calls."""
+    """The log groups of the functions of one stack that count and settle calls."""
 
     def __init__(self, settings: Settings) -> None:
         # This one is the oldest: it answered all routes before there were others.
@@ -181,7 +181,7 @@ class LogGroup:
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
 
     def first_time(self, now: datetime) -> datetime:
-        """Return from when on lines are there.
+        """Return the time of the oldest line.
 
         Raises:
             CommandError: the log group does not exist or cannot be read.
@@ -201,7 +201,7 @@ class LogGroup:
         return made if days is None else max(made, now - timedelta(days=days))
 
     def lines(self, start: datetime, end: datetime, month: str) -> Iterator[str]:
-        """Yield the lines of interest of a month that were written between two moments.
+        """Yield the relevant lines of a month that were written between two moments.
 
         Raises:
             CommandError: a log group cannot be read, or has too many pages.

@@ -1,4 +1,4 @@
-"""Puts counters and lines side by side, and says what cannot be known."""
+"""Formats the comparison of counters and log lines, and lists what cannot be checked."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class Month:
 
     @property
     def end(self) -> datetime:
-        """First moment of the next one."""
+        """First moment of the next month."""
         return next_month_start(self.start)
 
     @property
     def key(self) -> str:
-        """Its name, for example `2026-11`."""
+        """Name of the month, for example `2026-11`."""
         return month_key(self.start)
 
 
 @dataclass(frozen=True)
 class ReportRow:
-    """One account."""
+    """Counter and log lines of one account."""
 
     account_id: str
     email: str
@@ -62,19 +62,20 @@ class ReportRow:
 
     @property
     def difference(self) -> int:
-        """Counted beyond the lines."""
+        """Counter minus log lines."""
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the lines explain the counter, which may never be lower than they are."""
+        """Return whether the lines explain the counter, which must not be below the lines."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 
 def parse_month(text: str | None, now: datetime) -> Month:
-    """Read the name of a month; the present one when there is none.
+    """Parse the name of a month; without a name, return the current month.
 
     Raises:
-        CommandError: it is not a month, has not begun, or its counters were deleted.
+        CommandError: the name is not a month, or the month has not begun or has no counters any
+            more.
     """
     if text is None:
         return Month(datetime(now.year, now.month, 1, tzinfo=UTC))
@@ -94,7 +95,7 @@ def parse_month(text: str | None, now: datetime) -> Month:
 def rows(
     accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_whole: bool
 ) -> list[ReportRow]:
-    """Return a row for each account, and with `is_whole` for those that only the log knows."""
+    """Return a row for each account; with `is_whole` also for accounts that only the log has."""
     emails = {account.account_id: account.email for account in accounts}
     ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_whole else ())]
     return [
@@ -112,7 +113,7 @@ def rows(
 
 
 def table(found: Sequence[ReportRow]) -> list[str]:
-    """Write the rows as lines for a terminal."""
+    """Format the rows as lines for a terminal."""
     heads = ("counted", "lines", "difference", "refused", "given back", "unknown")
     lines = [f"{'id':>6}  {'e-mail':32}" + "".join(f"{head:>12}" for head in heads)]
     for row in found:
@@ -125,12 +126,12 @@ def table(found: Sequence[ReportRow]) -> list[str]:
 def notes(
     month: Month, times: tuple[datetime, datetime | None, datetime], tally: Tally
 ) -> list[str]:
-    """List what the comparison cannot know.
+    """List what the comparison cannot check.
 
     Args:
         month: the month.
-        times: when the first account was made, when the log begins if that is known, and now.
-        tally: what the log says.
+        times: time of the first account, of the oldest log line if known, and the current time.
+        tally: counts of the log.
     """
     made, first, now = times
     found = []

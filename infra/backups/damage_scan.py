@@ -9,7 +9,7 @@ from infra.backups.folder import BackupError, BackupFolder
 
 
 class DamageScan:
-    """Checks the pieces of one folder; those that were checked longest ago come first."""
+    """Checks the pieces of one folder; the piece whose last check is the oldest comes first."""
 
     def __init__(self, folder: BackupFolder) -> None:
         self._folder = folder

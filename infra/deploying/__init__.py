@@ -1,4 +1,4 @@
-"""The steps of a deployment: package and models into buckets, a change set, a test, a removal.
+"""The steps of a deployment: upload package and models, execute change sets, test, remove.
 
-Everything goes through boto3, so any endpoint will do. The command is infra/deploy.py.
+All calls use boto3, so any endpoint can be used. The command is infra/deploy.py.
 """

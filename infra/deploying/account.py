@@ -1,4 +1,4 @@
-"""The AWS account and region that a deployment goes to, what it is called there, and its errors."""
+"""The AWS account and region of a deployment, the names that it uses there, and its errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REFUSED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 
 
 class DeployError(Exception):
-    """The deployment cannot continue; the text is one line that names the remedy."""
+    """The deployment cannot continue; the message is one line with the remedy."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Target:
 
     @property
     def stack(self) -> str:
-        """Name of the service's stack, and prefix of every name of the stage."""
+        """Name of the service's stack, and prefix of all names of the stage."""
         return f"presage-{self.stage}"
 
     @property
@@ -65,7 +65,7 @@ class Target:
         """The session that all clients share.
 
         Raises:
-            DeployError: no region is named, or there is none of this name.
+            DeployError: no region is given, or the region does not exist.
         """
         session = boto3.session.Session(region_name=self.region)
         found = session.region_name
@@ -80,37 +80,38 @@ class Target:
 
     @property
     def region_name(self) -> str:
-        """The region."""
+        """Name of the region."""
         return str(self.session.region_name)
 
     def client(self, service: str) -> Any:
-        """Make a client that repeats what fails for a moment."""
+        """Return a client that retries temporary failures."""
         style = {"s3": {"addressing_style": "path"}} if service == "s3" else {}
         config = Config(retries={"mode": "standard", "total_max_attempts": 6}, **style)
         return self.session.client(service, endpoint_url=self.endpoint_url, config=config)
 
     @cached_property
     def account_id(self) -> str:
-        """The account of the credentials."""
+        """Id of the credentials' account."""
         return str(self.client("sts").get_caller_identity()["Account"])
 
     @property
     def data_bucket(self) -> str:
-        """Bucket that the data's stack makes. See infra/template/names.py."""
+        """Name of the bucket that the data's stack creates. See infra/template/names.py."""
         return f"{self.stack}-data-{self.account_id}-{self.region_name}"
 
     @property
     def artifact_bucket(self) -> str:
-        """Bucket of packages and templates, for all stages of account and region."""
+        """Name of the bucket of packages and templates, for all stages of account and region."""
         return f"presage-artifacts-{self.account_id}-{self.region_name}"
 
     def reachable(self, url: str) -> str:
-        """Return the address at which a REST API answers from here.
+        """Return the address at which a REST API can be reached from here.
 
-        An emulated AWS answers for all APIs at its own address, not at the names that AWS gives.
+        An emulated AWS serves all APIs at its own address, not under the host names of AWS.
 
         Args:
-            url: as the stack names it, such as `https://a1b2.execute-api.REGION.amazonaws.com/api/`.
+            url: URL in the stack's outputs, such as
+                `https://a1b2.execute-api.REGION.amazonaws.com/api/`.
         """
         host, _, stage = url.rstrip("/").removeprefix("https://").partition("/")
         api, sign, _ = host.partition(".execute-api.")
@@ -120,7 +121,7 @@ class Target:
 
     @property
     def settings(self) -> Settings:
-        """Settings by which the administrator's commands reach the stack's tables."""
+        """Settings with which the administrator's commands reach the stack's tables."""
         return Settings(
             name=self.stack,
             region=self.region_name,
@@ -131,10 +132,10 @@ class Target:
 
 @contextmanager
 def explained(target: Target) -> Iterator[None]:
-    """Turn what AWS clients raise into one line with a remedy.
+    """Convert errors of AWS clients to a DeployError of one line, with a remedy.
 
     Raises:
-        DeployError: in place of it.
+        DeployError: an AWS call in the block failed.
     """
     where = target.region or "the configured region"
     try:
@@ -169,10 +170,10 @@ def _reason(refusal: ClientError) -> str:
 
 
 def is_there(call: Callable[[], object]) -> bool:
-    """Make a call and return whether the resource that it names exists.
+    """Make a call, and return whether the resource that it names exists.
 
     Raises:
-        ClientError: it failed for another reason.
+        ClientError: the call failed for another reason.
     """
     try:
         call()
@@ -184,11 +185,11 @@ def is_there(call: Callable[[], object]) -> bool:
 
 
 def explain(error: BaseException, region: str) -> str:
-    """Return one line: the cause that lies behind an error, or the error itself.
+    """Describe the cause of an error in one line.
 
     Args:
-        error: what a command met; the service's own errors hide their cause from callers.
-        region: where the command works.
+        error: the error; for errors of the service, the chained cause is described.
+        region: region of the command.
     """
     cause = next((c for c in _chain(error) if isinstance(c, BotoCoreError | ClientError)), None)
     if cause is None:

@@ -1,7 +1,7 @@
-"""Brings package, template and model files to where functions and CloudFormation find them.
+"""Uploads package, templates and model files to the buckets.
 
-Every object is named by its digest, so nothing is uploaded twice or overwritten, and what an
-older deployment uses is still there for a way back.
+Every object is named by its digest, so nothing is uploaded twice or overwritten, and objects of
+older deployments remain for a rollback.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Say = Callable[[str], None]
 
 
 def check_package(folder: Path) -> None:
-    """Check that there is a package that Lambda takes.
+    """Check that there is a package that Lambda accepts.
 
     Raises:
-        DeployError: it is missing, damaged or too large.
+        DeployError: the package is missing, damaged or too large.
     """
     for name in (ZIP, TEMPLATE, DATA_TEMPLATE):
         if not (folder / name).is_file():
@@ -54,10 +54,10 @@ def check_package(folder: Path) -> None:
 
 
 def check_runtimes(folder: Path, target: Target) -> None:
-    """Check that Lambda's machines run the functions of a package.
+    """Check that Lambda can run the package with its Python version.
 
     Raises:
-        DeployError: Lambda's own machines do not load what is in the package.
+        DeployError: Lambda cannot load the compiled files of the package.
     """
     found = runtimes_of(_read(folder, TEMPLATE))
     for runtime in RUNTIMES.values():
@@ -67,7 +67,7 @@ def check_runtimes(folder: Path, target: Target) -> None:
 
 
 def ensure_bucket(target: Target, say: Say) -> None:
-    """Make the bucket of artifacts, private and encrypted, where it is missing."""
+    """Create the bucket of artifacts, private and encrypted, if it is missing."""
     s3, bucket = target.client("s3"), target.artifact_bucket
     if has_bucket(target, bucket):
         return
@@ -93,7 +93,7 @@ def templates(folder: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def default_parameters(folder: Path) -> dict[str, str]:
-    """Return what may be set in the templates of a package, with the defaults."""
+    """Return the parameters of a package's templates with their defaults."""
     return {
         name: str(facts.get("Default", ""))
         for template in templates(folder).values()
@@ -102,10 +102,10 @@ def default_parameters(folder: Path) -> dict[str, str]:
 
 
 def upload_data_template(target: Target, folder: Path) -> StackTemplate:
-    """Upload the template of the data's stack; return it.
+    """Upload the template of the data's stack, and return it.
 
     Raises:
-        DeployError: it is too large.
+        DeployError: the template is too large.
     """
     return _upload_template(target, _read(folder, DATA_TEMPLATE))
 
@@ -113,13 +113,13 @@ def upload_data_template(target: Target, folder: Path) -> StackTemplate:
 def upload_package(
     target: Target, folder: Path, parameters: Mapping[str, str], say: Say
 ) -> StackTemplate:
-    """Upload the package, and the template of the service's stack; return the template.
+    """Upload the package and the template of the service's stack; return the template.
 
     Args:
-        target: where they go.
-        folder: of the package.
-        parameters: of the service as they are set, defaults included.
-        say: takes lines for the user.
+        target: target of the deployment.
+        folder: folder of the package.
+        parameters: parameters of the service, including defaults.
+        say: called with lines for the user.
 
     Raises:
         DeployError: the template is too large.
@@ -170,10 +170,10 @@ def _parameters(template: dict[str, Any]) -> frozenset[str]:
 
 
 def read_models(model_dir: Path) -> tuple[Catalogue, dict[str, Path]]:
-    """Read what is installed; return the catalogue, and the files by their keys.
+    """Return the catalogue of the installed model files, and the files by their keys.
 
     Raises:
-        DeployError: nothing is installed, or a file is not the one that was installed.
+        DeployError: no model is installed, or a file has changed since its installation.
     """
     catalogue: dict[str, dict[str, ModelFile]] = {}
     paths: dict[str, Path] = {}
@@ -197,7 +197,7 @@ def read_models(model_dir: Path) -> tuple[Catalogue, dict[str, Path]]:
 
 
 def upload_models(target: Target, catalogue: Catalogue, paths: dict[str, Path], say: Say) -> None:
-    """Upload the model files that the stack's bucket does not have, the catalogue last."""
+    """Upload the model files that the bucket does not have, the catalogue last."""
     for key, path in paths.items():
         _upload(target, target.data_bucket, key, path, say)
     key, content = write_catalogue(catalogue)

@@ -1,4 +1,4 @@
-"""Finds concerns before a deployment: alarms without a receiver, a role that others use too.
+"""Finds concerns before a deployment, such as alarms without a receiver.
 
 Each concern is reported, and has to be confirmed unless YES=1 is given.
 """
@@ -18,7 +18,7 @@ _RECEIVERS = ("AlarmEmail", "AlarmTopicArn")
 
 @dataclass(frozen=True)
 class Concern:
-    """One thing to know before a deployment, and perhaps to confirm."""
+    """A warning before a deployment, which may have to be confirmed."""
 
     text: str
     """The reported text."""
@@ -32,13 +32,13 @@ def concerns(
     given: Mapping[str, str],
     before: Mapping[str, str] | None,
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Return what to know, and parameters that follow from it.
+    """Return warnings, and parameters that result from them.
 
     Args:
         target: where the stage is deployed.
-        known: parameters that there are.
-        given: those that were named.
-        before: those of the service as it is; None when it is not there yet.
+        known: names of all parameters.
+        given: parameters that the user sets.
+        before: current parameters of the service; None if it does not exist yet.
     """
     found, added = list(_without_receivers(known, given, before)), dict[str, str]()
     if LOG_ROLE in known:
@@ -48,11 +48,11 @@ def concerns(
 
 
 def unconfirmed(target: Target, topic: str) -> Iterator[str]:
-    """Yield a line for each address that has not confirmed its subscription to alarms.
+    """Yield a line for each email address that has not confirmed its subscription to alarms.
 
     Args:
-        target: where the topic is.
-        topic: its ARN.
+        target: target of the deployment.
+        topic: ARN of the topic.
     """
     pages = target.client("sns").get_paginator("list_subscriptions_by_topic")
     for page in pages.paginate(TopicArn=topic):

@@ -1,7 +1,7 @@
 """Builds the policy document with the rights that the deployer needs.
 
-Everything is limited to names that begin with `presage-`. docs/deployer.md shows it, and a test
-compares it with what AWS says that each kind of resource needs.
+Everything is limited to names that begin with `presage-`. docs/deployer.md shows the policy, and a
+test compares it with the rights that AWS documents for each kind of resource.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is looked at before anything is made, so that a deployment does not fail half-way."""
+"""Checks before anything is created, so that a deployment does not fail half-way."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PROBES: Mapping[str, Callable[[Any], object]] = {
 
 @dataclass(frozen=True)
 class AccountLimits:
-    """How much of Lambda an account has."""
+    """The Lambda limits of an account."""
 
     concurrency: int
     """Functions that may run at once, of all stages and everybody."""
@@ -60,7 +60,7 @@ class AccountLimits:
 
 
 def read_limits(target: Target) -> AccountLimits:
-    """Ask for the account's limits."""
+    """Read the Lambda limits of the account."""
     found = target.client("lambda").get_account_settings()["AccountLimit"]
     return AccountLimits(
         int(found["ConcurrentExecutions"]), int(found["UnreservedConcurrentExecutions"])
@@ -70,16 +70,16 @@ def read_limits(target: Target) -> AccountLimits:
 def check_account(
     target: Target, parameters: Mapping[str, str], named: Collection[str], before: int
 ) -> list[str]:
-    """Check services, rights and limits of an account; return what is worth saying.
+    """Check services, rights and limits of an account; return warnings.
 
     Args:
         target: where the stage is deployed.
-        parameters: as they are to be, defaults included.
-        named: those that `SET` named.
-        before: concurrency that the stage has set aside by now.
+        parameters: parameters of the deployment, including defaults.
+        named: parameters that `SET` names.
+        before: concurrency that the stage has reserved already.
 
     Raises:
-        DeployError: the deployment would fail; the text names the remedy.
+        DeployError: the deployment would fail; the message has the remedy.
     """
     check_services(target)
     if target.endpoint_url is not None:
@@ -97,10 +97,10 @@ def check_account(
 
 
 def check_services(target: Target) -> None:
-    """Check that each service answers in the region.
+    """Check that all required services answer in the region.
 
     Raises:
-        DeployError: one does not.
+        DeployError: a service does not answer.
     """
     for service, probe in _PROBES.items():
         try:
@@ -121,7 +121,7 @@ def _no_service(service: str, target: Target) -> str:
 
 
 def denied_actions(target: Target) -> Collection[str] | None:
-    """Return the rights that the caller lacks; None when that cannot be found out."""
+    """Return the required rights that the caller lacks; None if this cannot be determined."""
     arn = str(target.client("sts").get_caller_identity()["Arn"])
     if arn.endswith(":root"):
         return []
@@ -163,16 +163,16 @@ def check_limits(
     named: Collection[str],
     before: int,
 ) -> list[str]:
-    """Compare what the stage asks for with what the account has; return what is worth saying.
+    """Compare the stage's parameters with the limits of the account; return warnings.
 
     Args:
-        limits: of the account.
-        parameters: as they are to be, defaults included.
-        named: those that `SET` named.
-        before: concurrency that the stage has set aside by now.
+        limits: limits of the account.
+        parameters: parameters of the deployment, including defaults.
+        named: parameters that `SET` names.
+        before: concurrency that the stage has reserved already.
 
     Raises:
-        DeployError: it does not fit; the text names the remedy.
+        DeployError: a limit is exceeded; the message has the remedy.
     """
     _check_reserved(limits, parameters, before)
     if limits.concurrency < FULL_CONCURRENCY:
@@ -230,12 +230,12 @@ def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before
 
 
 def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str], None]) -> None:
-    """Wait until queues of stacks that were just removed can be made again.
+    """Wait until queues of recently removed stacks can be created again.
 
     Args:
-        stacks: of a stage; each has queues.
-        target: where they are.
-        say: takes a line for the user.
+        stacks: stacks of a stage that have queues.
+        target: target of the deployment.
+        say: called with a line for the user.
     """
     if target.endpoint_url is not None:
         return
@@ -248,10 +248,10 @@ def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str],
 
 
 def check_unclaimed(target: Target) -> None:
-    """Refuse tables and a bucket that are there without the data's stack.
+    """Refuse tables and a bucket that exist without the data's stack.
 
     Raises:
-        DeployError: there are some, and CloudFormation would refuse to make them again.
+        DeployError: some exist, so CloudFormation could not create them.
     """
     found = kept(target)
     if found:

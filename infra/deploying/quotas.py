@@ -55,14 +55,14 @@ class Quota:
 
 
 def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str]) -> None:
-    """Check the templates, filled with parameters, against every quota.
+    """Check the templates, with their parameters, against every quota.
 
     Args:
-        templates: by the name of their file.
-        parameters: as they are to be, defaults included.
+        templates: templates by file name.
+        parameters: parameters of the deployment, including defaults.
 
     Raises:
-        DeployError: one is exceeded; the text names the resource, the quota and the remedy.
+        DeployError: a quota is exceeded; the message names the resource, the quota and the remedy.
     """
     for quota, resource, size in sizes(templates, parameters):
         if size > quota.most:

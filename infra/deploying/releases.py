@@ -1,7 +1,7 @@
-"""Says of each function what a version of it is made from, so that only a change makes a new one.
+"""Computes a digest of each function's version, so that only a change publishes a new version.
 
-SAM publishes a version when this digest changes, and writes it into the function's description:
-Lambda refuses to publish what does not differ from the version before.
+SAM publishes a version when this digest changes, and writes the digest into the function's
+description, because Lambda refuses to publish a version that does not differ from the previous one.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ _NAMES = re.compile(r'"(?:Ref|Fn::If)": \[?"(\w+)"|\$\{(\w+)\}')
 
 
 def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> None:
-    """Write into each function with an alias the digest of what its version is made from.
+    """Write into each function with an alias a digest of everything that its version depends on.
 
-    That is its code, its properties, and the values of the parameters that they name.
+    These are the function's code, its properties, and the values of the parameters that these name.
 
     Args:
-        template: of a package, whose code is in the bucket under its digest; it is changed.
-        parameters: of the deployment, defaults included.
+        template: template of a package, whose code is in the bucket under its digest; changed in
+            place.
+        parameters: parameters of the deployment, including defaults.
     """
     conditions = template.get("Conditions", {})
     for resource in template["Resources"].values():

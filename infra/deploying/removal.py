@@ -1,6 +1,7 @@
-"""Deletes what stacks leave behind on purpose: tables and bucket.
+"""Deletes tables and bucket, which remain when the stacks are deleted.
 
-AWS deletes a table in its own time: until then it is listed, and none of its name can be made.
+AWS deletes a table in the background. Until then the table is listed, and a new one with the same
+name cannot be created.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MOST_LOOKS = 200
 
 
 def kept(target: Target) -> list[str]:
-    """Name the tables and the bucket of a stage that are there."""
+    """Return the names of a stage's existing tables and bucket."""
     dynamodb = target.client("dynamodb")
     names = {
         name
@@ -36,7 +37,7 @@ def kept(target: Target) -> list[str]:
 
 
 def delete_data(target: Target, say: Say) -> None:
-    """Delete tables, and the bucket with every object, for good; may be repeated.
+    """Delete tables, and the bucket with every object, permanently; may be repeated.
 
     Raises:
         DeployError: AWS takes too long.
@@ -69,7 +70,7 @@ def _wait_until_gone(dynamodb: Any, table: str) -> None:
 
 
 def empty_bucket(target: Target) -> None:
-    """Delete every version of every object, and the markers of what was deleted."""
+    """Delete every version of every object, and all deletion markers."""
     if not has_bucket(target, target.data_bucket):
         return
     s3, bucket = target.client("s3"), target.data_bucket

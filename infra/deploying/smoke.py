@@ -1,4 +1,4 @@
-"""Proves that a new stack answers: health, an account, a token, a prediction."""
+"""Tests that a new stack works: health, an account, a token, a prediction."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Say = Callable[[str], None]
 def smoke_test(
     url: str, settings: Settings, say: Say, pause_seconds: float = _PAUSE_SECONDS
 ) -> None:
-    """Ask a stack what every caller asks.
+    """Make the calls that every client makes.
 
     Raises:
-        DeployError: it does not answer as it should.
+        DeployError: an answer is missing or wrong.
     """
     service = Service(url)
     health = _repeat(lambda: service.get("/v2/health"), pause_seconds)

@@ -1,4 +1,4 @@
-"""Creates and updates stacks by change sets, which are shown before they are executed."""
+"""Creates and updates stacks by change sets, which are shown before execution."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class StackTemplate:
-    """A template as it was uploaded."""
+    """An uploaded template."""
 
     url: str
     """Where CloudFormation reads it."""
@@ -66,14 +66,14 @@ class Change:
 
     @property
     def line(self) -> str:
-        """The change as it is shown."""
+        """The change as one line for the user."""
         again = "  REPLACED" if self.replacement == "True" else ""
         runtime = f"  {self.runtime}" if self.runtime else ""
         return f"  {self.action:7} {self.logical:32} {self.type}{again}{runtime}"
 
 
 def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
-    """Return the runtime of each function of a template, by its name there."""
+    """Return the runtime of each function of a template, by its name in the template."""
     return {
         name: str(resource["Properties"]["Runtime"])
         for name, resource in template.get("Resources", {}).items()
@@ -82,13 +82,13 @@ def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Stack:
-    """One stack, and how it is changed.
+    """One CloudFormation stack, and the operations on it.
 
     Args:
-        target: where it is.
-        name: of the stack.
-        say: takes lines for the user.
-        pause_seconds: between two looks.
+        target: account and region of the stack.
+        name: name of the stack.
+        say: called with lines for the user.
+        pause_seconds: pause between two polls.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class Stack:
         self._client = target.client("cloudformation")
 
     def status(self) -> str:
-        """Return the stack's state, empty when there is none."""
+        """Return the status of the stack; empty if it does not exist."""
         return str(self._describe().get("StackStatus", ""))
 
     def deleted_at(self) -> datetime | None:
-        """Return when the newest stack of this name was deleted; None when there was none."""
+        """Return when the newest stack of this name was deleted; None if there was none."""
         pages = self._client.get_paginator("list_stacks")
         times = [
             entry["DeletionTime"]
@@ -116,24 +116,24 @@ class Stack:
         return max(times, default=None)
 
     def is_stillborn(self) -> bool:
-        """Return whether the stack was never created, so that it is empty."""
+        """Return whether the creation of the stack failed, so that it is empty."""
         return self.status() in _STILLBORN
 
     def outputs(self) -> dict[str, str]:
-        """Return what the stack gives out, by name."""
+        """Return the outputs of the stack by name."""
         found = self._describe().get("Outputs", ())
         return {entry["OutputKey"]: entry["OutputValue"] for entry in found}
 
     def parameters(self) -> dict[str, str]:
-        """Return the parameters that the stack was made with, by name."""
+        """Return the current parameters of the stack by name."""
         found = self._describe().get("Parameters", ())
         return {entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found}
 
     def check(self) -> bool:
-        """Return whether the stack exists; refuse one that cannot be changed now.
+        """Return whether the stack exists; refuse a stack that cannot be changed now.
 
         Raises:
-            DeployError: it is half-deployed, or being changed.
+            DeployError: the stack is partly deployed, or is being changed.
         """
         status, stage = self.status(), self._target.stage
         if status in _NEW:
@@ -166,16 +166,16 @@ class Stack:
         exists: bool,
         watch_minutes: int = 0,
     ) -> str | None:
-        """Create a change set; None when nothing would change.
+        """Create a change set; return None if nothing would change.
 
         Args:
-            template: what the stack is to be.
-            given: parameters; of an existing stack the others stay as they are.
-            exists: whether the stack is there.
-            watch_minutes: how long an update is watched, and taken back when callers get errors.
+            template: new template of the stack.
+            given: parameters to set; other parameters of an existing stack keep their values.
+            exists: whether the stack exists.
+            watch_minutes: time in which an alarm after the update rolls it back, in minutes.
 
         Raises:
-            DeployError: CloudFormation refused.
+            DeployError: CloudFormation refused the change set.
         """
         name = f"deploy-{int(time.time() * 1000)}"
         request: dict[str, Any] = {
@@ -194,17 +194,17 @@ class Stack:
         return name if self._is_made(name) else None
 
     def runtimes(self) -> dict[str, str]:
-        """Return the runtime of each function as it is deployed, by its name in the template."""
+        """Return the deployed runtime of each function, by its name in the template."""
         request = {"StackName": self.name, "TemplateStage": "Original"}
         found = self._client.get_template(**request)["TemplateBody"]
         return runtimes_of(json.loads(found) if isinstance(found, str) else found)
 
     def changes(self, name: str, runtimes: Mapping[str, str] | None = None) -> list[Change]:
-        """List what a change set would do.
+        """Return the changes that a change set would make.
 
         Args:
-            name: of the change set.
-            runtimes: that functions change, by their names in the template; both names.
+            name: name of the change set.
+            runtimes: old and new runtime of functions that change theirs, by name in the template.
         """
         found = []
         pages = self._client.get_paginator("describe_change_set")
@@ -223,24 +223,24 @@ class Stack:
         return sorted(found, key=lambda change: (change.action, change.type, change.logical))
 
     def drop(self, name: str) -> None:
-        """Delete a change set that is not wanted."""
+        """Delete a change set that is not executed."""
         self._client.delete_change_set(ChangeSetName=name, StackName=self.name)
 
     def execute(self, name: str) -> None:
-        """Execute a change set and wait, telling what happens.
+        """Execute a change set, wait for its end, and report the events meanwhile.
 
         Raises:
-            DeployError: it failed; the text names the first cause.
+            DeployError: the execution failed; the message names the first cause.
         """
         began = self._newest_event()
         self._client.execute_change_set(ChangeSetName=name, StackName=self.name)
         self._wait(began, _GOOD)
 
     def delete(self) -> None:
-        """Delete the stack and wait.
+        """Delete the stack, and wait for the end.
 
         Raises:
-            DeployError: it failed.
+            DeployError: the deletion failed.
         """
         began = self._newest_event()
         stack_id = self._describe()["StackId"]
@@ -354,11 +354,11 @@ class Stack:
 
 
 def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings, str]:
-    """Return the settings by which a stage's data is reached, and where it listens.
+    """Return the settings with which a stage's data can be reached, and the URL of its API.
 
     Args:
         target: the stage.
-        environment: what the stack does not say.
+        environment: settings that are not in the stack.
 
     Raises:
         DeployError: the stack does not exist or is partly deployed.

@@ -1,1 +1,1 @@
-"""Downloads packages from the registries of Python and Node, each file checked by its digest."""
+"""Downloads packages from the registries of Python and Node, and verifies their digests."""

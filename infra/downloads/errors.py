@@ -1,10 +1,10 @@
-"""The errors of an installation; their texts say what to do."""
+"""The errors of an installation; their messages have the remedy."""
 
 from __future__ import annotations
 
 
 class InstallError(Exception):
-    """An installation failed; when it is started again, it resumes."""
+    """An installation failed; a repeated installation resumes."""
 
 
 class FetchFailed(InstallError):
@@ -16,4 +16,4 @@ class DiskFull(InstallError):
 
 
 class BrokenFile(InstallError):
-    """A file is not the one in the manifest."""
+    """A file has another digest than in the manifest."""

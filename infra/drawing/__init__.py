@@ -1,4 +1,4 @@
-"""Draws the pictures that the product ships: a sample data set and the global ones.
+"""Draws the images that ship with the product: a sample dataset and the global datasets.
 
-`python -m infra.drawing` writes them again below chalicelib/assets.
+`python -m infra.drawing` writes the images below chalicelib/assets.
 """

@@ -7,7 +7,7 @@ from infra.drawing.page import PAGE, draw_page
 
 
 def main() -> None:
-    """Write every file and print its size."""
+    """Write all files, and print their sizes."""
     contents = {place: pack(draw()) for place, draw in ARCHIVES.items()}
     contents[QUESTION] = draw_question()
     contents[PAGE] = draw_page()

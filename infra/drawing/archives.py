@@ -1,4 +1,4 @@
-"""The zips that hold the drawn pictures, in the interface's own upload formats."""
+"""Makes zip archives of the drawn images, in the formats of uploads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_FRUITS = 5
 
 
 def sign_files() -> dict[str, bytes]:
-    """Draw the sample: road signs in a folder a label."""
+    """Draw the sample dataset: road signs in one folder per label."""
     rng = Random(_SEED)
     return {
         f"{label}/{label.replace(' ', '-')}-{number:02d}.jpg": draw_sign(label, rng)
@@ -32,7 +32,7 @@ def sign_files() -> dict[str, bytes]:
 
 
 def weather_files() -> dict[str, bytes]:
-    """Draw the global data set of type image."""
+    """Draw the global dataset of type image."""
     rng = Random(_SEED + 1)
     return {
         f"{label}/{label}-{number:02d}.jpg": draw_weather(label, rng)
@@ -42,7 +42,7 @@ def weather_files() -> dict[str, bytes]:
 
 
 def detection_files() -> dict[str, bytes]:
-    """Draw the global data set of type image-detection, with its annotations.csv."""
+    """Draw the global dataset of type image-detection, with its annotations.csv."""
     rng = Random(_SEED + 2)
     files, rows = {}, []
     for number in range(_SCENES):
@@ -58,7 +58,7 @@ def detection_files() -> dict[str, bytes]:
 
 
 def multi_label_files() -> dict[str, bytes]:
-    """Draw the global data set of type image-multi-label: an image for each of its labels."""
+    """Draw the global dataset of type image-multi-label: an image in the folder of each label."""
     rng = Random(_SEED + 3)
     files = {}
     for number in range(_SCENES):
@@ -81,12 +81,12 @@ QUESTION = "samples/stop_sign.jpg"
 
 
 def draw_question() -> bytes:
-    """Draw the picture that the demo asks its model."""
+    """Draw the image that the demo predicts."""
     return draw_sign("stop", Random(_SEED + 4))
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """Pack files; equal files give equal bytes."""
+    """Write files to a zip archive; equal files give equal bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():

@@ -1,4 +1,4 @@
-"""A picture to draw on, larger than needed and reduced at the end, so that edges are smooth."""
+"""An image to draw on, larger than the result and then scaled down, so that edges are smooth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUALITY = 80
 
 
 class Canvas:
-    """Coordinates are pixels of the result; the origin is the top left."""
+    """An image to draw on; coordinates are pixels of the result, the origin is the top left."""
 
     def __init__(self, width: int, height: int, rng: Random) -> None:
         self.width, self.height, self.rng = width, height, rng
@@ -33,12 +33,12 @@ class Canvas:
         self.polygon(ellipse_points(centre, radii, turn), fill)
 
     def line(self, points: list[Point], width: float, fill: Colour) -> None:
-        """Draw a line with round joints; all measures in pixels."""
+        """Draw a line with round joints; all lengths in pixels."""
         scaled = [(x * SCALE, y * SCALE) for x, y in points]
         self._draw.line(scaled, fill=fill, width=max(1, round(width * SCALE)), joint="curve")
 
     def jpeg(self) -> bytes:
-        """Reduce, add a little blur and noise as a camera would, and encode."""
+        """Scale down, add some blur and noise like a camera, and encode."""
         small = self._image.resize((self.width, self.height), Image.Resampling.LANCZOS)
         small = small.filter(ImageFilter.GaussianBlur(self.rng.uniform(0, 0.7)))
         noise = Image.frombytes("L", small.size, self.rng.randbytes(self.width * self.height))
@@ -64,33 +64,33 @@ class Canvas:
 
 
 def muted(rng: Random) -> Colour:
-    """Draw a colour of a landscape or a wall: not bright."""
+    """Return a random colour of landscapes or walls, which is not bright."""
     grey = rng.randint(70, 190)
     return near((grey, grey, grey), rng, 28)
 
 
 def near(colour: Colour, rng: Random, spread: int = 22) -> Colour:
-    """Draw a colour close to another one."""
+    """Return a random colour similar to another one."""
     red, green, blue = (max(0, min(255, part + rng.randint(-spread, spread))) for part in colour)
     return red, green, blue
 
 
 def ring_points(centre: Point, radius: float, count: int, turn: float) -> list[Point]:
-    """List the corners of a regular polygon."""
+    """Return the corners of a regular polygon."""
     x, y = centre
     angles = (turn + 2 * math.pi * corner / count for corner in range(count))
     return [(x + radius * math.sin(a), y - radius * math.cos(a)) for a in angles]
 
 
 def ellipse_points(centre: Point, radii: Point, turn: float, count: int = 48) -> list[Point]:
-    """List points on an ellipse."""
+    """Return points on an ellipse."""
     angles = [2 * math.pi * place / count for place in range(count)]
     flat = [(radii[0] * math.cos(a), radii[1] * math.sin(a)) for a in angles]
     return [rotated(point, centre, turn) for point in flat]
 
 
 def rotated(point: Point, centre: Point, turn: float) -> Point:
-    """Turn a point around the origin and move it to a centre."""
+    """Rotate a point around the origin, and move it to a centre."""
     x, y = point
     return (
         centre[0] + x * math.cos(turn) - y * math.sin(turn),

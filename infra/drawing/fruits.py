@@ -1,4 +1,4 @@
-"""Fruits on a table: the global data sets of types image-detection and image-multi-label."""
+"""Draws fruits on a table, for the global datasets image-detection and image-multi-label."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Corners = tuple[int, int, int, int]
 
 
 def draw_fruits(labels: list[str], rng: Random) -> tuple[bytes, list[tuple[str, Corners]]]:
-    """Draw fruits that do not cover each other.
+    """Draw fruits that do not overlap.
 
     Returns:
-        The JPEG, and for each fruit that found room its label and left, top, right, bottom.
+        The JPEG, and for each fruit for which there was space its label and left, top, right,
+        bottom.
     """
     canvas = Canvas(WIDTH, HEIGHT, rng)
     placed: list[tuple[str, Corners]] = []

@@ -1,7 +1,7 @@
-"""The sample page of OCR: an invented pay statement with a letterhead, fields and a ruled table.
+"""Draws the sample page of OCR: an invented pay statement with letterhead, fields and a table.
 
-What is written on it is listed here, so that tests can hold what was read against it. Lengths are
-pixels at 150 dpi; the origin is the top left.
+The texts on the page are listed here, so that tests can compare them with what was read. Lengths
+are pixels at 150 dpi; the origin is the top left.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TABLE_TOP = 700
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A text on the page."""
+    """A text on the page, with its position."""
 
     text: str
     left: int
@@ -95,7 +95,7 @@ TABLE: tuple[tuple[str, ...], ...] = (
 
 
 def draw_page() -> bytes:
-    """Draw the page as a PNG in shades of grey."""
+    """Draw the page as a PNG in greyscale."""
     image = Image.new("L", (WIDTH, HEIGHT), _PAPER)
     pen = ImageDraw.Draw(image)
     for line in LINES:

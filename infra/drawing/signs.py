@@ -1,4 +1,4 @@
-"""Road signs: the sample data set of type image."""
+"""Draws road signs, for the sample dataset of type image."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RED, _WHITE, _BLUE, _BLACK, _YELLOW = (
 
 
 def draw_sign(label: str, rng: Random) -> bytes:
-    """Draw one sign on its post in front of a background, as JPEG."""
+    """Draw one sign on a post in front of a background, as JPEG."""
     canvas = Canvas(SIZE, SIZE, rng)
     centre = (rng.uniform(0.38, 0.62) * SIZE, rng.uniform(0.36, 0.55) * SIZE)
     sign = _Sign(canvas, centre, rng.uniform(0.2, 0.36) * SIZE, rng.uniform(-0.18, 0.18))

@@ -1,4 +1,4 @@
-"""Weather symbols: the global data set of type image."""
+"""Draws weather symbols, for the global dataset of type image."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _YELLOW, _GREY, _BLUE, _WHITE = (245, 190, 45), (200, 204, 210), (45, 105, 200),
 
 
 def draw_weather(label: str, rng: Random) -> bytes:
-    """Draw one symbol, as JPEG."""
+    """Draw one weather symbol, as JPEG."""
     canvas = Canvas(SIZE, SIZE, rng)
     symbol = _Symbol(canvas, rng)
     WEATHER[label](symbol)

@@ -1,4 +1,4 @@
-"""Everything that an account has, as files that it can upload again or take elsewhere.
+"""Exports all data of an account as files that can be uploaded again or used elsewhere.
 
 The command is `python -m infra.accounts export EMAIL DIR`.
 """

@@ -1,4 +1,4 @@
-"""Exports one account: data sets in upload format, models as artifacts with their cards."""
+"""Exports one account: datasets in upload formats, models as artifacts with their cards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from infra.exports.pictures import export_pictures
 
 
 def export_model(container: Container, model: Model, place: Path) -> None:
-    """Write everything that a model has; one that never succeeded has its record alone."""
+    """Write all files of a model; of a model that never succeeded, only its record."""
     place.mkdir(parents=True)
     write_json(place / "model.json", describe.model(model))
     if not model.version:
@@ -52,28 +52,28 @@ in NumPy's format; the card says what it was trained on and how it was measured.
 
 
 class FolderNotEmpty(ValueError):
-    """The folder of an export holds something; the text names the remedy."""
+    """The folder of an export is not empty; the message has the remedy."""
 
 
 class ExportIncomplete(ValueError):
-    """All that there is was exported, but something is missing; the text says what."""
+    """All existing data was exported, but some is missing; the message lists it."""
 
 
 def export_account(
     container: Container, account: Account, folder: Path, progress: Progress = lambda _: None
 ) -> None:
-    """Write everything that an account has into a new folder.
+    """Write all data of an account to a new folder.
 
     Args:
-        container: reads the stack.
-        account: whose.
-        folder: does not exist yet, or is empty.
-        progress: takes lines for the user.
+        container: services and stores of the stack.
+        account: account to export.
+        folder: folder that does not exist yet, or is empty.
+        progress: called with lines for the user.
 
     Raises:
-        FolderNotEmpty: the folder holds something.
-        ExportIncomplete: pictures are missing in the storage; everything else was written.
-        StorageUnavailable: the storage did not answer; what was written is not whole.
+        FolderNotEmpty: the folder is not empty.
+        ExportIncomplete: images are missing in the storage; everything else was written.
+        StorageUnavailable: the storage did not answer; the export is incomplete.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(folder.iterdir()):
@@ -112,6 +112,6 @@ def _export_dataset(container: Container, view: DatasetView, place: Path) -> tup
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write a JSON file for people and machines."""
+    """Write a readable JSON file."""
     plain = msgspec.to_builtins(value)
     path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

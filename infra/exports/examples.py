@@ -1,4 +1,4 @@
-"""The examples of a data set: read, noted where they cannot be written, texts written as csv."""
+"""Reads the examples of a dataset, writes texts as CSV, and notes what cannot be written."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Labelled = tuple[Example, str]
 
 
 def labelled(container: Container, view: DatasetView, source: str) -> Iterator[Labelled]:
-    """Yield every example of a source, label by label, in order.
+    """Yield all examples of a source, label by label, in order.
 
     Args:
-        container: reads the stack.
-        view: the data set.
+        container: services and stores of the stack.
+        view: the dataset.
         source: `upload` or `feedback`.
     """
     dataset, names = view.dataset, {label.label_id: label.name for label in view.labels}
@@ -34,7 +34,7 @@ NOTES = "notes.json"
 
 @dataclass
 class Notes:
-    """Gaps and changes."""
+    """Missing images and changed names of an export."""
 
     missing: list[dict[str, object]] = field(default_factory=list)
     """Examples whose picture is not in the storage."""
@@ -42,13 +42,13 @@ class Notes:
     """Labels and file names that no archive can hold, as they are exported."""
 
     def name(self, stored: str, exported: str) -> str:
-        """Note a changed name, and return the exported one."""
+        """Note that a name was changed, and return the exported name."""
         if stored != exported:
             self.renamed[stored] = exported
         return exported
 
     def write(self, place: Path) -> str:
-        """Write a file next to the data if it has content, and return a line about it."""
+        """Write the notes to a file next to the data if there are any; return a line about it."""
         if not self.missing and not self.renamed:
             return ""
         content = {"missing": self.missing, "renamed": self.renamed}
@@ -63,12 +63,12 @@ class Notes:
 def export_texts(
     container: Container, view: DatasetView, source: str, place: Path, _: Notes
 ) -> int:
-    """Write the texts of one source; return how many there are, and no file for none.
+    """Write the texts of one source to a file, if there are any; return their number.
 
     Args:
-        container: reads the stack.
-        view: the data set.
-        source: `upload` or `feedback`; the file is called by it.
+        container: services and stores of the stack.
+        view: the dataset.
+        source: `upload` or `feedback`, also the name of the file.
         place: folder to write to.
     """
     path = place / f"{source}.csv"

@@ -1,4 +1,4 @@
-"""Writes the pictures of a data set as the zip archive that an upload takes."""
+"""Writes the images of a dataset as a zip archive that can be uploaded."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class PictureArchive:
-    """A zip archive of one data set's pictures, whose members have different names.
+    """A zip archive of a dataset's images, with unique file names.
 
     Args:
-        archive: takes the members.
-        container: reads the stack.
-        dataset_id: whose pictures.
-        notes: takes what is missing or is called otherwise.
+        archive: archive to write to.
+        container: services and stores of the stack.
+        dataset_id: dataset of the images.
+        notes: receives missing images and changed names.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class PictureArchive:
         self._names: set[str] = {ANNOTATIONS}
 
     def add_picture(self, label: str, example: Example) -> str | None:
-        """Add the picture of an example; return its path, or None when the storage has none.
+        """Add the image of an example; return its path, or None if the image is missing.
 
         Args:
-            label: of the folder; empty for none.
-            example: whose picture.
+            label: name of the folder; empty for none.
+            example: example of the image.
         """
         content = self._pictures.get(self._dataset_id, example.picture)
         if content is None:
@@ -55,9 +55,10 @@ class PictureArchive:
         return self.add(PurePosixPath(*steps), content)
 
     def add(self, path: PurePosixPath, content: bytes) -> str:
-        """Add a file under a free name and return that.
+        """Add a file under an unused name, and return the name.
 
-        A name that is taken gets a folder above, because the folder right above is the label.
+        A name that is in use gets an additional folder above, because the innermost folder is the
+        label.
         """
         place, number = str(path), 2
         while place in self._names:
@@ -68,21 +69,21 @@ class PictureArchive:
         return place
 
     def annotate(self, content: bytes) -> None:
-        """Add the file of boxes."""
+        """Add the annotation file with the boxes."""
         self._archive.writestr(zipfile.ZipInfo(ANNOTATIONS, _EPOCH), content)
 
 
 def export_pictures(
     container: Container, view: DatasetView, source: str, place: Path, notes: Notes
 ) -> int:
-    """Write the pictures of one source; return how many examples there are, no file for none.
+    """Write the images of one source, if any, to an archive; return the number of examples.
 
     Args:
-        container: reads the stack.
-        view: the data set.
-        source: `upload` or `feedback`; the file is called by it.
+        container: services and stores of the stack.
+        view: the dataset.
+        source: `upload` or `feedback`, also the name of the file.
         place: folder to write to.
-        notes: takes what cannot be written as it is.
+        notes: receives missing images and changed names.
     """
     path = place / f"{source}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:

@@ -48,8 +48,8 @@ def process_environment(
     Args:
         caller: the environment of the command.
         options: the stack's options.
-        state: holds the keys.
-        endpoint_url: of the emulated AWS; None for real AWS.
+        state: state folder with the keys.
+        endpoint_url: URL of the emulated AWS; None for real AWS.
     """
     environment = {**_DEFAULTS, **caller}
     region = caller.get("AWS_REGION") or caller.get("AWS_DEFAULT_REGION") or "us-east-1"

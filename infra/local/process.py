@@ -27,8 +27,8 @@ def fork(name: str, work: Callable[[], None], holds_stop: bool = False) -> int:
     raises.
 
     Args:
-        name: of the process.
-        work: runs in the child.
+        name: name of the process.
+        work: function to run in the child.
         holds_stop: whether SIGTERM stays pending until the work calls `handle_stop`. Otherwise a
             stop right after the start kills the child before the work has set its handler.
 

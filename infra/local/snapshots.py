@@ -72,10 +72,10 @@ class SnapshotSaver:
         """Prepare to save.
 
         Args:
-            settings: of the stack.
+            settings: settings of the stack.
             folder: the backup folder.
-            state: shares with the other processes up to when the data is saved.
-            say: takes lines for the user.
+            state: shared memory that tells other processes up to when the data is saved.
+            say: called with lines for the user.
         """
         self._settings = settings
         self._folder = folder
@@ -90,11 +90,11 @@ class SnapshotSaver:
         self._changed: Changed = ([], [])
 
     def run(self, within_seconds: float) -> bool:
-        """Save changes until SIGTERM, and once more then.
+        """Save changes until SIGTERM, and then once more.
 
         Args:
-            within_seconds: longest time from a change to the end of the dump that has it, provided
-                that three dumps do not take longer.
+            within_seconds: longest time from a change to the end of a dump that contains it, or the
+                time of three dumps if that is longer.
 
         Returns:
             Whether all changes are saved.

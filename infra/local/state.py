@@ -53,7 +53,7 @@ class State:
         """Create the folder.
 
         Raises:
-            OSError: it cannot be created.
+            OSError: the folder cannot be created.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -61,7 +61,7 @@ class State:
         """Check that a file can be written; remove unfinished files of a previous run first.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: a file cannot be written.
         """
         remove_drafts(self.folder)
         with drafted(self.folder) as draft:
@@ -111,7 +111,7 @@ class State:
         """Write the key pair of the emulated AWS, by variable.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         lines = "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
         write_atomically(self.folder / AWS_KEYS_FILE, f"[default]\n{lines}".encode("ascii"))
@@ -131,7 +131,7 @@ class State:
         """Write the description of the running stack; readers never see half a file.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         write_atomically(self.folder / STACK_FILE, json.dumps(description, indent=2).encode())
 

@@ -1,1 +1,1 @@
-"""Model files: where they come from, how they are converted, checked and installed."""
+"""Model files: their sources, conversion, verification and installation."""

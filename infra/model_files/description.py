@@ -1,4 +1,4 @@
-"""The types that describe a model that can be installed, and the packages it is made from."""
+"""Describes a model that can be installed, and the packages from which it is made."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class ModelDescription:
 
     @property
     def archive_bytes(self) -> int:
-        """Return the size of its packages."""
+        """Return the size of the model's packages."""
         return sum(source.archive_bytes for source in self.sources)
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What a converter works on."""
+    """The input and output folders of a converter."""
 
     model: ModelDescription
     directory: Path

@@ -1,7 +1,7 @@
-"""Words for signs that English encoders do not know, so that a tokeniser can read them.
+"""Replaces emoji by words, so that a tokeniser can read them.
 
-To these vocabularies every emoji is the same unknown sign. Source of the choice: what the signs
-are called, and what people mean by them. Called by infra/model_files/sentiment_head.py.
+English encoders have one unknown token for all emoji. The words were chosen by the names of the
+emoji and by their usual meaning. infra/model_files/sentiment_head.py uses this module.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ WORDS: Mapping[str, str] = MappingProxyType(
 
 
 def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tokeniser's description that reads emoji as words.
+    """Return the description of a tokeniser, extended to read emoji as words.
 
-    One rule stands for all signs of the same words, so that a text is searched a few times only.
+    There is one rule for all emoji with the same words, so that a text is searched only a few
+    times.
 
     Args:
         tokenizer: content of a `tokenizer.json` whose normaliser is a single one.

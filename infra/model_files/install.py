@@ -1,6 +1,6 @@
-"""Installs model files: download, check, convert, check again, put in place.
+"""Installs model files: download, verify, convert, verify again, move to their place.
 
-An installation that was interrupted resumes: finished models and complete downloads are used again.
+An interrupted installation resumes with the finished models and complete downloads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DOWNLOADS = "downloads"
 
 
 def missing(directory: Path, names: Sequence[str] = FAST) -> list[str]:
-    """Return the names of models that are not installed or not intact; takes milliseconds."""
+    """Return the names of models that are missing or damaged; takes milliseconds."""
     return [name for name in names if not _is_intact(directory, MODELS[name])]
 
 
@@ -36,7 +36,7 @@ def _is_intact(directory: Path, model: ModelDescription) -> bool:
 
 
 def broken(directory: Path, names: Sequence[str] = FAST) -> dict[str, list[str]]:
-    """Read every installed file and return the broken ones by model."""
+    """Read every installed file, and return the damaged ones by model."""
     found = {name: installed.broken_files(directory, MODELS[name], thorough=True) for name in names}
     return {name: files for name, files in found.items() if files}
 
@@ -59,11 +59,11 @@ def install(
     Args:
         directory: the model directory, created when it does not exist.
         names: names of models in the manifest.
-        progress: takes lines for the user.
-        keep_downloads: keep the packages in the directory's `downloads`.
+        progress: called with lines for the user.
+        keep_downloads: whether to keep the packages in the directory's `downloads`.
 
     Raises:
-        InstallError: a download, the disk or a check failed; the text says what to do.
+        InstallError: a download, the disk or a check failed; the message has the remedy.
     """
     wanted = with_needs(names)
     if not missing(directory, wanted):
@@ -102,7 +102,7 @@ def _is_disk_full(error: OSError) -> bool:
 
 
 def with_needs(names: Sequence[str]) -> list[str]:
-    """Return models and all models that they need, in the order of the manifest."""
+    """Return models together with all models that they need, in the order of the manifest."""
     wanted = set(names)
     for name in reversed(list(MODELS)):
         wanted.update(MODELS[name].needs if name in wanted else ())

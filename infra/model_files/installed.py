@@ -1,4 +1,4 @@
-"""Records what is installed, finds broken files, and puts a finished folder in place.
+"""Records installed files, finds damaged files, and moves finished folders to their place.
 
 Each folder has an `installed.json` with the size, time and digest of every file. A file whose size
 and time are unchanged is not read again.
@@ -40,7 +40,7 @@ def write_record(directory: Path, folder: Path, model: ModelDescription) -> None
     """Write the record of all files of a finished folder.
 
     Args:
-        directory: the model directory, which has the models that this one needs.
+        directory: the model directory, which has the models that this model needs.
         folder: the finished folder.
         model: the model whose files it has.
     """
@@ -155,7 +155,7 @@ def touch_record(directory: Path, model: ModelDescription) -> None:
 
 
 def put_in_place(staged: Path, directory: Path, model: ModelDescription) -> None:
-    """Move a finished folder to its place and remove an older one."""
+    """Move a finished folder to its place, and remove the previous one."""
     target = directory / model.folder
     target.parent.mkdir(parents=True, exist_ok=True)
     # Between the two renames the model counts as not installed; files are never mixed.
@@ -180,7 +180,7 @@ def staging(directory: Path, model: ModelDescription) -> Iterator[tuple[Path, Pa
 
 @contextmanager
 def locked(directory: Path, progress: Progress) -> Iterator[None]:
-    """Hold the lock that lets one process at a time install into a directory."""
+    """Hold the lock that lets only one process at a time install into a directory."""
     directory.mkdir(parents=True, exist_ok=True)
     # The system releases a file lock however its process ends.
     with (directory / ".lock").open("w") as file:
@@ -203,11 +203,11 @@ def describe_origin(model: ModelDescription) -> dict[str, Any]:
 
 
 def model_facts(model: ModelDescription, folder: Path, facts_file: str) -> dict[str, Any]:
-    """Return the facts of a converted model that has several files.
+    """Return the facts of a converted model with several files.
 
     Args:
-        model: its description.
-        folder: its files.
+        model: description of the model.
+        folder: folder of the model's files.
         facts_file: name of the file of facts, which is left out.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Reads the sentences that GlobalIntentModel is trained on."""
+"""Reads the sentences on which GlobalIntentModel is trained."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def imagenet_names(path: Path) -> list[str]:
     """Read the thousand distinct names of ImageNet's labels from a JSON list.
 
     Raises:
-        BrokenFile: the number of names is wrong, two are equal, or the order is another.
+        BrokenFile: the number of names is wrong, two are equal, or the order differs.
     """
     names = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(names, list) or len(names) != _IMAGENET_COUNT:

@@ -1,4 +1,4 @@
-"""The models that can be installed, one description for each.
+"""The models that can be installed, with one description each.
 
 To change where a model comes from or how it is made, edit its description. NOTICE names the same
 packages, credits and changes; a test compares both.
@@ -471,7 +471,7 @@ def weights_source(model: ModelDescription) -> Source:
 
 
 def made_from(model: ModelDescription) -> str:
-    """Return the digest of everything a model is made from; when it changes, it is made again."""
+    """Return a digest of everything from which a model is made; if it changes, it is made again."""
     parts = [model.name, str(model.recipe), *(source.sha256 for source in model.sources)]
     parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in model.own]
     parts += [made_from(MODELS[name]) for name in model.needs]

@@ -1,4 +1,4 @@
-"""Writes the zip: the same files always give the same bytes."""
+"""Writes the zip archive of a package; the same files always give the same bytes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def files_of(tree: Path) -> list[Path]:
 
 
 def write_zip(tree: Path, target: Path) -> dict[str, int]:
-    """Pack all files below a folder.
+    """Write all files below a folder to a zip archive.
 
-    Times, order and permissions are fixed: what is compiled may be executed, nothing else.
+    Times, order and permissions are fixed; only compiled files are executable.
 
     Returns:
-        Packed bytes by name.
+        The compressed bytes of each file by name.
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for path in files_of(tree):

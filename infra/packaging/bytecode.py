@@ -1,7 +1,7 @@
-"""Makes byte code with the Python that builds; cold starts read it three times as fast as sources.
+"""Compiles byte code with the building Python; cold starts read it three times as fast.
 
-The files are unchecked (flag 1 of PEP 552): Python reads them without a look at the source's time,
-which a zip does not keep.
+The files are unchecked (flag 1 of PEP 552): Python does not compare them with the source's time,
+which the zip does not preserve.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OWN = ("app.py", "entry.py", "chalicelib/")
 
 @dataclass(frozen=True)
 class ByteCode:
-    """What was compiled."""
+    """The compiled files and failures."""
 
     compiler: str
     """Which Python made it."""
@@ -32,15 +32,15 @@ class ByteCode:
 
 
 def compile_all(folder: Path) -> ByteCode:
-    """Make the byte code of all Python files of a package; the same folder gives the same files.
+    """Compile all Python files of a package; the same folder gives the same byte code.
 
-    A separate process compiles, because the state of a process shows in the files.
+    A separate process compiles, because the files depend on the state of the process.
 
     Args:
         folder: the package, unpacked.
 
     Raises:
-        PackageError: this Python version cannot compile one of our own files.
+        PackageError: this Python version cannot compile a file of the project.
     """
     command = [sys.executable, "-P", "-s", "-m", "compileall", "-q", "-f", "-s", str(folder)]
     command += ["-p", TASK_ROOT, "--invalidation-mode", "unchecked-hash", str(folder)]

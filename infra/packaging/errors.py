@@ -1,7 +1,7 @@
-"""The error of a build; its text says what to do."""
+"""The error of a build; its message has the remedy."""
 
 from __future__ import annotations
 
 
 class PackageError(Exception):
-    """The package was not built; the text says why and what to do."""
+    """The package was not built; the message says why and what to do."""

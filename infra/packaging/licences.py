@@ -1,7 +1,7 @@
-"""Collects the licence texts of everything that ships into one folder of the package.
+"""Collects the licence texts of everything that ships in one folder of the package.
 
-Apache, MIT and BSD licences ask that their text goes along. Packages whose wheel carries none
-have a note in infra/packaging/licences/ with what their metadata and makers say.
+Apache, MIT and BSD licences require that their text is included. For packages whose wheel has no
+text, infra/packaging/licences/ has a note with the licence from their metadata.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Shipped:
 
 
 def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
-    """Copy the texts of all installed packages into the folder for licences.
+    """Copy the licence texts of all installed packages to the folder for licences.
 
     Args:
         vendor: the installed packages, before they are trimmed.
-        notes: texts for packages that bring none, by package name.
+        notes: texts for packages without one, by package name.
 
     Returns:
-        The packages, sorted by name.
+        The shipped packages, sorted by name.
 
     Raises:
         PackageError: a package has no text and no note.
@@ -117,10 +117,10 @@ def _record(info: Path) -> Iterator[str]:
 
 
 def add_own(project: Path, folder: Path) -> None:
-    """Add the licence of the project and of Chalice, whose two files ship with it.
+    """Add the licences of the project and of Chalice, of which two files ship.
 
     Args:
-        project: has LICENSE and NOTICE.
+        project: folder with LICENSE and NOTICE.
         folder: the folder for licences in the package.
     """
     for name in ("LICENSE", "NOTICE"):

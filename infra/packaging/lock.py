@@ -1,8 +1,8 @@
-"""The exact packages that ship, with the digests of their wheels: infra/packaging/locks/.
+"""Locks the exact packages that ship, with the digests of their wheels (infra/packaging/locks/).
 
-requirements.txt names what the code asks for; the lock of each Python adds what that needs in turn,
-for both processors, so that the same tree always installs the same files.
-`python -m infra.build --lock` writes all of them again, with any Python.
+requirements.txt names the direct dependencies; the lock of each Python version adds the indirect
+ones, for both processors, so that the same tree always installs the same files. `python -m
+infra.build --lock` writes all locks again, with any Python.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ Wheels = Mapping[tuple[str, str], str]
 
 
 def normal(name: str) -> str:
-    """Return the one spelling of a package's name."""
+    """Return the normalised spelling of a package's name."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def pins(text: str) -> dict[str, str]:
-    """Return the versions by package name of a requirements file or lock.
+    """Return the versions of a requirements file or lock by package name.
 
     Args:
-        text: its content, with one `name==version` a line; whatever follows is left out.
+        text: content of the file, with one `name==version` per line; the rest of a line is ignored.
     """
     found = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]\n]*\])?==(\S+)", text, re.MULTILINE)
     return {normal(name): version for name, version in found}
 
 
 def check(requirements: str, lock: str) -> None:
-    """Compare the lock with what the code asks for.
+    """Check that the lock has all requirements at their versions.
 
     Args:
         requirements: content of requirements.txt.
@@ -77,14 +77,14 @@ def check(requirements: str, lock: str) -> None:
 
 
 def install(target: LambdaTarget, folder: Path) -> None:
-    """Install exactly what is locked, without byte code.
+    """Install exactly the locked packages, without byte code.
 
     Args:
-        target: whose lock and wheels are taken.
-        folder: is made.
+        target: target whose lock and wheels are used.
+        folder: folder to create.
 
     Raises:
-        PackageError: pip could not get them, or got others than the lock allows.
+        PackageError: pip could not download the packages, or a digest differs from the lock.
     """
     command = [*PIP, "install", "--quiet", "--no-deps", "--require-hashes", "--no-compile"]
     command += ["--no-warn-conflicts", "--target", str(folder)]
@@ -99,10 +99,10 @@ def install(target: LambdaTarget, folder: Path) -> None:
 
 
 def make_lock(requirements: Path, runtime: Runtime) -> str:
-    """Ask the package index what the requirements need and return the lock's content.
+    """Resolve the requirements with the package index, and return the content of the lock.
 
     Raises:
-        PackageError: pip found no wheels that fit.
+        PackageError: pip found no suitable wheels.
     """
     roots = list(pins(requirements.read_text("utf-8")))
     targets = [LambdaTarget(runtime, architecture) for architecture in ARCHITECTURES.values()]
@@ -117,7 +117,7 @@ def resolve(requirements: Path, target: LambdaTarget) -> list[dict[str, Any]]:
         The member `install` of pip's installation report.
 
     Raises:
-        PackageError: it found none that fit.
+        PackageError: pip found no suitable wheels.
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -142,7 +142,7 @@ def wheel_options(target: LambdaTarget) -> list[str]:
 
 
 def render(wheels: Iterable[Wheels], head: str) -> str:
-    """Write a lock that allows the wheels of every processor, below some lines of comment."""
+    """Format a lock that allows the wheels of both processors, below some comment lines."""
     digests: dict[tuple[str, str], set[str]] = defaultdict(set)
     for found in wheels:
         for package, digest in found.items():
@@ -160,19 +160,20 @@ def shipped(
     target: LambdaTarget,
     left_out: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
-    """Choose what ships from a complete resolution.
+    """Select the packages that ship from a complete resolution.
 
     Args:
         installs: the member `install` of pip's installation report.
-        roots: names of what the code asks for.
-        target: for which it was made.
-        left_out: names of what does not ship, nor what only that needs.
+        roots: names of the direct dependencies.
+        target: target of the resolution.
+        left_out: names of packages that do not ship; neither do packages that only these need.
 
     Returns:
-        Digests by name and version of what is reached without passing a package left out.
+        The digests, by name and version, of all packages that ship.
 
     Raises:
-        PackageError: a package is missing that the target needs and this Python does not.
+        PackageError: a package that the target needs is missing, because this Python does not need
+            it.
     """
     known = {normal(entry["metadata"]["name"]): entry for entry in installs}
     reached: set[str] = set()

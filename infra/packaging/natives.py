@@ -1,7 +1,7 @@
-"""Makes sure that every compiled part is there and is made for the target.
+"""Checks that every compiled file is present and built for the target.
 
-A package without one of them would be deployed without an error and fail at its first call. The
-target of a part is in the tags of its wheel and, for extension modules, in the name of its file.
+A package without one of these files would be deployed without an error and fail at its first call.
+The target of a file is in the tags of its wheel and, for extension modules, in its file name.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def find_binaries(folder: Path) -> list[Path]:
 
 
 def check_wheels(folder: Path, target: LambdaTarget) -> None:
-    """Check that every package came in a wheel that the target takes.
+    """Check that every package comes from a wheel that fits the target.
 
     Args:
         folder: the installed packages, before they are trimmed.
-        target: on which they are to run.
+        target: target of the package.
 
     Raises:
-        PackageError: one did not; the text names all.
+        PackageError: a wheel does not fit; the message names all such wheels.
     """
     wanted = _tags(target)
     wrong = []
@@ -69,15 +69,16 @@ def check_wheels(folder: Path, target: LambdaTarget) -> None:
 def check_binaries(
     folder: Path, target: LambdaTarget, required: Mapping[str, str] = REQUIRED
 ) -> int:
-    """Check all compiled parts; return how many there are.
+    """Check all compiled files, and return their number.
 
     Args:
         folder: the installed and trimmed packages.
-        target: on which they are to run.
-        required: pattern of the file that must be there, by package.
+        target: target of the package.
+        required: pattern of a required file by package.
 
     Raises:
-        PackageError: one is missing or is made for something else; the text names all.
+        PackageError: a file is missing or built for another target; the message names all such
+            files.
     """
     wrong = [
         f"{name}: {pattern} is missing"

@@ -1,7 +1,7 @@
-"""Says what a package weighs and is made of, and refuses one that is too large.
+"""Reports the size and content of a package, and refuses a package that is too large.
 
-A function may weigh 250 MB unpacked, and its zip goes through S3; the limits here are what this
-project allows itself, so that a new version of a package does not surprise anybody.
+A function may have 250 MB unpacked. The project's own limits are lower, so that growth by a new
+version of a dependency is noticed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PARTS = 10
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a package may be."""
+    """The limits of a package's size."""
 
     unpacked_bytes: int = 205 * MEGABYTE
     zip_bytes: int = 78 * MEGABYTE
@@ -37,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Part:
-    """A file or folder at the top of the package."""
+    """A file or folder at the top level of the package."""
 
     name: str
     unpacked_bytes: int
@@ -46,7 +46,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Weight:
-    """What a package weighs."""
+    """The size of a package by its parts."""
 
     zip_bytes: int
     unpacked_bytes: int
@@ -58,11 +58,11 @@ class Weight:
 
 
 def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
-    """Add up a package by its parts.
+    """Compute the size of a package by its parts.
 
     Args:
         tree: the package, unpacked.
-        packed: packed bytes by name.
+        packed: compressed bytes by name.
         zip_bytes: size of the zip.
     """
     sizes = {path.relative_to(tree).as_posix(): path.stat().st_size for path in files_of(tree)}
@@ -82,10 +82,10 @@ def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
 
 
 def check(weight: Weight, limits: Limits) -> None:
-    """Compare a package with the limits.
+    """Raise PackageError if a package exceeds the limits.
 
     Raises:
-        PackageError: it is too large; the text names its largest parts.
+        PackageError: the package is too large; the message names its largest parts.
     """
     if weight.unpacked_bytes > limits.unpacked_bytes or weight.zip_bytes > limits.zip_bytes:
         raise PackageError(
@@ -103,14 +103,14 @@ def describe(
     packages: Iterable[Shipped],
     steps: tuple[ByteCode | None, Stripping],
 ) -> dict[str, Any]:
-    """Return the report as JSON holds it.
+    """Return the report as JSON members.
 
     Args:
-        target: of the package.
+        target: target of the package.
         digest: sha256 of the zip, hexadecimal.
-        weight: what it weighs.
-        packages: what ships.
-        steps: what came of byte code, None when it was left out, and of stripping.
+        weight: size of the package.
+        packages: shipped packages.
+        steps: results of compiling byte code, None if that was skipped, and of stripping.
     """
     byte_code, stripping = steps
     return {
@@ -128,7 +128,7 @@ def describe(
 
 
 def render(report: Mapping[str, Any]) -> str:
-    """Write the report for people."""
+    """Format the report for people."""
     byte_code, stripped = report["byte_code"], report["stripped"]
     lines = [
         f"Package for {report['runtime']} on {report['architecture']}",

@@ -1,6 +1,6 @@
-"""Finds out whether a finished package was built from the current tree.
+"""Detects whether a finished package was built from the current tree.
 
-A fingerprint of everything that decides its content is stored next to the package.
+A fingerprint of everything on which the content depends is stored next to the package.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def fingerprint(project: Path, *options: str) -> str:
 
 
 def note(folder: Path, found: str, zip_file: Path) -> None:
-    """Write the fingerprint of the sources next to a package."""
+    """Store the fingerprint of the sources next to a package."""
     record = {"sources": found, "zip": file_sha256(zip_file)}
     (folder / FILE).write_text(json.dumps(record) + "\n", "utf-8")
 

@@ -1,8 +1,8 @@
-"""Lets `chalice package` write the template and gather the application's own files.
+"""Runs `chalice package` for the template and the application's own files.
 
-It runs on a copy without vendor folder and requirements, so that it neither builds packages nor
-meets compiled modules. Chalice derives the runtime from the Python that builds and knows one
-processor; here both are set for each function. infra/template describes the rest.
+Chalice runs on a copy without vendor folder and requirements, so that it builds no packages. It
+supports one processor and derives the runtime from the building Python; this module sets both for
+each function. infra/template describes the rest.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ def wanted_properties(target: LambdaTarget) -> dict[str, Any]:
 
 
 def overrides(target: LambdaTarget, functions: Iterable[str] = LOGICAL_NAMES) -> dict[str, Any]:
-    """Return the template to merge that sets runtime and processor of functions."""
+    """Return the template, to be merged, that sets runtime and processor of functions."""
     wanted = wanted_properties(target)
     return {"Resources": {name: {"Properties": dict(wanted)} for name in functions}}
 
 
 def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
-    """Check that every function of a template runs what the package is built for.
+    """Check that all functions of a template have the runtime and processor of the package.
 
     Raises:
-        PackageError: one does not, or the template to merge names one that is not there.
+        PackageError: a function differs, or the template to merge names a function that does not
+            exist.
     """
     resources = template["Resources"]
     unknown = [name for name, resource in resources.items() if "Type" not in resource]
@@ -66,10 +67,10 @@ def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
 
 
 def copy_project(project: Path, stage: Path) -> None:
-    """Copy what Chalice reads into a new folder.
+    """Copy the files that Chalice reads to a new folder.
 
     Raises:
-        PackageError: the project is not whole.
+        PackageError: a file of the project is missing.
     """
     try:
         shutil.copytree(project / "chalicelib", stage / "chalicelib", ignore=_JUNK)
@@ -82,19 +83,19 @@ def copy_project(project: Path, stage: Path) -> None:
 
 
 def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path) -> dict[str, Any]:
-    """Run `chalice package` and unpack the application's files.
+    """Run `chalice package`, and unpack the application's files.
 
     Args:
         stage: a copy of the project.
         stage_name: stage of .chalice/config.json.
         merged: template that is merged into Chalice's.
-        tree: folder that is made for the files.
+        tree: folder to create for the files.
 
     Returns:
-        The template; its functions' code is in `./deployment.zip`.
+        The template, in which the code of functions is `./deployment.zip`.
 
     Raises:
-        PackageError: Chalice refused.
+        PackageError: `chalice package` failed.
     """
     template, output = stage / "merged.json", stage / "packaged"
     template.write_text(json.dumps(merged), "utf-8")
@@ -114,10 +115,10 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
 
 
 def add_entry(project: Path, tree: Path) -> None:
-    """Write, next to app.py, the file that Lambda calls in the functions of routes.
+    """Add the module, next to app.py, that is the entry point of functions that answer routes.
 
     Raises:
-        PackageError: it is missing.
+        PackageError: the file is missing.
     """
     try:
         shutil.copyfile(project / ENTRY, tree / ENTRY)
@@ -126,10 +127,10 @@ def add_entry(project: Path, tree: Path) -> None:
 
 
 def add_packages(vendor: Path, tree: Path) -> None:
-    """Move the installed packages into the tree of the application.
+    """Move the installed packages into the folder of the application.
 
     Raises:
-        PackageError: both have a file or folder of one name.
+        PackageError: both have a file or folder of the same name.
     """
     for path in sorted(vendor.iterdir()):
         target = tree / path.name

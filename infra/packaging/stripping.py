@@ -1,6 +1,6 @@
-"""Takes symbol tables and debugging data out of compiled files, when a program for it is there.
+"""Removes symbol tables and debugging data from compiled files, if `strip` is installed.
 
-Files in `*.libs` folders were patched after they were linked, and break when they are stripped.
+Files in `*.libs` folders were patched after linking and would be damaged, so they are skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SELF = os.uname().machine
 
 @dataclass(frozen=True)
 class Stripping:
-    """What came of it."""
+    """The result of stripping."""
 
     program: str | None
     """First line of the program's version; None when there was none for the target."""
@@ -28,7 +28,7 @@ class Stripping:
 
 
 def strip(folder: Path, architecture: Architecture) -> Stripping:
-    """Strip the compiled files below a folder; one that the program refuses stays as it is."""
+    """Strip the compiled files below a folder; a file that cannot be stripped stays unchanged."""
     program = find_program(architecture)
     if program is None:
         return Stripping(None)
@@ -44,7 +44,7 @@ def strip(folder: Path, architecture: Architecture) -> Stripping:
 
 
 def find_program(architecture: Architecture) -> str | None:
-    """Return the strip program for an architecture, None when this machine has none."""
+    """Return the strip program for an architecture; None if it is not installed."""
     names = [f"{architecture.machine}-linux-gnu-strip", "llvm-strip"]
     if architecture.machine == _SELF:
         names.insert(0, "strip")

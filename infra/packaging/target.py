@@ -1,6 +1,6 @@
-"""What the package is built for: the Python that builds it, on either kind of Lambda's processors.
+"""The target of a package: the Python that builds it, and one of Lambda's processors.
 
-The one place that knows Lambda's runtimes.
+Only this module knows Lambda's runtimes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WHEELS_GLIBC = (2, 28)
 
 @dataclass(frozen=True)
 class Runtime:
-    """A Python that Lambda runs."""
+    """A Python version that Lambda runs."""
 
     version: str
     """Such as `3.12`."""
@@ -36,22 +36,22 @@ class Runtime:
 
     @property
     def name(self) -> str:
-        """As Lambda calls it."""
+        """Lambda's name of the runtime."""
         return f"python{self.version}"
 
     @property
     def tag(self) -> str:
-        """As file names of extension modules and locks have it, such as `312`."""
+        """The version in file names of extension modules and locks, such as `312`."""
         return self.version.replace(".", "")
 
     @property
     def lock(self) -> Path:
-        """The packages that ship for it; see infra/packaging/lock.py."""
+        """Path of the lock of shipped packages; see infra/packaging/lock.py."""
         return _LOCKS / f"py{self.tag}.txt"
 
     @property
     def loads_wheels(self) -> bool:
-        """Whether the locked wheels load on Lambda itself."""
+        """Whether Lambda's system can load the locked wheels."""
         return self.glibc >= WHEELS_GLIBC
 
 
@@ -73,7 +73,7 @@ RUNTIMES = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """A kind of processor that Lambda offers."""
+    """A type of processor that Lambda offers."""
 
     name: str
     """As Lambda calls it."""
@@ -82,7 +82,7 @@ class Architecture:
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """Platform tags of wheels that may ship, the newest first."""
+        """Platform tags of allowed wheels, the newest first."""
         newest = "manylinux_{}_{}".format(*WHEELS_GLIBC)
         bases = (newest, "manylinux_2_27", "manylinux2014")
         return tuple(f"{base}_{self.machine}" for base in bases)
@@ -97,7 +97,7 @@ ARCHITECTURES = {
 
 @dataclass(frozen=True)
 class LambdaTarget:
-    """What a package is built for."""
+    """The Python version and processor for which a package is built."""
 
     runtime: Runtime
     architecture: Architecture
@@ -107,10 +107,10 @@ class LambdaTarget:
 
 
 def own_runtime(version: tuple[int, ...] = sys.version_info[:2]) -> Runtime:
-    """Return the runtime of the Python that runs this.
+    """Return the runtime of the running Python.
 
     Raises:
-        PackageError: Lambda offers none of this version.
+        PackageError: Lambda has no runtime of this version.
     """
     found = RUNTIMES.get("{}.{}".format(*version))
     if found is None:
@@ -122,12 +122,12 @@ def own_runtime(version: tuple[int, ...] = sys.version_info[:2]) -> Runtime:
 
 
 def remedy() -> str:
-    """Describe how another Python is chosen; the same holds for `make deploy`."""
+    """Describe how to choose another Python, also for `make deploy`."""
     return "Name another Python: make package PYTHON=/path/to/python3.13"
 
 
 def runtime_warnings(runtime: Runtime, today: date) -> list[str]:
-    """List what speaks against a runtime, a line for each reason."""
+    """List the reasons against a runtime, one line each."""
     found = []
     months = (runtime.deprecated.year - today.year) * 12 + runtime.deprecated.month - today.month
     if months - (runtime.deprecated.day < today.day) < SUPPORT_MONTHS:

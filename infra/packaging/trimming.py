@@ -1,6 +1,6 @@
-"""Drops what no function needs from the installed packages.
+"""Removes files from the installed packages that no function needs.
 
-Each rule says why. Licence texts are collected before: infra/packaging/licences.py
+Each rule has a reason. Licence texts are collected before (infra/packaging/licences.py).
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _DESCRIPTIONS = "botocore/data/"
 
 
 def is_unwanted(path: str) -> bool:
-    """Return whether a file is dropped.
+    """Return whether a file is removed.
 
     Args:
-        path: below the vendor folder, with slashes.
+        path: path below the vendor folder, with slashes.
     """
     if path.startswith(_DESCRIPTIONS):
         service, slash, _ = path.removeprefix(_DESCRIPTIONS).partition("/")
@@ -62,7 +62,7 @@ def is_unwanted(path: str) -> bool:
 
 
 def trim(folder: Path) -> int:
-    """Delete what is unwanted, and folders that are then empty; return the bytes saved."""
+    """Delete unwanted files and empty folders; return the number of bytes saved."""
     saved = 0
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():

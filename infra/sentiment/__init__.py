@@ -1,1 +1,1 @@
-"""Fits the head of CommunitySentiment: a maintainer's command, no part of an installation."""
+"""Fits the head of CommunitySentiment; a command for maintainers, not part of an installation."""

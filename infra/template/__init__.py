@@ -1,6 +1,6 @@
-"""The templates of a deployed stage: the data's stack, and the service's.
+"""The templates of a deployed stage: of the data's stack and of the service's stack.
 
-That of the service is merged into the one that Chalice writes (infra/template/merging.py), that of
-the data is separate (infra/template/storage.py). Resources come from infra/resources.py,
-rights from infra/template/rights.py, and tests compare both with what the application uses.
+The service's template is merged into Chalice's template (infra/template/merging.py); the data's
+template is separate (infra/template/storage.py). Resources come from infra/resources.py, rights
+from infra/template/rights.py; tests compare both with the use by the application.
 """

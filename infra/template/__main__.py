@@ -1,6 +1,6 @@
-"""Prints a template: `python -m infra.template` that of the service, with `data` that of the data.
+"""Prints a template: `python -m infra.template` the service's, with `data` the data's.
 
-The first is what is merged into Chalice's.
+The service's template is printed as it is merged into Chalice's.
 """
 
 from __future__ import annotations

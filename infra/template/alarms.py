@@ -1,4 +1,4 @@
-"""Alarms with what each means, and where they are sent. docs/runbook.md has a section for each."""
+"""The alarms, with their meaning and receivers; docs/runbook.md has a section for each."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def all_alarms() -> tuple[Alarm, ...]:
 
 
 def alarms() -> Part:
-    """Return the alarms, and their topic when an e-mail address is given."""
+    """Return the alarms, and their topic if an email address is given."""
     found = {f"{camel(alarm.name)}Alarm": _resource(alarm) for alarm in all_alarms()}
     found[TOPIC] = {
         "Type": "AWS::SNS::Topic",

@@ -11,7 +11,7 @@ NOTICES = (("ACTUAL", 80), ("FORECASTED", 100))
 
 
 def budget() -> Part:
-    """Return the budget: of the whole account, since a tag counts only once Billing knows it."""
+    """Return the budget of the whole account; a tag works only after it is activated in Billing."""
     subscribers = [
         _if("HasAlarmEmail", {"SubscriptionType": "EMAIL", "Address": ref("AlarmEmail")}),
         _if("HasAlarmTopic", {"SubscriptionType": "SNS", "Address": ref("AlarmTopicArn")}),
@@ -48,7 +48,7 @@ def budget() -> Part:
 
 
 def budget_condition() -> Part:
-    """Return the condition that there are a budget and a receiver."""
+    """Return the condition that a budget and a receiver are configured."""
     has_receiver = {"Fn::Or": [{"Condition": "HasAlarmEmail"}, {"Condition": "HasAlarmTopic"}]}
     return {
         "HasBudget": {"Fn::And": [{"Fn::Not": [{"Fn::Equals": [ref(BUDGET), 0]}]}, has_receiver]}

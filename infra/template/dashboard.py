@@ -1,6 +1,6 @@
-"""One page that shows how the service is: calls, latency, functions, queues, and its own figures.
+"""The dashboard of a stage: calls, latency, functions, queues, and the service's metrics.
 
-Routes and types are found by searches, so that a new one appears automatically.
+Routes and types are found by searches, so that new ones appear automatically.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Metric = Sequence[object]
 
 
 def dashboard() -> Part:
-    """Return the dashboard."""
+    """Return the dashboard's resource."""
     widgets = [_placed(number, widget) for number, widget in enumerate(_widgets())]
     return {
         "Dashboard": {

@@ -1,7 +1,7 @@
-"""The deployed functions: how large each is and what brings it its events.
+"""The deployed functions: their sizes and the sources of their events.
 
-The one place of these figures; .chalice/config.json holds what all functions share. Routes are
-answered by four functions, which differ in size and in what they load: infra/template/routing.py.
+.chalice/config.json has the settings that all functions share. Four functions of different sizes
+answer routes; infra/template/routing.py assigns them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WHOLE_DISK_MB = 10_240
 
 @dataclass(frozen=True)
 class Function:
-    """One function."""
+    """One deployed function."""
 
     name: str
     """Of its handler in app.py, or of what it answers where the gateway calls it."""
@@ -64,32 +64,32 @@ class Function:
 
     @property
     def logical(self) -> str:
-        """Its name in the template, as Chalice makes it."""
+        """Logical name in the template, as Chalice defines it."""
         return "APIHandler" if self.name == API else camel(self.name)
 
     @property
     def short(self) -> str:
-        """Its name in the account, after the stack's."""
+        """Name in the account, without the stack's name."""
         return "api" if self.name == API else self.name.replace("_", "-")
 
     @property
     def alias(self) -> str:
-        """How the template refers to its alias."""
+        """Reference to the function's alias in the template."""
         return f"{self.logical}.Alias"
 
     @property
     def chains(self) -> bool:
-        """Whether its runs send messages to its own queue; each chain ends by design."""
+        """Whether runs send messages to the function's own queue; each chain ends by design."""
         return self.queue in _CHAINED
 
     @property
     def can_snap(self) -> bool:
-        """Whether Lambda can start it from an image of its memory; queues wait anyway."""
+        """Whether Lambda can start the function from a memory image; not for queues."""
         return self.name in ANSWERING and self.disk_mb <= SNAPSHOT_DISK_MB
 
     @property
     def event(self) -> str:
-        """Name of its queue's event source in the template, as Chalice makes it."""
+        """Logical name of the queue's event source in the template, as Chalice defines it."""
         return f"{self.logical}SqsEventSource"
 
 
@@ -150,5 +150,5 @@ BY_QUEUE = {function.queue: function for function in FUNCTIONS if function.queue
 
 
 def visibility_seconds(queue: str) -> int:
-    """Return how long a queue hides a message that was received."""
+    """Return the visibility timeout of a function's queue, in seconds."""
     return VISIBILITY_FACTOR * BY_QUEUE[queue].timeout_seconds

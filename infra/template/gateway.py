@@ -1,7 +1,7 @@
-"""The REST API: what the gateway answers itself, its limits, its access log, the custom domain.
+"""The REST API: the gateway's own answers, its limits, its access log, the custom domain.
 
-Its own answers have fixed bodies that echo nothing; the log names routes, never the paths that
-were called, because a token may travel in one.
+The gateway's own answers have fixed bodies that repeat nothing of a call. The log has routes, never
+paths, because a path may contain a token.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ LOG_FIELDS = {
 
 
 def rest_api() -> Part:
-    """Return what is merged into Chalice's REST API."""
+    """Return the properties to merge into Chalice's REST API."""
     region = "${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}"
     group = f"arn:{region}:log-group:${{{ACCESS_LOG}}}"
     # No stage can log before the account's role is set; DependsOn takes nothing conditional.
@@ -93,7 +93,7 @@ def rest_api() -> Part:
 
 
 def gateway_responses() -> Part:
-    """Return the answers that the gateway gives without asking the service."""
+    """Return the answers that the gateway gives without calling the service."""
     unknown = (_NOT_FOUND.status, _NOT_FOUND.message, _NOT_FOUND.code)
     found = {kind: _answer(*unknown) for kind in _UNKNOWN}
     found |= {kind: _answer(*parts) for kind, parts in _OTHERS.items()}
@@ -105,9 +105,10 @@ def gateway_responses() -> Part:
 
 
 def permissions() -> Part:
-    """Allow the gateway to call the functions of routes.
+    """Allow the gateway to call the functions that answer routes.
 
-    Any API of the account, in the stage of ours: one that named ours would come after it.
+    The permission names no API, only the stage: a permission that names an API can be created only
+    after the API.
     """
     source = f"${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:*/{API_STAGE}"
     return {
@@ -158,7 +159,7 @@ def _called(function: str) -> Part:
 
 
 def domain() -> Part:
-    """Return the custom domain, mapped with an empty base path: old clients know no stage."""
+    """Return the custom domain with an empty base path, as old clients send no stage."""
     return {
         "CustomDomain": {
             "Type": "AWS::ApiGateway::DomainName",
@@ -183,7 +184,7 @@ def domain() -> Part:
 
 
 def outputs() -> Part:
-    """Return what a deployment reads back."""
+    """Return the outputs that a deployment reads."""
     return {
         "DomainTarget": {
             "Condition": "HasDomain",

@@ -1,4 +1,4 @@
-"""Log groups with an end, and the leave that API Gateway needs to write its own."""
+"""Log groups with a retention time, and API Gateway's permission to write logs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _GATEWAY_ROLE = "GatewayLogRole"
 
 
 def log_group_id(function: Function) -> str:
-    """Logical name of a function's log group."""
+    """Return the logical name of a function's log group."""
     return f"{function.logical}LogGroup"
 
 
 def logs() -> Part:
-    """Return the log groups, and API Gateway's leave."""
+    """Return the log groups, and API Gateway's permission."""
     parts = {log_group_id(f): _group(f"/presage/${{Name}}/{f.short}") for f in FUNCTIONS}
     managed = "service-role/AmazonAPIGatewayPushToCloudWatchLogs"
     trusted = {

@@ -1,7 +1,7 @@
-"""The service's stack: puts together what is merged into Chalice's template.
+"""Combines everything that is merged into Chalice's template of the service's stack.
 
-Chalice merges objects member by member and replaces everything else. So what it wrote itself as
-an object, such as a queue's ARN, is replaced by an object with the same member.
+Chalice merges objects member by member, and replaces other values. So an object of Chalice, such as
+the reference to a queue's ARN, is replaced by an object with the same member.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 
 
 def merge_template() -> Part:
-    """Return the template to merge; every function gets its part."""
+    """Return the template to merge, with a part for every function."""
     # Versions have the function's policies: the previous one is deleted once it is not called.
     functions: Part = {
         f.logical: {"DeletionPolicy": "Delete", "Properties": {**_function(f), **versions(f)}}
@@ -79,7 +79,7 @@ def merge_template() -> Part:
 
 
 def merged(first: Any, second: Any) -> Any:
-    """Merge two templates as Chalice does: the first wins where both say something."""
+    """Merge two templates as Chalice does; the first has priority."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         both = {
             name: merged(value, second[name]) for name, value in first.items() if name in second

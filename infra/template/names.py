@@ -1,7 +1,8 @@
-"""Names of the templates: of their resources, and of what they make in an account.
+"""Names in the templates: logical names, and names of resources in an account.
 
-One account and region may hold several stages, so every name begins with the parameter `Name`. The
-service's stack finds by its name what the data's stack has made; only the key's ARN is handed over.
+One account and region may have several stages, so every name begins with the parameter `Name`. The
+service's stack refers to resources of the data's stack by name; only the ARN of the key is passed
+as a parameter.
 """
 
 from __future__ import annotations
@@ -24,33 +25,33 @@ _HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
 def sub(text: str) -> Part:
-    """Return a text that CloudFormation fills in."""
+    """Return a text in which CloudFormation fills in variables."""
     return {"Fn::Sub": text}
 
 
 def ref(name: str) -> Part:
-    """Refer to a parameter or resource."""
+    """Return a reference to a parameter or resource."""
     return {"Ref": name}
 
 
 def attribute(name: str, what: str = "Arn") -> Part:
-    """Refer to an attribute of a resource."""
+    """Return a reference to an attribute of a resource."""
     return {"Fn::GetAtt": [name, what]}
 
 
 def table_arn(short: str, index: str = "") -> Part:
-    """ARN of a table, or of one of its indexes, which are in the data's stack."""
+    """Return the ARN of a table of the data's stack, or of one of its indexes."""
     path = f"{SETTINGS.name}-{short}" + (f"/index/{index}" if index else "")
     return sub(f"arn:${{AWS::Partition}}:dynamodb:{_HERE}:table/{path}")
 
 
 def bucket_arn(path: str = "") -> Part:
-    """ARN of the bucket, which is in the data's stack, or of objects in it."""
+    """Return the ARN of the bucket of the data's stack, or of objects in it."""
     return sub(f"arn:${{AWS::Partition}}:s3:::{SETTINGS.bucket}{path}")
 
 
 def queue_arn(short: str) -> Part:
-    """ARN of a queue, as the service's stack refers to it."""
+    """Return the ARN of a queue, by which the service's stack refers to it."""
     if short == INCOMING:
         return sub(f"arn:${{AWS::Partition}}:sqs:{_HERE}:{SETTINGS.name}-{short}")
     # Waits until the queue is made.
@@ -58,27 +59,27 @@ def queue_arn(short: str) -> Part:
 
 
 def camel(short: str) -> str:
-    """Write a short name as resources are called: `train-free` becomes `TrainFree`."""
+    """Convert a short name to the form of logical names: `train-free` becomes `TrainFree`."""
     return "".join(word.capitalize() for word in short.replace("_", "-").split("-"))
 
 
 def short_name(full: str) -> str:
-    """Take the stack's name off a full name."""
+    """Return a full name without the stack's name."""
     return full.removeprefix(f"{SETTINGS.name}-")
 
 
 def table_id(short: str) -> str:
-    """Logical name of a table."""
+    """Return the logical name of a table."""
     return f"{camel(short)}Table"
 
 
 def queue_id(short: str) -> str:
-    """Logical name of a queue."""
+    """Return the logical name of a queue."""
     return f"{camel(short)}Queue"
 
 
 def dead_queue_id(short: str) -> str:
-    """Logical name of a queue's dead-letter queue."""
+    """Return the logical name of a queue's dead-letter queue."""
     return f"{camel(short)}DeadQueue"
 
 

@@ -1,4 +1,4 @@
-"""The parameters of a deployment, and the conditions that follow from them."""
+"""The parameters of a deployment, and the conditions that depend on them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def memory_id(function: Function) -> str:
 
 
 def loads_id(function: Function) -> str:
-    """Return the name of the parameter for the parts that a function loads at its start."""
+    """Return the name of the parameter for the engine parts that a function loads at its start."""
     return f"{function.logical}Loads"
 
 
 def size(name: str) -> dict[str, str]:
-    """Return the parameters of a size: `standard`, or `small` for a young account.
+    """Return the parameters of a preset: `standard`, or `small` for a young account.
 
     Raises:
-        KeyError: unknown size.
+        KeyError: there is no such preset.
     """
     largest, most = {"standard": (10_240, 1_000), "small": (SMALL_MEMORY_MB, LEAST_AT_ONCE)}[name]
     chosen = {memory_id(f): str(min(f.memory_mb, largest)) for f in FUNCTIONS}
@@ -50,10 +50,10 @@ def reserved_id(function: Function) -> str:
 
 
 def reserved(parameters: Mapping[str, str]) -> int:
-    """Return how much concurrency is set aside.
+    """Return the total reserved concurrency.
 
     Args:
-        parameters: of a stack.
+        parameters: parameters of a stack.
     """
     names = [reserved_id(function) for function in FUNCTIONS if function.name in RESERVABLE]
     return sum(int(parameters.get(name) or 0) for name in names)
@@ -73,7 +73,7 @@ def data_parameters() -> Part:
 
 
 def has_origins() -> Part:
-    """Return the condition that web pages of some origins may call."""
+    """Return the condition that web pages of other origins may call."""
     return {"HasOrigins": {"Fn::Not": [{"Fn::Equals": [_joined("AllowedOrigins"), ""]}]}}
 
 

@@ -1,4 +1,4 @@
-"""Queues of the templates, from infra/resources.py."""
+"""The queues of the templates, from infra/resources.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
     """Return queues with their dead-letter queues.
 
     Args:
-        wanted: short names.
+        wanted: short names of the queues.
     """
     chosen, parts = set(wanted), {}
     for queue in resources.queue_resources(SETTINGS, 0):

@@ -1,4 +1,4 @@
-"""A role for each function that may do exactly what is needed: a test records calls and compares.
+"""The role of each function, with minimal rights: a test records AWS calls and compares.
 
 A resource is `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `objects/PREFIX` of the bucket,
 `objects/datasets/KIND` of all datasets, `bucket` or `secret`; its actions are those of its service.
@@ -263,7 +263,7 @@ _VERSION = "2012-10-17"
 
 
 def role_id(function: Function) -> str:
-    """Logical name of a function's role."""
+    """Return the logical name of a function's role."""
     return f"{function.logical}Role"
 
 
@@ -273,13 +273,13 @@ def roles() -> Part:
 
 
 def trust(service: str) -> Part:
-    """Allow a service of AWS to assume a role."""
+    """Return the policy that lets a service of AWS assume a role."""
     statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
     return {"Version": _VERSION, "Statement": [statement]}
 
 
 def statements(function: Function) -> list[Part]:
-    """Return what a function may do, a statement for each resource."""
+    """Return the rights of a function, one statement for each resource."""
     found = [
         _statement(resource, actions)
         for resource, actions in FUNCTION_RIGHTS[function.name].items()

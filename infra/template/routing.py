@@ -1,7 +1,7 @@
-"""Which function answers a route: the first rule that knows it, and otherwise that of the records.
+"""Assigns routes to functions: the first matching rule, otherwise the function of the records.
 
-So a new route is answered without an entry here. A test finds those that need an engine or a large
-disk and would still be answered by records.
+So a new route needs no entry here. A test finds routes that need an engine or a large disk but have
+no rule.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def function_of(method: str, path: str) -> str:
     """Return the name of the function that answers a route.
 
     Args:
-        method: of the call, in capitals.
-        path: as it is declared, with variables in braces.
+        method: method of the call, in capitals.
+        path: declared path, with variables in braces.
     """
     # HEAD is answered like GET, so its answer needs the same engines.
     called = f"{'GET' if method == 'HEAD' else method} {path}"
@@ -42,7 +42,7 @@ def function_of(method: str, path: str) -> str:
 
 
 def routes() -> Iterator[tuple[str, str, str]]:
-    """Yield method, path and function of every route of the interface."""
+    """Yield method, path and function of every route of the API."""
     for operation in OPERATIONS:
         for _, path in operation.served():
             for method in operation.methods:

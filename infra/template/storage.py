@@ -1,6 +1,6 @@
-"""The data's stack: tables, bucket, the queue for its notifications, and the signing key.
+"""The data's stack: tables, bucket, the queue for the bucket's notifications, and the signing key.
 
-No update of the service touches it, and it stays when the service is removed.
+Updates of the service do not change this stack, and it remains when the service is removed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def data_template() -> Part:
 
 
 def storage() -> Part:
-    """Return every resource with data, and the queue for the bucket's notifications."""
+    """Return all resources with data, and the queue for the bucket's notifications."""
     parts: Part = {}
     for table in resources.table_resources(SETTINGS):
         parts[table_id(short_name(table.name))] = _table(table)

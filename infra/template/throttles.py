@@ -1,7 +1,7 @@
-"""How many calls the gateway passes on: for each method by what its calls cost, and by address.
+"""Throttles of the gateway: for each method by the cost of its calls, and by address.
 
-Without these, calls of one kind could use up the account's concurrency of Lambda, and one caller
-the rate of the whole stage. Rates of accounts are checked later, in the functions.
+Without throttles, calls of one kind could use up the account's Lambda concurrency, and one caller
+the rate of the whole stage. The functions check the rates of accounts.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def throttle_parameters() -> Part:
 
 
 def throttle_conditions() -> Part:
-    """Return the condition that there is a web ACL."""
+    """Return the condition that a web ACL is configured."""
     return {_HAS_WEB_ACL: {"Fn::Not": [{"Fn::Equals": [ref(WEB_ACL), 0]}]}}
 
 
 def throttled_methods() -> Iterator[tuple[str, str, str]]:
-    """Yield method, path and cost class of every route with a throttle of its own."""
+    """Yield method, path and cost class of every route with a separate throttle."""
     for operation in OPERATIONS:
         cost = TOKENS if operation.name == _TOKEN_ENDPOINT else operation.cost
         if cost in THROTTLES:
@@ -67,7 +67,7 @@ def throttled_methods() -> Iterator[tuple[str, str, str]]:
 
 
 def method_settings() -> list[Part]:
-    """Return the settings of the stage's methods, the general ones first."""
+    """Return the settings of the stage's methods, the default first."""
     general = {
         "ResourcePath": "/*",
         "HttpMethod": "*",
@@ -92,7 +92,7 @@ def _method(method: str, path: str, cost: str) -> Part:
 
 
 def web_acl(api: str) -> Part:
-    """Return the web ACL of the stage, if it is wanted: one rule that counts calls by address.
+    """Return the web ACL of the stage, if it is configured: one rule that limits calls by address.
 
     Args:
         api: logical name of the REST API.

@@ -1,7 +1,7 @@
-"""Versions of functions: what is called, how an update reaches callers, and what starts warm.
+"""Versions of functions: aliases, gradual updates, SnapStart and provisioned concurrency.
 
-SAM publishes a version whenever what the deployment says of a function changes, and lets the alias
-point to it; the deployment writes that down as a digest: infra/deploying/releases.py
+SAM publishes a version when the digest of a function changes, which the deployment writes
+(infra/deploying/releases.py), and points the alias to it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _BY_STEPS = "ShiftsByStep"
 
 
 def snap_id(function: Function) -> str:
-    """Name of the parameter that switches SnapStart on."""
+    """Return the name of the parameter that switches SnapStart on."""
     return f"{function.logical}SnapStart"
 
 
 def provisioned_id(function: Function) -> str:
-    """Name of the parameter that keeps processes of a function ready."""
+    """Return the name of the parameter for a function's provisioned concurrency."""
     return f"{function.logical}Provisioned"
 
 
 def versions(function: Function) -> Part:
-    """Return the properties of a function that are about its versions."""
+    """Return the properties of a function that concern its versions."""
     found: Part = {"AutoPublishAlias": ALIAS}
     if function.name not in ANSWERING:
         return found
@@ -57,7 +57,7 @@ def versions(function: Function) -> Part:
 
 
 def version_parameters() -> Part:
-    """Return the parameters of how updates reach callers and of what starts warm."""
+    """Return the parameters of gradual updates, SnapStart and provisioned concurrency."""
     found: Part = {
         SHIFTING: {
             "Type": "String",
@@ -87,7 +87,7 @@ def version_parameters() -> Part:
 
 
 def version_conditions() -> Part:
-    """Return the conditions that follow from these parameters."""
+    """Return the conditions that depend on these parameters."""
     at_once = {"Fn::Equals": [ref(SHIFTING), SHIFTS[0]]}
     found: Part = {_BY_STEPS: {"Fn::Not": [at_once]}}
     for function in (f for f in FUNCTIONS if f.name in ANSWERING):

@@ -1,4 +1,4 @@
-"""API keys: their form, the files that hold them, and texts that must not show them."""
+"""API keys: their form, files with keys, and texts that must not show keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_api_key(text: str) -> bool:
 
 
 def find_api_key(path: str | Path) -> str | None:
-    """Return the API key that is the only content of a file; None if it holds something else.
+    """Return the API key that is the only content of a file; None for other content.
 
     Raises:
         OSError: the file cannot be read.

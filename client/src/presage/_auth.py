@@ -1,4 +1,4 @@
-"""Access tokens: a signed assertion is exchanged for one, which is renewed before it expires."""
+"""Access tokens, which are requested with a signed assertion and renewed before they expire."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Credentials:
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether the token is valid long enough to be used."""
+        """Return whether the token is valid for long enough to be used."""
         return self.token is not None and self.now() < self.valid_until - MARGIN
 
     def grant(self) -> dict[str, str]:

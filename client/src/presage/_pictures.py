@@ -41,7 +41,7 @@ _SIGNATURES = {
 
 
 def convert(source: Source, most_bytes: int = MAX_BYTES, takes_pdf: bool = False) -> Source:
-    """Return an image that the service accepts: the same one, a JPEG or a PDF.
+    """Return an image in a form that the service accepts: unchanged, as JPEG or as PDF.
 
     Args:
         source: the image.

@@ -1,4 +1,4 @@
-"""Turns images of any kind into upright RGB pixels, as a person sees them; needs Pillow."""
+"""Converts images of any kind to upright RGB pixels, as viewers show them; needs Pillow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEEP = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 
 def read_pages(opened: Any) -> list[int]:
-    """Return the numbers of a TIFF's pages from 0, without reduced copies; [0] for others.
+    """Return the page numbers of a TIFF, from 0, without reduced copies; [0] for other images.
 
     An animation counts as its first image.
     """
@@ -33,11 +33,11 @@ def read_pages(opened: Any) -> list[int]:
 
 
 def flatten(opened: Any, page: int = 0) -> Any:
-    """Return one page of an opened image as RGB: upright, opaque, and 8 bits a value.
+    """Return one page of an opened image as RGB: upright, opaque, with 8 bits per value.
 
     Args:
         opened: an image as Pillow opens it.
-        page: its number from 0.
+        page: number of the page, from 0.
     """
     opened.seek(page)
     image = _to_8_bits(opened)

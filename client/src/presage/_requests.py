@@ -81,7 +81,7 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error: no, yes, or the seconds to wait."""
+        """Return whether to retry after an error: no, yes, or after some seconds."""
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed or self.is_read
         if isinstance(error, UnreachableError):
             cause = error.__cause__
@@ -148,7 +148,7 @@ def decoded(response: httpx.Response, kind: type[T]) -> T:
     """Decode the record of a response; unknown members are in `raw`.
 
     Raises:
-        UnreadableAnswerError: the response is not such a record.
+        UnreadableAnswerError: the response is not a record of this type.
     """
     try:
         record = decode(members(response), kind)
@@ -184,7 +184,7 @@ def next_offset(response: httpx.Response) -> int | None:
 
 
 def clock_skew(response: httpx.Response, now: float) -> float:
-    """Return by how many seconds this machine's clock is ahead of the service's; 0 if unknown."""
+    """Return how many seconds this machine's clock is ahead of the service's; 0 if unknown."""
     try:
         return now - parsedate_to_datetime(response.headers["date"]).timestamp()
     except (KeyError, ValueError):

@@ -30,7 +30,7 @@ class Login:
     api_key_file: str = ""
 
     def members(self) -> dict[str, str]:
-        """Return the values as they are saved, as former versions know them."""
+        """Return the values in the form of the file, which former versions can read."""
         found = {name.name: str(getattr(self, name.name)) for name in fields(self)}
         if not self.api_key_file:
             del found["api_key_file"]
@@ -46,7 +46,7 @@ def login_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_login(environment: Mapping[str, str] = os.environ, profile: str | None = None) -> Login:
-    """Read a login of the login file; return defaults if the default one does not exist.
+    """Read a login from the login file; if the default login does not exist, return defaults.
 
     Args:
         environment: `PRESAGE_PROFILE` names the profile unless `profile` does.
@@ -77,10 +77,10 @@ def load_login(environment: Mapping[str, str] = os.environ, profile: str | None 
 def save_login(
     login: Login | None, environment: Mapping[str, str] = os.environ, profile: str | None = None
 ) -> Path:
-    """Write a login into the login file, readable only for its owner.
+    """Write a login to the login file, which only its owner can read.
 
     Args:
-        login: what to save; None removes the login.
+        login: values to save; None removes the login.
         environment: as for `load_login`.
         profile: as for `load_login`.
 
@@ -146,7 +146,7 @@ def checked_url(url: str) -> str:
     the browser.
 
     Raises:
-        ConfigurationError: it is not a URL.
+        ConfigurationError: the address is not a URL.
     """
     try:
         parts = urlsplit(url.strip())
@@ -187,10 +187,11 @@ def credentials(
 
 
 def checked_api_key(api_key: str) -> str:
-    """Return an API key without the space around it.
+    """Return an API key without surrounding white space.
 
     Raises:
-        ConfigurationError: it has another form. The message does not show it.
+        ConfigurationError: the text does not have the form of a key. The message does not show the
+            text.
     """
     if not is_api_key(api_key):
         raise ConfigurationError(
@@ -204,7 +205,7 @@ def read_api_key(path: str | Path) -> str:
     """Return the API key in a file.
 
     Raises:
-        ConfigurationError: the file cannot be read, or holds no API key.
+        ConfigurationError: the file cannot be read, or does not contain an API key.
     """
     try:
         found = find_api_key(path)

@@ -1,4 +1,4 @@
-"""Types of what callers pass: files, an opened file, and the options of calls."""
+"""Types of arguments: files to send, opened files, and options of calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Source:
     """Original width divided by the width that is sent."""
 
     def part(self) -> tuple[str, BinaryIO]:
-        """Return name and stream, at its beginning, as a form part of httpx."""
+        """Return name and stream of the file as a form part of httpx, from its beginning."""
         self.stream.seek(0)
         return self.name, self.stream
 
@@ -49,12 +49,12 @@ class Source:
 
 
 def is_address(file: File) -> bool:
-    """Return whether the service reads the file itself: a URL, or a result of `uploads.send`."""
+    """Return whether the service fetches the file: a URL, or a result of `uploads.send`."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 
 
 class ReadingOptions(TypedDict, total=False):
-    """How to read an uploaded file; everything else is recognised."""
+    """Options for reading an uploaded file; what is not given is detected."""
 
     format: str | None
     delimiter: str | None
@@ -88,7 +88,7 @@ class TrainOptions(TrainParams, total=False):
 
 
 class PictureOptions(TypedDict, total=False):
-    """Options of predicting an image."""
+    """Options of a prediction for an image."""
 
     num_results: int | None
     explain: bool | None
@@ -96,7 +96,7 @@ class PictureOptions(TypedDict, total=False):
 
 
 class DocumentOptions(TypedDict, total=False):
-    """How to read documents."""
+    """Options for reading documents."""
 
     form_type: str | None
     form_template: Mapping[str, object] | None
@@ -109,7 +109,7 @@ class DocumentOptions(TypedDict, total=False):
 
 
 class OcrOptions(DocumentOptions, total=False):
-    """Options of reading one document."""
+    """Options for reading one document."""
 
     model_id: str
     sample_id: str | None

@@ -1,1 +1,1 @@
-"""The emulated AWS of the local stack: moto, with what it leaves unchecked or does slowly."""
+"""The emulated AWS of the local stack: moto, with missing checks and faster code added."""

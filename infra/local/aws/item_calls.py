@@ -105,7 +105,7 @@ def call(
     Args:
         headers: `X-Amz-Target` and `Content-Type` of the request.
         body: JSON.
-        region: of the tables.
+        region: region of the tables.
     """
     status, answered, content = _Call(headers, body, region).call_action()
     return int(status), answered, content

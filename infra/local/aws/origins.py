@@ -47,7 +47,7 @@ class Origins:
         return _ANY in self._allowed or origin.lower() in self._allowed
 
     def headers(self, environ: dict[str, Any]) -> Headers:
-        """Return the headers by which the page that asks may read the answer."""
+        """Return the headers by which the requesting page may read the answer."""
         origin = environ.get("HTTP_ORIGIN", "")
         if not origin:
             return []
@@ -70,13 +70,13 @@ class Origins:
 
 
 def host_name(netloc: str) -> str:
-    """Return the host of `host:port` in small letters."""
+    """Return the host of `host:port` in lower case."""
     host, colon, port = netloc.rpartition(":")
     return (host if colon and port.isdecimal() else netloc).lower()
 
 
 def with_headers(start_response: Callable[..., Any], more: Headers) -> Callable[..., Any]:
-    """Add headers to an answer, and remove moto's, which let every page read it."""
+    """Add headers to an answer, and remove moto's headers, which let every page read it."""
 
     def respond(status: str, headers: Headers, *rest: Any) -> Any:
         others = [one for one in headers if not one[0].lower().startswith(_CORS_PREFIX)]

@@ -111,7 +111,7 @@ def check_key_id(keys: KeyPair, key_id: str) -> None:
     """Check the access key that a request names.
 
     Raises:
-        Refused: it is another one.
+        Refused: the request names another key.
     """
     if not keys.is_id(key_id):
         raise Refused(WRONG_KEY, "InvalidAccessKeyId")
@@ -130,7 +130,7 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
 
     Args:
         environ: WSGI environment with a body that can be rewound.
-        keys: that signed the policy.
+        keys: key pair that must have signed the policy.
 
     Raises:
         Refused: signature, expiry or a condition does not hold.

@@ -102,7 +102,7 @@ class Signatures:
 
 
 def header_value(environ: dict[str, Any], name: str) -> str:
-    """Return a header by its name in small letters; empty if it is missing."""
+    """Return a header by its name in lower case; empty if it is missing."""
     key = name.upper().replace("-", "_")
     return str(environ.get(key if key in _UNPREFIXED else f"HTTP_{key}", ""))
 

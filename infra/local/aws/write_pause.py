@@ -36,7 +36,7 @@ def control_secret(secret_access_key: str) -> str:
 
 
 class WritePause:
-    """A gate that calls pass and that one process may close; thread-safe."""
+    """A gate that calls pass, and that one process may close; thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

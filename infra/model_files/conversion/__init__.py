@@ -1,1 +1,1 @@
-"""Makes the networks that the service runs out of the makers' files."""
+"""Converts the files of the networks' authors to the networks that the service runs."""

@@ -1,7 +1,7 @@
-"""Cuts an installed encoder after some of its layers: what a text's tokens are half-way.
+"""Cuts an installed encoder after some of its layers, to get the states of a text's tokens there.
 
-The last layers of an encoder turn to what a text is about; how it is said is in the middle ones.
-The graph that comes out is small: its matrices stay in the encoder's file.
+The last layers of an encoder represent the topic of a text, the middle layers also its style. The
+resulting graph is small, because its matrices stay in the encoder's file.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LARGE = 20_000
 def write_early_states(base: Path, layers: Sequence[int], result: Path) -> None:
     """Write `model.onnx` and the file that contains its matrices.
 
-    Input is `ids` as the encoder takes it. Output is `vector`, float32 (1, layers x width), of
-    length 1: for each layer the mean of its tokens' states, all of the same length, side by side.
+    The input is `ids`, as for the encoder. The output is `vector`, float32 (1, layers x width), of
+    length 1: the normalised means of the token states of each layer, concatenated.
 
     Args:
         base: folder of an installed encoder whose graph is made by transformer_graph.py.

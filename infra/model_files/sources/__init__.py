@@ -1,1 +1,1 @@
-"""What model files are made from: packages, their download, and readers of their formats."""
+"""The sources of model files: packages, their download, and readers of their formats."""

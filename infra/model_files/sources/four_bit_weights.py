@@ -67,7 +67,7 @@ class FourBitWeights:
         """Return a float32 tensor, flat.
 
         Raises:
-            BrokenFile: it is missing.
+            BrokenFile: the tensor is missing.
         """
         return np.frombuffer(self._content(name, 0), "<f4").astype(np.float32)
 
@@ -75,7 +75,7 @@ class FourBitWeights:
         """Return a matrix, float32 (rows, columns), or some of its rows.
 
         Raises:
-            BrokenFile: it is missing.
+            BrokenFile: the matrix is missing.
         """
         blocks = np.frombuffer(self._content(name, 1), _BLOCK_TYPE)
         across = self._columns(name) // BLOCK

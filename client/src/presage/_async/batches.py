@@ -39,7 +39,7 @@ class AsyncBatch(records.Batch):
 
         Raises:
             JobFailedError: the batch failed or was cancelled.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the batch is still running after `timeout` seconds.
         """
         ended = await wait(
             self.refresh,
@@ -78,7 +78,7 @@ class AsyncBatch(records.Batch):
         return await save(transport, now.result_url, now.result_bytes or 0, file, progress)
 
     async def results(self) -> list[dict[str, Any]]:
-        """Download a JSON Lines result as a list. It must fit into memory."""
+        """Download a JSON Lines result as a list, which must fit into memory."""
         if self.format != "jsonl":
             raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
         stream = io.BytesIO()
@@ -138,7 +138,7 @@ class AsyncBatchList(AsyncBatchMaker):
 
 
 class AsyncBatches(AsyncBatchList):
-    """`/v2/language/batches`."""
+    """The calls below `/v2/language/batches`."""
 
     async def create(
         self,
@@ -175,7 +175,7 @@ class AsyncBatches(AsyncBatchList):
 
 
 class AsyncPictureBatches(AsyncBatchList):
-    """`/v2/vision/batches`."""
+    """The calls below `/v2/vision/batches`."""
 
     async def create(
         self,

@@ -24,7 +24,7 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
 class AsyncPresage:
-    """A client of one service as one account. Close it, or use it in a `with` statement.
+    """A client of one service as one account; close it, or use it in a `with` statement.
 
     Example:
         async with AsyncPresage.from_env() as client:

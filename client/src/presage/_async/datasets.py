@@ -45,7 +45,7 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
 
         Raises:
             JobFailedError: the upload failed.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the upload is still running after `timeout` seconds.
         """
         read = await wait(
             self.refresh,
@@ -134,7 +134,7 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
 
 
 class AsyncDatasets(Generic[ResultT_co]):
-    """`/v2/:family/datasets`."""
+    """The calls below `/v2/:family/datasets`."""
 
     def __init__(self, family: AsyncFamilyBase[ResultT_co]) -> None:
         self._family = family
@@ -367,7 +367,7 @@ class AsyncDatasets(Generic[ResultT_co]):
 
 
 class AsyncExamples:
-    """`/v2/:family/examples`. Lists count towards a monthly limit; `browse` does not."""
+    """The calls for examples. Lists count towards a monthly limit; `browse` does not."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family

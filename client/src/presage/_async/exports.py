@@ -20,7 +20,7 @@ class AsyncExport(records.Export):
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family of its dataset."""
+        """The family of the exported dataset."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
@@ -35,7 +35,7 @@ class AsyncExport(records.Export):
 
         Raises:
             JobFailedError: the export failed.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the export is still running after `timeout` seconds.
         """
         ended = await wait(
             self.refresh,
@@ -77,7 +77,7 @@ class AsyncExport(records.Export):
 
 
 class AsyncExports:
-    """`/v2/:family/datasets/{id}/exports`."""
+    """The calls below `/v2/:family/datasets/{id}/exports`."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family

@@ -64,7 +64,7 @@ class AsyncFamily(AsyncFamilyBase[ResultT_co]):
 
 
 class AsyncLanguage(AsyncFamily[Prediction]):
-    """`/v2/language`: texts."""
+    """The calls for texts, below `/v2/language`."""
 
     path = "/v2/language"
     model_types = "text"
@@ -146,7 +146,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
 
 
 class AsyncVision(AsyncFamily[Prediction | Detection]):
-    """`/v2/vision`: images and documents."""
+    """The calls for images and documents, below `/v2/vision`."""
 
     path = "/v2/vision"
     model_types = "image"
@@ -173,7 +173,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         picture: File | Files[FileT],
         **options: Unpack[PictureOptions],
     ) -> Prediction | list[Prediction]:
-        """Predict the labels of an image, or of each of a list; each counts as one prediction.
+        """Predict the labels of an image or of a list of images; each counts as one prediction.
 
         Args:
             model_id: the model.
@@ -204,7 +204,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         *,
         sample_id: str | None = None,
     ) -> Detection | list[Detection]:
-        """Find the objects in an image, or in each of a list; each counts as one prediction."""
+        """Find the objects in an image or in a list of images; each counts as one prediction."""
         fields = {"modelId": model_id, "sampleId": sample_id}
         return await self._post_each("detect", picture, fields, Detection)
 
@@ -255,7 +255,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
     async def ocr(
         self, document: File | Files[FileT], *, task: str = "text", **options: Unpack[OcrOptions]
     ) -> OcrResult | Sequence[OcrResult]:
-        """Read an image or PDF, or each of a list; does not count as a prediction.
+        """Read an image or PDF, or a list of these; does not count as a prediction.
 
         Example:
             found = await client.vision.ocr("page.png", output="markdown")

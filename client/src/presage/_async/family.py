@@ -1,4 +1,4 @@
-"""What the resources need of their family: its path, the transport, and calls by sample."""
+"""Path and transport of a family, and calls for samples, which the resources use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from presage.results import ResultT_co
 
 
 class AsyncFamilyBase(ABC, Generic[ResultT_co]):
-    """One family of the API, without its resources, so that these can import it."""
+    """One family of the API without its resources; a base class avoids circular imports."""
 
     path = ""
     model_types = ""

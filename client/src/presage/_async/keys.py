@@ -1,4 +1,4 @@
-"""API keys: secrets that programs send in place of an access token."""
+"""API keys: secrets that programs send instead of an access token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from presage.errors import ConfigurationError
 
 
 class AsyncKeys:
-    """`/v2/keys`. It needs an access token: an API key cannot manage API keys."""
+    """The calls below `/v2/keys`. They need an access token, not an API key."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
@@ -23,12 +23,13 @@ class AsyncKeys:
     async def create(
         self, name: str, *, scope: str = "all", expires_at: datetime | str | None = None
     ) -> records.ApiKey:
-        """Create an API key. Its `secret` is returned only here.
+        """Create an API key, whose `secret` is returned only here.
 
         Args:
             name: 1 to 64 characters.
             scope: `all`, or `predict` for single predictions, documents, metrics and usage.
-            expires_at: when it expires; a datetime without a zone is local time. By default never.
+            expires_at: when the key expires; a datetime without a time zone is local time. By
+                default never.
         """
         if isinstance(expires_at, datetime):
             expires_at = expires_at.astimezone().isoformat()
@@ -45,7 +46,7 @@ class AsyncKeys:
         """Revoke an API key at once.
 
         Args:
-            key_id: its `id`.
+            key_id: `id` of the key.
 
         Raises:
             ConfigurationError: the key itself was passed, which must not become part of a URL.

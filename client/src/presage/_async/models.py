@@ -19,10 +19,10 @@ ENDED = ("SUCCEEDED", "FAILED")
 
 
 class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
-    """A model with its methods: a model of texts returns `Prediction`.
+    """A model with its methods.
 
-    The members below come from its latest training. A model of a list lacks them: `refresh` fetches
-    them.
+    The members below come from the latest training. Models in a list do not have them; `refresh`
+    fetches them.
     """
 
     learning_rate: float | None = None
@@ -48,7 +48,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
 
         Raises:
             JobFailedError: the training failed.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the training is still running after `timeout` seconds.
         """
         ended = await wait(
             self.refresh,
@@ -85,9 +85,10 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         num_results: int | None = None,
         explain: bool | None = None,
     ) -> ResultT_co | list[ResultT_co]:
-        """Predict a text or image, or each of a list, with the call for the model's type.
+        """Predict a sample or a list of samples, with the call for the model's type.
 
-        Each counts as one prediction. For many, a batch needs only one call.
+        Samples are texts or images; each counts as one prediction. A batch predicts many samples
+        with one call.
         """
         own, family = (self.model_id, self.model_type), self.family
         if isinstance(sample, (list, tuple)):
@@ -130,7 +131,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
 
 
 class AsyncModels(Generic[ResultT_co]):
-    """`/v2/:family/train`, `/v2/:family/models`."""
+    """The calls below `/v2/:family/train` and `/v2/:family/models`."""
 
     def __init__(self, family: AsyncFamilyBase[ResultT_co]) -> None:
         self._family = family

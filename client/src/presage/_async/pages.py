@@ -13,7 +13,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class AsyncPages(Generic[T_co]):
-    """All records of a list. Each iteration fetches them again.
+    """All records of a list, which are fetched again in each iteration.
 
     Example:
         async for model in client.language.models.list(status="SUCCEEDED"):

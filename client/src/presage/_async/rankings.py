@@ -10,7 +10,7 @@ from presage._sources import File
 
 
 class AsyncPictureRankings(AsyncBatchMaker):
-    """`/v2/vision/rankings`."""
+    """The calls below `/v2/vision/rankings`."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         super().__init__(family, "rankings")
@@ -48,7 +48,7 @@ class AsyncPictureRankings(AsyncBatchMaker):
 
 
 class AsyncRankings(AsyncBatchMaker):
-    """`/v2/language/rankings`."""
+    """The calls below `/v2/language/rankings`."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         super().__init__(family, "rankings")

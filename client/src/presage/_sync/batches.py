@@ -40,7 +40,7 @@ class Batch(records.Batch):
 
         Raises:
             JobFailedError: the batch failed or was cancelled.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the batch is still running after `timeout` seconds.
         """
         ended = wait(
             self.refresh,
@@ -79,7 +79,7 @@ class Batch(records.Batch):
         return save(transport, now.result_url, now.result_bytes or 0, file, progress)
 
     def results(self) -> list[dict[str, Any]]:
-        """Download a JSON Lines result as a list. It must fit into memory."""
+        """Download a JSON Lines result as a list, which must fit into memory."""
         if self.format != "jsonl":
             raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
         stream = io.BytesIO()
@@ -139,7 +139,7 @@ class BatchList(BatchMaker):
 
 
 class Batches(BatchList):
-    """`/v2/language/batches`."""
+    """The calls below `/v2/language/batches`."""
 
     def create(
         self,
@@ -176,7 +176,7 @@ class Batches(BatchList):
 
 
 class PictureBatches(BatchList):
-    """`/v2/vision/batches`."""
+    """The calls below `/v2/vision/batches`."""
 
     def create(
         self,

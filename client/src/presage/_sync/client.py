@@ -25,7 +25,7 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
 class Presage:
-    """A client of one service as one account. Close it, or use it in a `with` statement.
+    """A client of one service as one account; close it, or use it in a `with` statement.
 
     Example:
         with Presage.from_env() as client:

@@ -46,7 +46,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
 
         Raises:
             JobFailedError: the upload failed.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the upload is still running after `timeout` seconds.
         """
         read = wait(
             self.refresh,
@@ -135,7 +135,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
 
 
 class Datasets(Generic[ResultT_co]):
-    """`/v2/:family/datasets`."""
+    """The calls below `/v2/:family/datasets`."""
 
     def __init__(self, family: FamilyBase[ResultT_co]) -> None:
         self._family = family
@@ -368,7 +368,7 @@ class Datasets(Generic[ResultT_co]):
 
 
 class Examples:
-    """`/v2/:family/examples`. Lists count towards a monthly limit; `browse` does not."""
+    """The calls for examples. Lists count towards a monthly limit; `browse` does not."""
 
     def __init__(self, family: FamilyBase) -> None:
         self._family = family

@@ -21,7 +21,7 @@ class Export(records.Export):
 
     @property
     def family(self) -> FamilyBase:
-        """The family of its dataset."""
+        """The family of the exported dataset."""
         found: FamilyBase = self.__dict__["family_of"]
         return found
 
@@ -36,7 +36,7 @@ class Export(records.Export):
 
         Raises:
             JobFailedError: the export failed.
-            WaitTimeoutError: it is still running after `timeout` seconds.
+            WaitTimeoutError: the export is still running after `timeout` seconds.
         """
         ended = wait(
             self.refresh,
@@ -78,7 +78,7 @@ class Export(records.Export):
 
 
 class Exports:
-    """`/v2/:family/datasets/{id}/exports`."""
+    """The calls below `/v2/:family/datasets/{id}/exports`."""
 
     def __init__(self, family: FamilyBase) -> None:
         self._family = family

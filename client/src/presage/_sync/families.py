@@ -65,7 +65,7 @@ class Family(FamilyBase[ResultT_co]):
 
 
 class Language(Family[Prediction]):
-    """`/v2/language`: texts."""
+    """The calls for texts, below `/v2/language`."""
 
     path = "/v2/language"
     model_types = "text"
@@ -147,7 +147,7 @@ class Language(Family[Prediction]):
 
 
 class Vision(Family[Prediction | Detection]):
-    """`/v2/vision`: images and documents."""
+    """The calls for images and documents, below `/v2/vision`."""
 
     path = "/v2/vision"
     model_types = "image"
@@ -174,7 +174,7 @@ class Vision(Family[Prediction | Detection]):
         picture: File | Files[FileT],
         **options: Unpack[PictureOptions],
     ) -> Prediction | list[Prediction]:
-        """Predict the labels of an image, or of each of a list; each counts as one prediction.
+        """Predict the labels of an image or of a list of images; each counts as one prediction.
 
         Args:
             model_id: the model.
@@ -205,7 +205,7 @@ class Vision(Family[Prediction | Detection]):
         *,
         sample_id: str | None = None,
     ) -> Detection | list[Detection]:
-        """Find the objects in an image, or in each of a list; each counts as one prediction."""
+        """Find the objects in an image or in a list of images; each counts as one prediction."""
         fields = {"modelId": model_id, "sampleId": sample_id}
         return self._post_each("detect", picture, fields, Detection)
 
@@ -256,7 +256,7 @@ class Vision(Family[Prediction | Detection]):
     def ocr(
         self, document: File | Files[FileT], *, task: str = "text", **options: Unpack[OcrOptions]
     ) -> OcrResult | Sequence[OcrResult]:
-        """Read an image or PDF, or each of a list; does not count as a prediction.
+        """Read an image or PDF, or a list of these; does not count as a prediction.
 
         Example:
             found = client.vision.ocr("page.png", output="markdown")

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""What the resources need of their family: its path, the transport, and calls by sample."""
+"""Path and transport of a family, and calls for samples, which the resources use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from presage.results import ResultT_co
 
 
 class FamilyBase(ABC, Generic[ResultT_co]):
-    """One family of the API, without its resources, so that these can import it."""
+    """One family of the API without its resources; a base class avoids circular imports."""
 
     path = ""
     model_types = ""

@@ -54,7 +54,7 @@ def save(
 def fetch(
     transport: Transport, url: str, size: int, stream: BinaryIO, progress: bool | None
 ) -> int:
-    """Download a file into an open one. Every attempt starts at its beginning."""
+    """Download a file into an open file; every attempt starts at the file's beginning."""
     import stamina
 
     for attempt in stamina.retry_context(

@@ -14,7 +14,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Pages(Generic[T_co]):
-    """All records of a list. Each iteration fetches them again.
+    """All records of a list, which are fetched again in each iteration.
 
     Example:
         for model in client.language.models.list(status="SUCCEEDED"):

@@ -11,7 +11,7 @@ from presage._sources import File
 
 
 class PictureRankings(BatchMaker):
-    """`/v2/vision/rankings`."""
+    """The calls below `/v2/vision/rankings`."""
 
     def __init__(self, family: FamilyBase) -> None:
         super().__init__(family, "rankings")
@@ -49,7 +49,7 @@ class PictureRankings(BatchMaker):
 
 
 class Rankings(BatchMaker):
-    """`/v2/language/rankings`."""
+    """The calls below `/v2/language/rankings`."""
 
     def __init__(self, family: FamilyBase) -> None:
         super().__init__(family, "rankings")

@@ -24,20 +24,20 @@ LARGEST_IN_CALL = 4_000_000
 
 @dataclass
 class Attached:
-    """A file of a call: a form part, or a field with the place that the service reads."""
+    """A file of a call: a form part, or a field with the URL or path of the file."""
 
     fields: dict[str, Any]
     files: dict[str, Source]
 
 
 class Uploads:
-    """`/v2/uploads`: forms for files that are too large for a call."""
+    """The calls below `/v2/uploads`: forms for files that are too large for a call."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def create(self, name: str | None = None) -> records.Upload:
-        """Create an upload form. After sending the file, pass its `path` to other calls."""
+        """Create an upload form; after sending the file, pass its `path` to other calls."""
         request = Request("POST", "/v2/uploads", fields={"name": name})
         return self._transport.record(request, records.Upload)
 

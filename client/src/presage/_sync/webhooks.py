@@ -13,7 +13,7 @@ from presage._requests import Request
 
 
 class Webhooks:
-    """`/v2/webhooks`. Receivers verify events with `presage.webhooks.verify`."""
+    """The calls below `/v2/webhooks`; receivers use `presage.webhooks.verify`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -22,7 +22,7 @@ class Webhooks:
     def create(
         self, url: str, events: Sequence[str], *, description: str | None = None
     ) -> records.Webhook:
-        """Create a webhook. Its `secret` is returned only here and by `rotate`.
+        """Create a webhook, whose `secret` is returned only here and by `rotate`.
 
         Args:
             url: an https URL on the public internet.
@@ -52,7 +52,7 @@ class Webhooks:
         description: str | None = None,
         enabled: bool | None = None,
     ) -> records.Webhook:
-        """Change a webhook. None keeps a value; `enabled=True` also ends a pause after failures."""
+        """Change a webhook; None keeps a value, `enabled=True` also ends a pause after failures."""
         fields = {
             "url": url,
             "events": None if events is None else [*events],
@@ -68,7 +68,7 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def test(self, webhook_id: str) -> records.Delivery:
-        """Send an event of type `webhook.test`; see `deliveries` for its result."""
+        """Send an event of type `webhook.test`; `deliveries` shows its result."""
         request = Request("POST", f"{self._base}/{webhook_id}/test")
         return self._transport.record(request, records.Delivery)
 

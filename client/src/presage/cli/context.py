@@ -1,4 +1,4 @@
-"""Shared by all commands: the client, options, and finding datasets and models."""
+"""Shared by all commands: creates the client, and finds datasets and models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Return a model of either family: each finds the models of both."""
+    """Return a model by its id; the family does not matter."""
     return service.language.models.get(model_id)
 
 
@@ -62,7 +62,7 @@ def family_of(service: Presage, model_type: str) -> Family:
 
 
 def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE options with known names; numbers and booleans are converted."""
+    """Parse NAME=VALUE options with known names; convert numbers and booleans."""
     found: dict[str, Any] = {}
     for item in given or []:
         name, equals, text = item.partition("=")
@@ -77,7 +77,7 @@ def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[
 
 
 def value(text: str | bool) -> Any:
-    """Return a number or boolean of an option's text, and any other text as it is."""
+    """Convert the text of an option to a number or boolean if it is one."""
     if isinstance(text, bool):
         return text
     if text in ("true", "false"):

@@ -1,4 +1,4 @@
-"""Options of how to read a file, and messages of the service that name a command's options."""
+"""Options for reading files, and messages of the service in terms of a command's options."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _PLAIN_FIELDS = frozenset({"delimiter", "strict"})
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for each of `ReadingOptions` to a command that collects them as keywords."""
+    """Add the options of `ReadingOptions` to a command that collects them as keywords."""
     own = inspect.signature(command, eval_str=True)
     options = [_reading_parameter(name) for name in ReadingOptions.__annotations__]
     older = typer.Option("--set", help="The same as NAME=VALUE. Repeatable.", hidden=True)
@@ -86,7 +86,7 @@ def _parameter(name: str, kind: Any, default: object) -> inspect.Parameter:
 
 
 def known_options(call: Callable[..., object], collected: type = object) -> Collection[str]:
-    """Return the keywords of a method that makes batches, with those that it collects."""
+    """Return the keywords of a method that creates batches, including those of its TypedDict."""
     named = inspect.signature(call).parameters.values()
     # These two are options of the commands.
     own = {item.name for item in named if item.kind is item.KEYWORD_ONLY} - {"progress", "partial"}
@@ -95,7 +95,7 @@ def known_options(call: Callable[..., object], collected: type = object) -> Coll
 
 
 def in_options(message: str, command: Any) -> str:
-    """Return a message of the service with the options of a command in place of fields."""
+    """Replace the fields in a message of the service by the options of a command."""
     options = {option for item in command.params for option in item.opts}
     arguments = {
         item.name: str(item.name).upper()
@@ -134,7 +134,7 @@ def _option(name: str, options: set[str], arguments: dict[str, str]) -> str | No
 
 
 def current_command(app: typer.Typer) -> Any:
-    """Return the command that this process was started with."""
+    """Return the command with which this process was started."""
     command: Any = typer.main.get_command(app)
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)

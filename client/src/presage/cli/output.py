@@ -11,7 +11,7 @@ from presage._records import Record
 
 
 class PipeClosed(Exception):
-    """The reader of the output has closed the pipe, as `head` does."""
+    """The reader of the output, such as `head`, has closed the pipe."""
 
 
 def print_json(value: Any) -> None:
