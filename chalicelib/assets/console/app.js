@@ -6,7 +6,7 @@ import { BASE_PATH, watchService } from "./api.js";
 import { Upload } from "./upload.js";
 import { Compare } from "./compare.js";
 import { DatasetPage } from "./dataset.js";
-import { Questions } from "./dialog.js";
+import { Dialogs } from "./dialog.js";
 import { Datasets } from "./datasets.js";
 import { ModelPage } from "./model.js";
 import { Models } from "./models.js";
@@ -164,7 +164,7 @@ function App() {
         <${Page} key=${`${session.account}/${address.name}/${address.rest.slice(0, 2)}`} address=${address} />
       <//>
     </div>
-    <${Questions} />
+    <${Dialogs} />
     ${session.expired && html`<${SignIn} />`}
   `;
 }

@@ -28,8 +28,6 @@ export function DatasetPage({ rest: [family, id, tab = "examples"], query }) {
           back=${{ href: "#/datasets", text: t("menu.datasets") }}
           tags=${[t(`type.${dataset.type}`)]}
         >
-          <${Action} run=${() => rename(dataset, variables, loaded.reload)}>${t("dataset.rename")}<//>
-          <${Action} kind="danger" run=${() => remove(dataset, variables)}>${t("dataset.delete")}<//>
           <${Action}
             kind="primary"
             focused=${Boolean(query.first) || tab === "models"}
@@ -74,6 +72,10 @@ export function DatasetPage({ rest: [family, id, tab = "examples"], query }) {
             />
           `
         }
+        <footer class="row foot">
+          <${Action} small run=${() => rename(dataset, variables, loaded.reload)}>${t("dataset.rename")}<//>
+          <${Action} small kind="danger" run=${() => remove(dataset, variables)}>${t("dataset.delete")}<//>
+        </footer>
       `}
     <//>
   `;

@@ -13,35 +13,41 @@ export function Dialog({ label, close, children }) {
   return html`<dialog ref=${dialog} class="card" aria-label=${label} onClose=${close}>${children}</dialog>`;
 }
 
+/** Open a dialog. `content` renders it, given what closes it with a result; return that result. */
+export function openDialog(content) {
+  return new Promise((answer) => show({ content, answer }));
+}
+
 /**
  * Ask a question. Return whether it was confirmed, or, given a `value` to edit, the new value or null.
  * `action` is the text of the button that confirms.
  */
-export function ask(question, { action, value, danger = true } = {}) {
-  return new Promise((answer) => show({ question, action, value, danger, answer }));
+export function ask(question, options) {
+  return openDialog((end) => html`<${Question} question=${question} ...${options} end=${end} />`);
 }
 
-/** Shows the questions of `ask`. The page has one. */
-export function Questions() {
-  const [asked, setAsked] = useState(null);
+/** Shows the dialogs that are opened. The page has one. */
+export function Dialogs() {
+  const [open, setOpen] = useState(null);
   useEffect(() => {
-    show = setAsked;
+    show = setOpen;
   }, []);
-  return asked && html`<${Question} key=${asked.question} ...${asked} done=${() => setAsked(null)} />`;
+  const end = (result) => {
+    open.answer(result);
+    setOpen(null);
+  };
+  return open && open.content(end);
 }
 
-function Question({ question, action, value, danger, answer, done }) {
+function Question({ question, action, value, end }) {
   const hasValue = value !== undefined;
   const [text, setText] = useState(value);
-  const end = (result) => {
-    answer(result);
-    done();
-  };
   const cancel = () => end(hasValue ? null : false);
   const confirm = (event) => {
     event.preventDefault();
     end(hasValue ? text.trim() || null : true);
   };
+  const no = html`<button type="button" class="button" onClick=${cancel}>${t("dialog.cancel")}</button>`;
   return html`
     <${Dialog} label=${question} close=${cancel}>
       <form onSubmit=${confirm}>
@@ -55,9 +61,9 @@ function Question({ question, action, value, danger, answer, done }) {
             : html`<p dir="auto">${question}</p>`
         }
         <div class="row">
-          ${!hasValue && html`<button type="button" class="button" onClick=${cancel}>${t("dialog.cancel")}</button>`}
-          <button class=${`button ${danger && !hasValue ? "danger" : "primary"}`}>${action}</button>
-          ${hasValue && html`<button type="button" class="button" onClick=${cancel}>${t("dialog.cancel")}</button>`}
+          ${!hasValue && no}
+          <button class=${`button ${hasValue ? "primary" : "danger"}`}>${action}</button>
+          ${hasValue && no}
         </div>
       </form>
     <//>

@@ -1,4 +1,4 @@
-// Changes of labels that a person plans before the dataset exists: merges, new names and removals.
+// Changes of labels that a person plans before an upload or a training: merges and removals.
 
 import { call } from "./api.js";
 
@@ -14,16 +14,24 @@ async function waitUntilRead(variables) {
   }
 }
 
-/** Apply changes, each {`into`}, {`name`} or {`remove`} by label name, as soon as a new dataset is read. */
+/** Merge labels of a dataset as planned by name. */
+export async function mergeLabels(variables, labels, changes) {
+  const ids = new Map(labels.map((label) => [label.name, label.id]));
+  for (const [name, { into }] of Object.entries(changes))
+    if (into)
+      await call("changeLabel", {
+        variables: { ...variables, label_id: ids.get(name) },
+        json: { mergeInto: ids.get(into) },
+      });
+}
+
+/** Apply planned merges and removals, by label name, as soon as a new dataset is read. */
 export async function applyChanges(family, { id }, changes) {
-  const planned = Object.entries(changes);
-  if (!planned.length) return;
-  const dataset = await waitUntilRead({ family, dataset_id: id });
-  const ids = new Map(dataset.labelSummary.labels.map((label) => [label.name, label.id]));
-  for (const [name, { into, remove }] of planned) {
-    const variables = { family, dataset_id: id, label_id: ids.get(name) };
-    if (!variables.label_id) continue;
-    if (remove) await call("removeLabel", { variables });
-    else await call("changeLabel", { variables, json: { mergeInto: ids.get(into) } });
-  }
+  if (!Object.keys(changes).length) return;
+  const variables = { family, dataset_id: id };
+  const { labels } = (await waitUntilRead(variables)).labelSummary;
+  await mergeLabels(variables, labels, changes);
+  for (const label of labels)
+    if (changes[label.name]?.remove)
+      await call("removeLabel", { variables: { ...variables, label_id: label.id } });
 }

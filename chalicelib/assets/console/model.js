@@ -45,7 +45,6 @@ export function ModelPage({ rest: [family, id] }) {
           >
             ${t("model.again")}
           <//>
-          <${Action} disabled=${open} kind="danger" run=${() => remove(training.name)}>${t("model.delete")}<//>
         <//>
         ${
           open &&
@@ -71,6 +70,11 @@ export function ModelPage({ rest: [family, id] }) {
           training.status === "SUCCEEDED" &&
           html`<${Result} key=${training.updatedAt} variables=${variables} training=${training} />`
         }
+        <footer class="row foot">
+          <${Action} small disabled=${open} kind="danger" run=${() => remove(training.name)}>
+            ${t("model.delete")}
+          <//>
+        </footer>
       `}
     <//>
   `;
