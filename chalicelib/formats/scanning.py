@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, SENTIMENT
@@ -91,5 +91,7 @@ def _scan_texts(
             # The format is known, so the rows can be shown although none of them may be usable.
             with suppress(InvalidUpload):
                 refusal.preview = preview_scan(file, rules, begun[0])
+        elif begun[0].sheets and refusal.preview:
+            refusal.preview = replace(refusal.preview, sheets=begun[0].sheets)
         raise
     return ScannedUpload(decision, preview_scan(file, rules, decision) if shows_rows else None)

@@ -133,6 +133,23 @@ def test_refusal_of_unusable_rows_and_members_has_the_columns(preview):
     assert "detail" not in broken.json
 
 
+def test_ambiguous_sheets_and_delimiters_have_columns_too(preview):
+    """An ambiguous workbook has its sheets, and a file with two delimiters the first reading."""
+    table = sheet([line.split(",") for line in WIDE])
+    book = workbook({"Data": table, "More": sheet([["q"]])})
+    ambiguous = preview(book, name="a.xlsx").json["detail"]
+    unknown = preview(book, ("sheet", b"Tickets", None), name="a.xlsx")
+    both = preview(b"one;two|three\nfour;five|six\nseven;eight|nine\n")
+
+    assert [column["name"] for column in ambiguous["columns"]] == WIDE[0].split(",")
+    assert [one["name"] for one in ambiguous["sheets"]] == ["Data", "More"]
+    assert unknown.status == 400
+    assert [one["rows"] for one in unknown.json["detail"]["sheets"]] == [31, 1]
+    assert both.status == 400
+    assert "can be read in two ways" in both.json["message"]
+    assert len(both.json["detail"]["columns"]) == 2
+
+
 def test_long_cells_and_many_columns_are_cut(preview):
     """The answer stays small: at most 1,000 columns, and 20,000 characters of cells a row."""
     names = ["text", "label", *(f"c{n}" for n in range(1_500))]

@@ -41,7 +41,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
     if surveys[old].is_documented and len(surveys[old].labels) > surveys[old].rows * _HALF:
         table.split_at(old)  # other delimiters in cells are part of them
     elif not surveys[old].labels:
-        table.split_at(_choose_first(old, list(surveys.values())))
+        table.split_at(_choose_first(table, old, list(surveys.values())))
     else:
         new = max(
             (surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, len(s.labels))
@@ -62,7 +62,7 @@ def _find_documented(table: TextTable) -> str:
     return best if scores[best].pair_count else ","
 
 
-def _choose_first(old: str, surveys: list[Survey]) -> str:
+def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
     """Choose the delimiter of a file that the documented ones do not split into examples."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
@@ -71,6 +71,7 @@ def _choose_first(old: str, surveys: list[Survey]) -> str:
         if len(found) == 1:
             return found[0].delimiter
         if len(found) > 1:
+            table.split_at(found[0].delimiter)  # for the preview of the refusal
             shown = " or ".join(DELIMITER_NAMES[survey.delimiter] for survey in found)
             raise InvalidUpload(
                 f"The rows can be read in two ways, with {shown} between their cells. Say "

@@ -79,8 +79,8 @@ def recognise(
             "workbook. Leave 'format' out, or send another file."
         )
     table = TextTable(file, layout)
-    find_delimiter(table, options)
     try:
+        find_delimiter(table, options)
         return ColumnFinder(table, options).find()
     except InvalidUpload as refusal:
         # The first row may name the columns, as the message says.

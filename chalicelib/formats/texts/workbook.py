@@ -104,17 +104,25 @@ def convert_sheet(
         try:
             workbook = python_calamine.CalamineWorkbook.from_filelike(parts)
             sheets = _list_sheets(workbook, check) if lists_all else ()
-            name = _sheet_name(workbook, wanted)
-            others = [other for other in _shown_sheets(workbook) if other != name]
-            note = _note_others(name, others) if others and not wanted else ""
-            sheet = workbook.get_sheet_by_name(name)
-            if sheet.end is None:
-                refusal = InvalidUpload(f"The sheet '{name}' is empty. {note}".rstrip())
-                refusal.preview = Preview(sheets=sheets)
-                raise refusal
+            try:
+                sheet, note = _open_sheet(workbook, wanted)
+            except InvalidUpload as refusal:
+                refusal.preview = Preview(sheets=sheets) if sheets else None
+                raise
             return ReadSheet(_write(sheet, check), note if filled > 1 else "", sheets)
         except (python_calamine.CalamineError, ValueError, OSError) as problem:
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
+
+
+def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, str]:
+    """Return a sheet that is not empty, and the message about others."""
+    name = _sheet_name(workbook, wanted)
+    others = [other for other in _shown_sheets(workbook) if other != name]
+    note = _note_others(name, others) if others and not wanted else ""
+    sheet = workbook.get_sheet_by_name(name)
+    if sheet.end is None:
+        raise InvalidUpload(f"The sheet '{name}' is empty. {note}".rstrip())
+    return sheet, note
 
 
 def _sheet_name(workbook: Any, wanted: str) -> str:

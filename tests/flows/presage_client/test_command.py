@@ -111,6 +111,13 @@ def test_files_are_checked_before_and_exported_after(presage, tmp_path):
     assert "text up 0" in shown
     assert "the label is missing" not in shown
     assert [line.split()[:2] for line in shown.splitlines() if "Kind" in line] == [["1", "Kind"]]
+    wide = tmp_path / "wide.csv"
+    wide.write_text("\n".join(["P,Q,R", *(f"word {n},word {n},word {n}" for n in range(9))]))
+    status, out, error = presage("datasets", "check", wide, "--preview")
+    assert (status, [line.split()[:2] for line in out.splitlines()[-3:]]) == (
+        1,
+        [["1", "P"], ["2", "Q"], ["3", "R"]],
+    ), (out, error)
     (tmp_path / "one.csv").write_text("a text,alone\n")
     status, out, _ = presage("datasets", "check", tmp_path / "one.csv")
     assert (status, "cannot be trained" in out) == (1, True)

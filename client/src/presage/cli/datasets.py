@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from presage import Dataset, Presage, PresageError, records
+from presage import BadRequestError, Dataset, Presage, PresageError, records
+from presage._records import decode
 from presage._sources import is_address
 from presage._sync.families import Family
 from presage.cli.context import (
@@ -114,14 +115,18 @@ def check(
     """Validate a file without storing anything."""
     with client() as service:
         family, kind = _family_of(service, file, kind)
-        found = family.datasets.check(
-            file,
-            type=kind,
-            language=language,
-            preview=preview or None,
-            progress=shows_progress(quiet),
-            **reading,
-        )
+        try:
+            found = family.datasets.check(
+                file,
+                type=kind,
+                language=language,
+                preview=preview or None,
+                progress=shows_progress(quiet),
+                **reading,
+            )
+        except BadRequestError as refusal:
+            _show_refused(refusal, as_json=as_json)
+            raise
     show(found, _check_lines(found), as_json=as_json)
     if not found.is_trainable:
         raise typer.Exit(1)
@@ -143,7 +148,14 @@ def _warning_line(warning: records.Warning) -> str:
     return f"warning: {in_options(warning.message, current_command(app))}"
 
 
-def _preview_lines(found: records.Validation) -> list[str]:
+def _show_refused(refusal: BadRequestError, *, as_json: bool) -> None:
+    """Print the columns of a refused file, one of which the caller can name."""
+    detail = refusal.raw.get("detail")
+    if isinstance(detail, dict):
+        show(detail, _preview_lines(decode(detail, records.Preview)), as_json=as_json)
+
+
+def _preview_lines(found: records.Validation | records.Preview) -> list[str]:
     """Return tables of the first rows, of the sheets if there are several, and of the columns."""
     rows = [
         (item.row, _cut(item.label), _cut(item.text), _cut(item.reason))
