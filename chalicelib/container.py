@@ -42,6 +42,7 @@ from chalicelib.services.batches.pictures import PictureWork
 from chalicelib.services.batches.rankings import RankingWork
 from chalicelib.services.batches.requests import BatchService, BatchServiceStores
 from chalicelib.services.batches.runs import BatchRunService, BatchRunServiceStores, BatchWriters
+from chalicelib.services.batches.tables import TableWork
 from chalicelib.services.batches.texts import TextWork
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
@@ -400,7 +401,7 @@ class Container:
             pick(BatchRunServiceStores, self.stores),
             allowances,
             self.batch_works,
-            BatchWriters(write_lines, RankingWork(s.batch_files)),
+            BatchWriters(write_lines, RankingWork(s.batch_files), TableWork(s.batch_files)),
             self.clock,
             self.settings,
         )

@@ -67,12 +67,15 @@ def test_a_dataset_is_answered(call, world):
 def test_a_file_at_a_url_is_answered(call, world):
     """A URL is read in the background; an invalid file fails the batch with the cause."""
     asked = {"modelId": MODEL_ID, "path": world.tricks.url("/honest.csv")}
-    ids = [call.json("POST", URL, **asked, **more).json["id"] for more in ({"textColumn": 1}, {})]
+    ids = [
+        call.json("POST", URL, **asked, **more).json["id"]
+        for more in ({"textColumn": 1}, {"textColumn": "no"})
+    ]
     world.work()
     good, bad = (call("GET", f"{URL}/{one}").json for one in ids)
 
     assert (good["status"], good["name"]) == ("SUCCEEDED", "honest")
-    assert (bad["status"], "names no column 'text'" in bad["failureMsg"]) == ("FAILED", True)
+    assert (bad["status"], "names no column 'no'" in bad["failureMsg"]) == ("FAILED", True)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,7 @@ def test_a_file_at_a_url_is_answered(call, world):
         ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "path": "http://x/"}, 400, "exactly one"),
         ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "kind": "detect"}, 400, "'kind'"),
         ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "kind": "sentiment"}, 400, "text-intent"),
-        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "format": "xlsx"}, 400, "'format'"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "format": "ods"}, 400, "'format'"),
         ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "numResults": 0}, 400, "'numResults'"),
         ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "name": "x" * 181}, 400, "'name'"),
         ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "textColumn": 0}, 400, "from 1"),

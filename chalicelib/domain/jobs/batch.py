@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, LANGUAGE, MULTI_LABEL, VISION
+from chalicelib.domain.datasets.upload_format import ReadingOptions, UploadWarning
 from chalicelib.domain.documents.ocr import DocumentFindings
 from chalicelib.domain.models.model import OCR
 from chalicelib.domain.models.prediction import Detection, Probability
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 QUEUED, RUNNING, SUCCEEDED = "QUEUED", "RUNNING", "SUCCEEDED"
 FAILED, CANCELLED = "FAILED", "CANCELLED"
 BATCH_STATUSES = (QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED)
-CSV, JSONL = "csv", "jsonl"
+CSV, JSONL, XLSX = "csv", "jsonl", "xlsx"
 # Formats of results, the default first.
-BATCH_FORMATS = (JSONL, CSV)
+BATCH_FORMATS = (JSONL, CSV, XLSX)
+# Columns of a result: only the answers, or all columns of the input before them.
+ANSWER, INPUT = "answer", "input"
 INTENT, SENTIMENT = "intent", "sentiment"
 PREDICT, DETECT, READ = "predict", "detect", "ocr"
 RANK = "rank"
@@ -85,6 +88,8 @@ class BatchLine:
     error: LineError | None = None
     content: bytes | None = None
     """Bytes of a file, until they are stored with the lines of its part."""
+    cells: Sequence[str | float | bool] | None = None
+    """Cells of its row for a result with all columns, until they are stored in the same way."""
 
     def to_json(self) -> list[object]:
         """Return the stored form in a part."""
@@ -140,6 +145,12 @@ class Batch:
     count: int | None = None
     reading: Mapping[str, object] = field(default_factory=dict)
     """Options of OCR, for batches of documents."""
+    columns: str = ANSWER
+    """Columns of the result: ANSWER or INPUT."""
+    review_below: float | None = None
+    """Probability below which the result marks a line for review; None without such a column."""
+    warnings: Sequence[UploadWarning] = ()
+    """What had to be guessed about the input."""
     is_partial: bool = False
     """Whether it may cover only as many lines as the allowance has left."""
     status: str = QUEUED
@@ -179,6 +190,28 @@ class Batch:
     def is_metered(self) -> bool:
         """Return whether the lines are counted as predictions."""
         return self.kind != READ
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether the result is written from stored cells at the end."""
+        is_asked = self.columns == INPUT or self.review_below is not None
+        return self.kind != RANK and (self.format == XLSX or is_asked)
+
+    @property
+    def reads_cells(self) -> bool:
+        """Return whether the lines of a file of texts are read with all cells of their rows."""
+        return self.columns == INPUT and self.family == LANGUAGE and "dataset" not in self.source
+
+    @property
+    def reading_options(self) -> ReadingOptions:
+        """Return how the caller wants a file of texts to be read."""
+        source = self.source
+        return ReadingOptions(
+            text_column=str(source.get("column", "")),
+            delimiter=str(source.get("delimiter", "")),
+            sheet=str(source.get("sheet", "")),
+            header=cast("bool | int | None", source.get("header")),
+        )
 
     @property
     def parts(self) -> int:

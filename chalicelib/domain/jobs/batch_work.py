@@ -1,12 +1,13 @@
-"""Interface of batches: reading the input and answering lines, which differ by family."""
+"""Interfaces of batches: reading the input, answering lines, and writing results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Protocol
 
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.batch import AnsweredLine, Batch, BatchLine
+from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.models.model import ServedModel
 
 
@@ -42,8 +43,16 @@ class BatchWork(Protocol):
             InvalidUpload: the file cannot be read.
         """
 
-    def read(self, batch: Batch, file: BinaryIO, check: Check) -> Iterator[BatchLine]:
+    def read(
+        self, batch: Batch, file: BinaryIO, check: Check, table: InputTable
+    ) -> Iterator[BatchLine]:
         """Yield the lines of a file; an invalid line contains its error.
+
+        Args:
+            batch: the batch.
+            file: its input.
+            check: called regularly; raises to stop.
+            table: receives the columns of the input, and warnings about them.
 
         Raises:
             InvalidUpload: the file cannot be read, or has no line, or too many.
@@ -67,3 +76,31 @@ class BatchWork(Protocol):
             NotFound, Conflict: no line can be answered any more.
             StorageUnavailable: no line can be answered now.
         """
+
+
+class Ranker(Protocol):
+    """Selects the lines of a ranking."""
+
+    def content(self, lines: Iterable[AnsweredLine]) -> bytes:
+        """Return the stored form of a part."""
+
+    def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
+        """Select the lines that are most worth labelling, the best one first."""
+
+
+class Tables(Protocol):
+    """Writes results that are tables."""
+
+    def with_cells(
+        self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
+    ) -> Iterator[BatchLine]:
+        """Yield the lines with the cells that the result has before the answer."""
+
+    def put_columns(self, batch: Batch, table: InputTable) -> None:
+        """Store the columns of the input."""
+
+    def content(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
+        """Return the stored form of a part."""
+
+    def chunks(self, batch: Batch, check: Check) -> Iterator[bytes]:
+        """Yield the result from all finished parts."""

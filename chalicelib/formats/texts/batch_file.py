@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import replace
 from typing import BinaryIO, TextIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.texts import SURROGATE, checked_text
+from chalicelib.domain.datasets.upload_format import (
+    CSV,
+    RECOGNISED,
+    SHEET_GUESSED,
+    XLSX,
+    ReadingOptions,
+    UploadWarning,
+)
 from chalicelib.domain.jobs.batch import (
     MAX_BATCH_BYTES,
     MAX_BATCH_LINES,
@@ -17,8 +25,18 @@ from chalicelib.domain.jobs.batch import (
     BatchLine,
     LineError,
 )
+from chalicelib.domain.jobs.batch_table import Cell, InputTable
 from chalicelib.errors import InvalidUpload, ServiceError, TooLarge, UnsupportedType
-from chalicelib.formats.texts.delimited import named_delimiter, read_records
+from chalicelib.formats.texts.batch_columns import (
+    ID,
+    TEXT,
+    BatchColumns,
+    find_batch_columns,
+    show_names,
+    warn_of_member,
+)
+from chalicelib.formats.texts.columns.names import find_named_columns, split_columns
+from chalicelib.formats.texts.delimited import drop_empty_end, read_records
 from chalicelib.formats.texts.encoding import (
     HEAD_BYTES,
     explain_foreign_type,
@@ -26,25 +44,29 @@ from chalicelib.formats.texts.encoding import (
     open_text,
 )
 from chalicelib.formats.texts.json_records import looks_like_json, read_values
+from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
-_TEXT, _ID = "text", "id"
-_DELIMITERS = (",", ";", "\t", "|")
 _CHECK_LINES = 1_000
-_SHOWN = 20
 _EMPTY = "The file is empty (0 bytes). Send a file with one text a row."
 
 
 def read_lines(
-    file: BinaryIO, text_column: str, check: Callable[[], None] = lambda: None
+    file: BinaryIO,
+    options: ReadingOptions = RECOGNISED,
+    check: Callable[[], None] = lambda: None,
+    table: InputTable | None = None,
+    *,
+    keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
     """Yield the lines of a file; a line that cannot be used contains its error.
 
     Args:
         file: seekable, read from its start.
-        text_column: name of the column or member with the texts, or the column's position from 1 in
-            a file without header; empty for `text`.
+        options: The columns of the texts, by default `text`; header, delimiter and sheet.
         check: Called regularly; raises to stop.
+        table: receives the columns and the warnings.
+        keeps_cells: Whether the lines hold all cells of their rows.
 
     Raises:
         InvalidUpload: the file cannot be read, has no such column, no line, or too many.
@@ -52,21 +74,60 @@ def read_lines(
     file.seek(0)
     if not file.read(1):
         raise InvalidUpload(_EMPTY)
-    rows_file = convert_sheet(file, "", check).rows if is_workbook(file) else file
+    table = table or InputTable()
+    sheet = _read_sheet(file, options, check, table)
+    rows_file = sheet or file
+    layout = TextLayout(XLSX if sheet else CSV, find_encoding(rows_file))
+    kept = table if keeps_cells else None
+    lines = _lines(rows_file, layout, options, table, kept)
     count = 0
-    with open_text(rows_file, find_encoding(rows_file)) as stream:
-        for line in _lines(stream, text_column):
-            if count % _CHECK_LINES == 0:
-                check()
-            count += 1
-            if count > MAX_BATCH_LINES:
-                raise InvalidUpload(
-                    f"The file has more than {MAX_BATCH_LINES:,} lines, the most of a batch. "
-                    "Split it, and send each part as a separate batch."
-                )
-            yield line
+    for count, line in enumerate(lines, 1):
+        if count % _CHECK_LINES == 1:
+            check()
+        if count > MAX_BATCH_LINES:
+            raise InvalidUpload(
+                f"The file has more than {MAX_BATCH_LINES:,} lines, the most of a batch. "
+                "Split it, and send each part as a separate batch."
+            )
+        yield line
     if not count:
         raise InvalidUpload("The file holds no line to answer. Send a file with one text a row.")
+
+
+def _read_sheet(
+    file: BinaryIO, options: ReadingOptions, check: Callable[[], None], table: InputTable
+) -> BinaryIO | None:
+    """Return the rows of a workbook's sheet as text; None if the file is not a workbook."""
+    if not is_workbook(file):
+        if options.sheet:
+            raise InvalidUpload(
+                "'sheet' names a sheet, and the file is not a workbook. Leave it out."
+            )
+        return None
+    sheet = convert_sheet(file, options.sheet, check)
+    table.sheet = sheet.name
+    if sheet.others:
+        table.warnings.append(UploadWarning(SHEET_GUESSED, sheet.others))
+    return sheet.rows
+
+
+def _lines(
+    file: BinaryIO,
+    layout: TextLayout,
+    options: ReadingOptions,
+    table: InputTable,
+    kept: InputTable | None,
+) -> Iterator[BatchLine]:
+    with open_text(file, layout.encoding) as stream:
+        is_json = layout.kind != XLSX and looks_like_json(stream.read(HEAD_BYTES))
+        if is_json:
+            stream.seek(0)
+            yield from _json_lines(stream, options, kept)
+            return
+    columns = find_batch_columns(file, layout, options, guesses_header=kept is not None)
+    table.warnings += columns.warnings
+    with open_text(file, layout.encoding) as stream:
+        yield from _delimited_lines(stream, columns, kept)
 
 
 def check_sent(content: bytes) -> None:
@@ -109,77 +170,82 @@ def shown_id(line_id: object) -> str | None:
     return None if SURROGATE.search(line_id) else line_id
 
 
-def _lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
-    head = stream.read(HEAD_BYTES)
-    stream.seek(0)
-    if looks_like_json(head):
-        return _json_lines(stream, text_column or _TEXT)
-    return _delimited_lines(stream, text_column)
-
-
-def _json_lines(stream: TextIO, member: str) -> Iterator[BatchLine]:
+def _json_lines(
+    stream: TextIO, options: ReadingOptions, table: InputTable | None
+) -> Iterator[BatchLine]:
+    members: list[str] = []
+    positions: dict[str, int] = {}
     for number, value in enumerate(read_values(stream), 1):
+        cells = None if table is None else _member_cells(table, positions, value)
+        if table is not None and cells is not None:
+            table.add(number, cells)
         if not isinstance(value, dict):
-            yield asked_line(number, None, value)
-            continue
-        if number == 1 and member not in value:
-            shown = ", ".join(f"'{name[:40]}'" for name in islice(value, _SHOWN))
-            raise InvalidUpload(
-                f"The first object has no member '{member[:40]}', but {shown or 'none'}. "
-                "Name the member of the texts by 'textColumn'."
-            )
-        yield asked_line(number, value.get(_ID), value.get(member))
+            line = asked_line(number, None, value)
+        else:
+            members = members or _find_members(value, options, table)
+            line = asked_line(number, value.get(ID), _member_text(value, members))
+        yield replace(line, cells=cells)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Positions of the columns in a row."""
+def _find_members(
+    first: dict[str, object], options: ReadingOptions, table: InputTable | None
+) -> list[str]:
+    """Return the members of the first object that hold the text."""
+    names = [*first]
+    wanted = options.text_column or TEXT
+    members = [one for one in split_columns(names, wanted) if one in first]
+    guessed = [] if options.text_column else find_named_columns(names).texts
+    if not members and len(guessed) == 1 and table is not None:
+        members = [names[guessed[0]]]
+        table.warnings.append(warn_of_member(members[0]))
+    if not members:
+        raise InvalidUpload(
+            f"The first object has no member '{wanted[:40]}', but {show_names(names)}. "
+            "Name the member of the texts by 'textColumn'."
+        )
+    return members
 
-    delimiter: str
-    text_at: int
-    id_at: int | None
-    first_row: int
-    """Number of the first record that is a line."""
+
+def _member_text(value: dict[str, object], members: list[str]) -> object:
+    if len(members) == 1:
+        return value.get(members[0])
+    found = [value.get(member) for member in members]
+    return "\n\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
-def _delimited_lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:
-    columns = _find_columns(stream, text_column)
-    stream.seek(0)
+def _member_cells(table: InputTable, positions: dict[str, int], value: object) -> list[Cell]:
+    """Return the members of an object as cells; a new member is a new column."""
+    members = value if isinstance(value, dict) else {TEXT: value}
+    for name in members:
+        if name not in positions:
+            positions[name] = len(positions)
+            table.names.append(name)
+    cells: list[Cell] = [""] * (1 + max((positions[name] for name in members), default=-1))
+    for name, member in members.items():
+        if isinstance(member, str | bool | int | float):
+            cells[positions[name]] = member
+        elif member is not None:
+            cells[positions[name]] = json.dumps(member, ensure_ascii=False)
+    return cells
+
+
+def _delimited_lines(
+    stream: TextIO, columns: BatchColumns, table: InputTable | None
+) -> Iterator[BatchLine]:
+    if table is not None:
+        table.names += columns.header
     for number, cells, fault in read_records(stream, columns.delimiter):
         if number < columns.first_row or not (fault or any(cell.strip() for cell in cells)):
             continue
+        if table is not None:
+            table.add(number, drop_empty_end(cells))
         if fault:
             reason = f"{fault[0].upper()}{fault[1:]}"
-            yield BatchLine(number, None, "", LineError("invalid_row", reason))
-            continue
-        yield asked_line(number, _cell(cells, columns.id_at), _cell(cells, columns.text_at) or "")
+            line = BatchLine(number, None, "", LineError("invalid_row", reason))
+        else:
+            line = asked_line(number, _cell(cells, columns.id_at), columns.text(cells))
+        yield line if table is None else replace(line, cells=cells)
 
 
 def _cell(cells: list[str], at: int | None) -> str | None:
     return cells[at] if at is not None and at < len(cells) else None
-
-
-def _find_columns(stream: TextIO, text_column: str) -> _Columns:
-    named = named_delimiter(stream)
-    header_row = 2 if named else 1
-    headers: dict[str, list[str]] = {}
-    for delimiter in [named] if named else _DELIMITERS:
-        stream.seek(0)
-        records = islice(read_records(stream, delimiter), header_row - 1, header_row)
-        headers[delimiter] = [cell.strip() for _, cells, _ in records for cell in cells]
-    if text_column.isdecimal():
-        widest = max(headers, key=lambda delimiter: len(headers[delimiter]))
-        return _Columns(widest, int(text_column) - 1, None, header_row)
-    wanted = (text_column or _TEXT).casefold()
-    for delimiter, cells in headers.items():
-        names = [cell.casefold() for cell in cells]
-        if wanted in names:
-            id_at = names.index(_ID) if _ID in names and wanted != _ID else None
-            return _Columns(delimiter, names.index(wanted), id_at, header_row + 1)
-    found = max(headers.values(), key=len)
-    shown = ", ".join(f"'{name[:40]}'" for name in found[:_SHOWN])
-    raise InvalidUpload(
-        f"The first row names no column '{(text_column or _TEXT)[:40]}', but {shown or 'none'}. "
-        "Name the column of the texts by 'textColumn', or by its position from 1 where no row "
-        "names the columns."
-    )

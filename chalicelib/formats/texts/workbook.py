@@ -79,6 +79,8 @@ class ReadSheet(NamedTuple):
     """Message about further sheets with cells, if the caller did not name a sheet."""
     sheets: tuple[SheetSummary, ...] = ()
     """All sheets that are shown, if they are listed."""
+    name: str = ""
+    """Name of the sheet."""
 
 
 def convert_sheet(
@@ -109,7 +111,7 @@ def convert_sheet(
             except InvalidUpload as refusal:
                 refusal.preview = Preview(sheets=sheets) if sheets else None
                 raise
-            return ReadSheet(_write(sheet, check), note if filled > 1 else "", sheets)
+            return ReadSheet(_write(sheet, check), note if filled > 1 else "", sheets, sheet.name)
         except (python_calamine.CalamineError, ValueError, OSError) as problem:
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
 

@@ -14,10 +14,15 @@ import msgspec
 from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.upload import UploadSource
-from chalicelib.domain.datasets.upload_format import checked_column
+from chalicelib.domain.datasets.upload_format import (
+    ReadingOptions,
+    checked_column,
+    checked_delimiter,
+    checked_header,
+)
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.ocr import FORM, TEXT
-from chalicelib.domain.jobs.batch import BATCHES_PAGE, CSV, RANK, READ, Batch
+from chalicelib.domain.jobs.batch import BATCHES_PAGE, INPUT, JSONL, RANK, READ, Batch
 from chalicelib.domain.jobs.ranking import MAX_RANKED, RANKED_DEFAULT
 from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.errors import (
@@ -41,7 +46,7 @@ from chalicelib.web.operations.document_fields import (
     Template,
     sent_template,
 )
-from chalicelib.web.operations.fields import Column, Count, ModelId, Name, Url
+from chalicelib.web.operations.fields import Column, Count, Delimiter, ModelId, Name, Url
 from chalicelib.web.operations.locate import dataset_in_body, served_in_body, text_id
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
@@ -63,9 +68,14 @@ class BatchForm(msgspec.Struct, rename="camel"):
     kind: Literal["intent", "sentiment"] | None = None
     num_results: Count | None = None
     name: Name | None = None
-    format: Annotated[Literal["jsonl", "csv"], msgspec.Meta(examples=["jsonl"])] = "jsonl"
+    format: Annotated[Literal["jsonl", "csv", "xlsx"], msgspec.Meta(examples=["xlsx"])] = "jsonl"
+    columns: Annotated[Literal["answer", "input"], msgspec.Meta(examples=["input"])] = "answer"
+    review_below: Annotated[float, msgspec.Meta(ge=0, le=1, examples=[0.6])] | None = None
     partial: bool = False
     text_column: Column | None = None
+    delimiter: Delimiter | None = None
+    header: bool | int | None = None
+    sheet: Column | None = None
 
 
 class PictureBatchForm(msgspec.Struct, rename="camel"):
@@ -80,7 +90,9 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
     kind: Literal["predict", "detect", "ocr"] | None = None
     num_results: Count | None = None
     name: Name | None = None
-    format: Annotated[Literal["jsonl", "csv"], msgspec.Meta(examples=["jsonl"])] = "jsonl"
+    format: Annotated[Literal["jsonl", "csv", "xlsx"], msgspec.Meta(examples=["xlsx"])] = "jsonl"
+    columns: Annotated[Literal["answer", "input"], msgspec.Meta(examples=["input"])] = "answer"
+    review_below: Annotated[float, msgspec.Meta(ge=0, le=1, examples=[0.6])] | None = None
     partial: bool = False
     task: Task = TEXT
     form_type: FormType | None = None
@@ -131,8 +143,15 @@ def create_batch(call: Call) -> model_records.BatchRecord:
         count=form.num_results,
         name=form.name,
         format=form.format,
+        columns=_columns(form),
+        review_below=form.review_below,
         is_partial=form.partial,
-        text_column=checked_column(form.text_column, "textColumn"),
+        file=ReadingOptions(
+            text_column=checked_column(form.text_column, "textColumn"),
+            delimiter=checked_delimiter(form.delimiter),
+            header=checked_header(form.header),
+            sheet=checked_column(form.sheet, "sheet"),
+        ),
     )
     batches = call.container.batches
     made = batches.create(call.account, LANGUAGE, model, _source(call, view), options)
@@ -150,6 +169,8 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
         count=form.num_results,
         name=form.name,
         format=form.format,
+        columns=_columns(form),
+        review_below=form.review_below,
         is_partial=form.partial,
         reading=_reading(form) if kind == READ else {},
         template=_template(call) if kind == READ and form.task == FORM else None,
@@ -180,18 +201,29 @@ def _ranking(
         name=form.name,
         format=form.format,
         is_partial=form.partial,
-        text_column=text_column,
+        file=ReadingOptions(text_column=text_column),
     )
     batches = call.container.batches
     made = batches.create(call.account, call.family, model, _source(call, view), options)
     return _described(call, made)
 
 
+def _columns(form: BatchForm | PictureBatchForm) -> str:
+    """Return the columns of the result; refuse what JSON lines cannot hold."""
+    if form.format == JSONL:
+        remedy = "send format=csv or format=xlsx, or leave it out."
+        if form.columns == INPUT:
+            raise InvalidParameter("columns", f"jsonl has only the answers; {remedy}")
+        if form.review_below is not None:
+            raise InvalidParameter("reviewBelow", f"jsonl has no column for reviews; {remedy}")
+    return form.columns
+
+
 def _reading(form: PictureBatchForm) -> dict[str, object]:
     """Return the fields that each reading of a document in the batch needs."""
-    if form.format == CSV:
+    if form.format != JSONL:
         raise InvalidParameter(
-            "format", "csv is for labels; use jsonl for batches that read documents."
+            "format", f"{form.format} is for labels; use jsonl for batches that read documents."
         )
     return {
         "task": form.task,

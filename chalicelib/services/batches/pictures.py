@@ -30,6 +30,7 @@ from chalicelib.domain.jobs.batch import (
     LineError,
     part_lines,
 )
+from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
@@ -152,8 +153,11 @@ class PictureWork:
         except InvalidZip as problem:
             raise _no_archive(problem) from problem
 
-    def read(self, batch: Batch, file: BinaryIO, check: Check) -> Iterator[BatchLine]:
+    def read(
+        self, batch: Batch, file: BinaryIO, check: Check, table: InputTable
+    ) -> Iterator[BatchLine]:
         """Read the files of an archive."""
+        del table
         limit, too_large = MAX_PREDICTED_IMAGE_BYTES, rules.too_large
         if batch.kind == READ:
             limit, too_large = MAX_OCR_BYTES, documents.too_large

@@ -21,7 +21,9 @@ from chalicelib.domain.datasets.upload import (
     claimed_file,
     is_upload_path,
 )
+from chalicelib.domain.datasets.upload_format import RECOGNISED, ReadingOptions
 from chalicelib.domain.jobs.batch import (
+    ANSWER,
     BATCH_KEPT,
     CANCELLED,
     FAMILY_NOUNS,
@@ -78,8 +80,12 @@ class BatchOptions:
     """Format of the result."""
     is_partial: bool = False
     """Whether to answer only as many lines as the allowance covers."""
-    text_column: str = ""
-    """Column of the texts; empty for `text`."""
+    columns: str = ANSWER
+    """Columns of the result."""
+    review_below: float | None = None
+    """Probability below which the result marks a line for review."""
+    file: ReadingOptions = RECOGNISED
+    """How a file of texts is read."""
     reading: Mapping[str, object] = field(default_factory=dict)
     """The fields of a call that reads a document, if the batch reads documents."""
     template: bytes | None = None
@@ -171,12 +177,14 @@ class BatchService:
             model_type=model.type,
             kind=kind,
             format=options.format,
-            source={**self._place(account, family, source), "column": options.text_column},
+            source={**self._place(account, family, source), **_reading(options.file)},
             created_at=now,
             updated_at=now,
             expires_at=now + BATCH_KEPT,
             count=options.count,
             reading=options.reading,
+            columns=options.columns,
+            review_below=options.review_below,
             is_partial=options.is_partial,
         )
 
@@ -309,6 +317,13 @@ class BatchService:
                 f"for {BATCH_KEPT.days} days. Remove one with DELETE.",
                 30,
             )
+
+
+def _reading(options: ReadingOptions) -> dict[str, object]:
+    """Return how the file is read, in the form that a batch stores with the place of its input."""
+    found = {"delimiter": options.delimiter, "sheet": options.sheet, "header": options.header}
+    named = {name: value for name, value in found.items() if value not in (None, "")}
+    return {"column": options.text_column, **named}
 
 
 def _uploaded(batch: Batch) -> UploadedFile | None:

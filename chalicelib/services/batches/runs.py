@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
@@ -35,7 +35,8 @@ from chalicelib.domain.jobs.batch import (
     BatchLine,
     LineError,
 )
-from chalicelib.domain.jobs.batch_work import BatchWork
+from chalicelib.domain.jobs.batch_table import InputTable, new_table
+from chalicelib.domain.jobs.batch_work import BatchWork, Ranker, Tables
 from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import BatchJob, batch_job
 from chalicelib.errors import (
@@ -96,16 +97,6 @@ class BatchRunServiceStores:
     uploaded_files: UploadedFileStore
 
 
-class Ranker(Protocol):
-    """Selects the lines of a ranking."""
-
-    def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part."""
-
-    def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Select the lines that are most worth labelling, the best one first."""
-
-
 @dataclass(frozen=True)
 class BatchWriters:
     """The functions with which `BatchRunService` writes results."""
@@ -114,6 +105,8 @@ class BatchWriters:
     """Writes answered lines in the format of the result."""
     ranker: Ranker
     """Selects the lines of a ranking."""
+    tables: Tables
+    """Writes results that are tables."""
 
 
 class BatchRunService:
@@ -145,6 +138,7 @@ class BatchRunService:
         self._works = works
         self._ranker = writers.ranker
         self._write_lines = writers.write_lines
+        self._tables = writers.tables
         self._clock = clock
         self._settings = settings
 
@@ -174,11 +168,12 @@ class BatchRunService:
             LeaseLost: another worker owns the batch, or the batch has ended.
         """
         with self._owned(batch) as (owned, check):
-            total = self._write_parts(owned, check)
+            table = new_table(owned)
+            total = self._write_parts(owned, check, table)
             # A repeated step keeps the month of the first, so that nothing is reserved in two
             # months.
             month = owned.month or (self._allowances.month() if owned.is_metered else "")
-            self._batches.count(owned, total, month)
+            self._batches.count(owned, total, month, table.warnings)
             self._reserve(replace(owned, total=total, month=month))
         self._start_next(batch.account_id)
 
@@ -273,11 +268,12 @@ class BatchRunService:
                 self._allowances.settle(owned, 0)
             raise
 
-    def _write_parts(self, batch: Batch, check: Callable[[], None]) -> int:
+    def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> int:
         """Split the input into parts; return the number of lines."""
         total = 0
         with tempfile.TemporaryFile() as file:
-            lines = self._lines(batch, file, check)
+            read = self._lines(batch, file, check, table)
+            lines = self._tables.with_cells(batch, table, read)
             for number in range(10**9):
                 check()
                 count = self._files.put_part(batch, number, islice(lines, batch.part_lines))
@@ -286,10 +282,11 @@ class BatchRunService:
                 total += count
         if not total:
             raise InvalidUpload("The input holds no line to answer.")
+        self._tables.put_columns(batch, table)
         return total
 
     def _lines(
-        self, batch: Batch, file: BinaryIO, check: Callable[[], None]
+        self, batch: Batch, file: BinaryIO, check: Callable[[], None], table: InputTable
     ) -> Iterator[BatchLine]:
         """Yield the lines of the input."""
         source = batch.source
@@ -305,7 +302,7 @@ class BatchRunService:
         else:
             url, most = str(source["path"]), self._works[batch.family].max_bytes
             self._stores.downloads.fetch(url, file, most, _DOWNLOAD_SECONDS, "the file", check)
-        return self._works[batch.family].read(batch, file, check)
+        return self._works[batch.family].read(batch, file, check, table)
 
     def _dataset_lines(self, batch: Batch, dataset_id: int) -> Iterator[BatchLine]:
         """Yield the uploaded examples of a dataset in list order, with their ids."""
@@ -378,9 +375,11 @@ class BatchRunService:
             self._send_next(after, number)
 
     def _encode_part(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return what is stored of a part: its lines of the result, or judgements for a ranking."""
+        """Return what is stored of a part: lines of the result, cells, or judgements."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
+        if batch.is_table:
+            return self._tables.content(batch, lines)
         return self._write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
@@ -445,6 +444,8 @@ class BatchRunService:
         self.settle(ended)
 
     def _put_result(self, batch: Batch, name: str, check: Callable[[], None]) -> int:
+        if batch.is_table:
+            return self._files.put_stream(batch, name, self._tables.chunks(batch, check), check)
         head = CSV_HEAD if batch.format == CSV else b""
         return self._files.put_result(batch, name, head, check)
 

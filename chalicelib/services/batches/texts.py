@@ -14,6 +14,7 @@ from chalicelib.domain.jobs.batch import (
     Batch,
     BatchLine,
 )
+from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
@@ -66,9 +67,12 @@ class TextWork:
         del kind, content
         return True
 
-    def read(self, batch: Batch, file: BinaryIO, check: Check) -> Iterator[BatchLine]:
+    def read(
+        self, batch: Batch, file: BinaryIO, check: Check, table: InputTable
+    ) -> Iterator[BatchLine]:
         """Read the lines of a file."""
-        return read_lines(file, str(batch.source.get("column", "")), check)
+        options = batch.reading_options
+        return read_lines(file, options, check, table, keeps_cells=batch.reads_cells)
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
         """Read the uploaded texts of a dataset."""

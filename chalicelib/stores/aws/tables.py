@@ -1,7 +1,4 @@
-"""Keys, attributes and indexes of the tables.
-
-Table names depend on the settings, so `bind` sets them. Times are integer milliseconds since 1970.
-"""
+"""Keys, attributes and indexes of the tables, which `bind` names. Times are ms since 1970."""
 
 from __future__ import annotations
 
@@ -358,6 +355,7 @@ class BatchRow(TableRow):
     model_version = UnicodeAttribute(null=True)
     request = JSONAttribute()
     source = JSONAttribute()
+    warnings = JSONAttribute(null=True)
     status = UnicodeAttribute()
     created_at = NumberAttribute()
     updated_at = NumberAttribute()

@@ -18,6 +18,7 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix
 
 _RAW, _TEMPLATE, _PARTS, _RESULTS = "raw", "template", "parts/", "results/"
+_COLUMNS = "columns"
 
 
 class BatchFiles:
@@ -60,11 +61,14 @@ class BatchFiles:
         Returns:
             The number of lines; a part without lines is not written.
         """
-        with tempfile.TemporaryFile() as file:
-            kept = [_move_content(line, file).to_json() for line in lines]
+        with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as cells:
+            kept = [_move_content(line, file, cells).to_json() for line in lines]
             if file.tell():
                 file.seek(0)
                 self._artifacts.put_file(_contents_key(batch, number), file)
+            if cells.tell():
+                cells.seek(0)
+                self._artifacts.put_file(_cells_key(batch, number), cells)
         if kept:
             content = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
             # Half of a surrogate pair is written as it is, so that only its line is refused later.
@@ -117,7 +121,41 @@ class BatchFiles:
             The result's size in bytes.
         """
         # Streamed, because the result may be larger than the memory.
-        stream = _ChunkStream(self._answers(batch, head))
+        return self.put_stream(batch, name, self._answers(batch, head), check)
+
+    def put_columns(self, batch: Batch, columns: dict[str, object]) -> None:
+        """Store the columns of the input, which are known when all its lines are read."""
+        self._artifacts.put_json(batch_prefix(batch.batch_id) + _COLUMNS, columns)
+
+    def columns(self, batch: Batch) -> dict[str, Any]:
+        """Read the columns of the input.
+
+        Raises:
+            StorageUnavailable: they were deleted, because the batch has ended.
+        """
+        content = self._artifacts.get(batch_prefix(batch.batch_id) + _COLUMNS)
+        if content is None:
+            raise StorageUnavailable
+        return dict(json.loads(content))
+
+    def cells(self, batch: Batch, number: int) -> Iterator[list[Any]]:
+        """Yield the cells of each line of a part; one row is in memory at a time.
+
+        Raises:
+            StorageUnavailable: they were deleted, because the batch has ended.
+        """
+        with tempfile.TemporaryFile() as file:
+            if not self._artifacts.get_file(_cells_key(batch, number), file):
+                raise StorageUnavailable
+            file.seek(0)
+            for line in file:
+                yield json.loads(line)
+
+    def put_stream(
+        self, batch: Batch, name: str, chunks: Iterable[bytes], check: Callable[[], None]
+    ) -> int:
+        """Write a result of any length from its bytes in order; returns its size in bytes."""
+        stream = _ChunkStream(chunks)
         file = io.BufferedReader(stream, 1 << 20)
         self._artifacts.put_object(batch_prefix(batch.batch_id) + name, file, check)
         return stream.read_bytes
@@ -169,8 +207,14 @@ def result_name(batch: Batch, mark: object) -> str:
     return f"result-{mark}.{batch.format}"
 
 
-def _move_content(line: BatchLine, file: BinaryIO) -> BatchLine:
-    """Append a line's content to a file; return the line with offset and length instead."""
+def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
+    """Append a line's content to a file; return the line with offset and length instead.
+
+    The cells of the line become a line of JSON in another file.
+    """
+    if line.cells is not None:
+        row = json.dumps(line.cells, separators=(",", ":"))
+        cells.write(row.encode() + b"\n")
     if line.content is None:
         return line
     place = f"{file.tell()}+{len(line.content)}"
@@ -184,6 +228,10 @@ def _part_key(batch: Batch, number: int) -> str:
 
 def _contents_key(batch: Batch, number: int) -> str:
     return f"{batch_prefix(batch.batch_id)}{_PARTS}{number:05d}.files"
+
+
+def _cells_key(batch: Batch, number: int) -> str:
+    return f"{batch_prefix(batch.batch_id)}{_PARTS}{number:05d}.cells"
 
 
 def _answers_key(batch: Batch, number: int) -> str:

@@ -7,14 +7,17 @@ written after its result. After the status is final, no part is added.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.jobs.batch import (
+    ANSWER,
     CANCELLED,
     FAILED,
     KIND_TYPES,
@@ -65,6 +68,8 @@ class BatchStore:
                 "partial": batch.is_partial,
                 "type": batch.model_type,
                 "reading": dict(batch.reading),
+                "columns": batch.columns,
+                "reviewBelow": batch.review_below,
             },
             source=dict(batch.source),
             status=QUEUED,
@@ -112,15 +117,20 @@ class BatchStore:
         """Release a step, so that another worker can resume it."""
         self._own(batch, [BatchRow.lease_until.set(0)])
 
-    def count(self, batch: Batch, total: int, month: str) -> None:
-        """Record the number of lines, and the month in which their predictions are counted.
+    def count(
+        self, batch: Batch, total: int, month: str, warnings: Sequence[UploadWarning] = ()
+    ) -> None:
+        """Record the number of lines, the month that counts their predictions, and warnings.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
         """
         # OCR calls are not metered, so their batches have no month.
         counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
-        self._own(batch, [BatchRow.total.set(total), counted])
+        actions = [BatchRow.total.set(total), counted]
+        if warnings:
+            actions.append(BatchRow.warnings.set([asdict(one) for one in warnings]))
+        self._own(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
         """Record that the parts are written and the predictions reserved.
@@ -249,6 +259,12 @@ def _load(row: BatchRow) -> Batch:
         # Rows of older versions have no type and are of texts.
         model_type=request.get("type") or KIND_TYPES[request["kind"]][0],
         reading=request.get("reading") or {},
+        columns=request.get("columns") or ANSWER,
+        review_below=request.get("reviewBelow"),
+        warnings=tuple(
+            UploadWarning(**{**stored, "places": tuple(stored["places"])})
+            for stored in row.warnings or ()
+        ),
         is_partial=request["partial"],
         source=row.source,
         created_at=from_milliseconds(row.created_at),

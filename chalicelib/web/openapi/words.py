@@ -220,15 +220,22 @@ WORDS: Mapping[str, str] = {
     "BatchForm.datasetId": "Dataset whose uploaded texts are predicted.",
     "BatchForm.kind": "What to predict for each text; default: what the model's type predicts.",
     "BatchForm.name": "Name of the batch; default: that of the file.",
-    "BatchForm.format": "Format of the result; csv has only the most probable label.",
+    "BatchForm.format": "Format of the result; with `columns=answer`, csv and xlsx have only the "
+    "most probable label.",
+    "BatchForm.columns": "`input` returns every column of the file before the answer, in csv or "
+    "xlsx.",
+    "reviewBelow": "Adds a column `review` to csv and xlsx, which is `yes` where the probability "
+    "is below this value from 0 to 1.",
     "PictureBatchForm.datasetId": "Dataset whose uploaded images are predicted, each once.",
     "PictureBatchForm.kind": "What to predict for each file; default: what the model's type "
     "predicts. `ocr` reads images and PDFs, and does not count as predictions.",
     "PictureBatchForm.name": "Name of the batch; default: that of the file.",
-    "PictureBatchForm.format": "Format of the result; csv has only the most probable label, and "
-    "cannot hold what is read from documents.",
-    "BatchForm.textColumn": "Column or member with the texts, by name, or by position from 1 if no "
-    "row names the columns; default: `text`.",
+    "PictureBatchForm.format": "Format of the result; csv and xlsx cannot hold what is read from "
+    "documents.",
+    "PictureBatchForm.columns": "`input` returns `file`, the labels and `error`, as csv or xlsx.",
+    "BatchForm.textColumn": "Columns or members with the texts: a name, a position from 1, or "
+    "several as JSON array or with commas, which are joined by a blank line; default: `text`, "
+    "else detected.",
     "RankingForm.datasetId": "Dataset whose uploaded texts are ranked; use another one than the "
     "model was trained on.",
     "RankingForm.count": "Maximum number of texts to select, 1 to 1,000.",
@@ -252,6 +259,7 @@ WORDS: Mapping[str, str] = {
     "resultUrl": "URL of the result, valid for 30 minutes; each call returns a new one.",
     "resultBytes": "Size of the result in bytes.",
     "BatchRecord.failureMsg": "Why the batch failed.",
+    "BatchRecord.warnings": "What was guessed about the file, such as its text column.",
     "batch_id": "Id of a batch.",
     "box": "Position of the object; in detection datasets.",
     "x": "Pixels from the left edge of the image as displayed.",

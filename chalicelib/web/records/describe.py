@@ -347,6 +347,7 @@ def batch(row: Batch, url: str | None = None) -> BatchRecord:
         result_url=url or UNSET,
         result_bytes=row.size_bytes if url else UNSET,
         failure_msg=row.message or UNSET,
+        warnings=[_warning(one) for one in row.warnings] or UNSET,
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.jobs.batch import BATCH_FORMATS, BATCH_STATUSES, KIND_TYPES
-from chalicelib.web.records.dataset_records import FoundLabelRecord
+from chalicelib.web.records.dataset_records import FoundLabelRecord, WarningRecord
 from chalicelib.web.records.members import SINCE_2, Number
 
 
@@ -211,4 +211,5 @@ class BatchRecord(msgspec.Struct, rename="camel"):
     result_url: str | UnsetType
     result_bytes: int | UnsetType
     failure_msg: str | UnsetType
+    warnings: list[WarningRecord] | UnsetType
     object: Literal["batch"] = "batch"

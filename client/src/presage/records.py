@@ -461,6 +461,7 @@ class Batch(Record, kw_only=True):
     result_url: str | None = None
     result_bytes: int | None = None
     failure_msg: str | None = None
+    warnings: list[Warning] | None = None
     object: str = "batch"
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 
 import pytest
 
+from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.domain.jobs.batch import MAX_BATCH_LINES
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts import batch_file
@@ -19,7 +20,7 @@ def test_a_line_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The refusal names the limit and the remedy."""
     assert MAX_BATCH_LINES == 1_000_000
     monkeypatch.setattr(batch_file, "MAX_BATCH_LINES", 3)
-    lines = read_lines(io.BytesIO(b"text\na\nb\nc\nd\n"), "")
+    lines = read_lines(io.BytesIO(b"text\na\nb\nc\nd\n"))
 
     with pytest.raises(InvalidUpload, match=r"more than 3 lines, the most of a batch. Split it"):
         list(lines)
@@ -30,7 +31,7 @@ def test_lines_are_read_one_by_one() -> None:
     rows = b"".join(b'%d,"where is parcel %d, please"\n' % (n, n) for n in range(20_000))
     file = io.BytesIO(b"id,text\n" + rows)
     tracemalloc.start()
-    lines = read_lines(file, "")
+    lines = read_lines(file)
     count = 0
     while part := list(islice(lines, 1_000)):
         count += len(part)
@@ -43,7 +44,7 @@ def test_lines_are_read_one_by_one() -> None:
 def test_rows_and_ids_are_those_of_the_file() -> None:
     """Header and blank rows count; ids that cannot come back are left out."""
     content = "TEXT\tid\none\t7\n\t\ntwo\t{}\nthree\t\n".format("x" * 1_001).encode()
-    found = [(line.row, line.line_id, line.text) for line in read_lines(io.BytesIO(content), "")]
+    found = [(line.row, line.line_id, line.text) for line in read_lines(io.BytesIO(content))]
 
     assert found == [(2, "7", "one"), (4, None, "two"), (5, None, "three")]
 
@@ -51,7 +52,10 @@ def test_rows_and_ids_are_those_of_the_file() -> None:
 def test_sheets_are_read() -> None:
     """The first sheet of a workbook, with the numbers of its rows."""
     content = workbook({"s": sheet([["nr", "Subject"], [1, "one"], [2, "two"]])})
-    found = [(line.row, line.text) for line in read_lines(io.BytesIO(content), "subject")]
+    found = [
+        (line.row, line.text)
+        for line in read_lines(io.BytesIO(content), ReadingOptions(text_column="subject"))
+    ]
 
     assert found == [(2, "one"), (3, "two")]
 
@@ -60,4 +64,4 @@ def test_a_value_of_a_megabyte_in_json_is_refused_with_its_place() -> None:
     """A line that would exhaust memory is rejected."""
     content = b'{"text": "a"}\n{"text": "' + b"x" * 2_100_000 + b'"}'
     with pytest.raises(InvalidUpload, match=r"line 2.*longer than 1,000,000 characters"):
-        list(read_lines(io.BytesIO(content), ""))
+        list(read_lines(io.BytesIO(content)))

@@ -13,6 +13,7 @@ from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import month_key
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.domain.jobs import batch as rules
 from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.models.model import Model
@@ -54,6 +55,8 @@ class Batches:
         container = self.world.container
         asks = account or self.world.account
         model = container.served_models.find(asks.account_id, model_id or self.model.model_id)
+        if "text_column" in options:
+            options["file"] = ReadingOptions(text_column=options.pop("text_column"))
         return container.batches.create(asks, self.family, model, source, BatchOptions(**options))
 
     def get(self, batch: Batch) -> Batch:

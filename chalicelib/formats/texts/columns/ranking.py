@@ -129,19 +129,20 @@ def find_clear(scores: Sequence[float], candidates: Iterable[int]) -> int | None
     return ranked[0]
 
 
-def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, label_at: int) -> bool:
-    """Return whether the first row names the columns; text and label columns decide.
+def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at: int) -> bool:
+    """Return whether the first row names the columns; the text column and some others decide.
 
     The cells of such a row are different short names that do not occur below.
     """
     names = [profile.name for profile in profiles if profile.name]
-    text, label = profiles[text_at], profiles[label_at]
+    text = profiles[text_at]
     return (
         len(set(names)) == len(names) >= len(profiles) / 2
         and not any(map(_is_code, names))
-        and bool(text.name and label.name)
-        and label.name not in label.values
-        and text.name not in text.values
+        and all(
+            profile.name and profile.name not in profile.values
+            for profile in (text, *(profiles[at] for at in others_at))
+        )
         and len(text.name) * text.rows <= text.characters
     )
 

@@ -1,0 +1,122 @@
+"""The columns of a batch's input, which a result with `columns=input` repeats. beyond.md 14."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chalicelib.domain.datasets.upload_format import UploadWarning
+from chalicelib.domain.jobs.batch import INPUT, XLSX, Batch
+from chalicelib.errors import InvalidUpload
+
+# Limits of a worksheet.
+MAX_SHEET_COLUMNS = 16_384
+MAX_SHEET_CELL = 32_767
+# Limit of the cells of a table, rows times columns: one wide row makes all others as wide.
+MAX_TABLE_CELLS = 100_000_000
+_PREFIX = "presage_"
+_REMEDY = "Send format=csv."
+
+# A cell as it was read: of a workbook it may also be a number or a truth value.
+Cell = str | float | bool
+
+
+@dataclass
+class InputTable:
+    """The columns of the input, collected while its lines are read."""
+
+    own: int = 0
+    """Number of columns that the result adds."""
+    is_sheet: bool = False
+    """Whether the result is a worksheet, which has limits."""
+    names: list[str] = field(default_factory=list)
+    """Names of the columns; empty for a column without name."""
+    sheet: str = ""
+    """Name of the sheet that was read; empty for other files."""
+    rows: int = 0
+    bytes: int = 0
+    """Bytes of all cells in UTF-8."""
+    cells: int = 0
+    """Number of cells that are not empty."""
+    warnings: list[UploadWarning] = field(default_factory=list)
+    """What had to be guessed about the input."""
+
+    def add(self, row: int, cells: Sequence[Cell]) -> None:
+        """Count a row, and add columns without names if the row has more cells.
+
+        Raises:
+            InvalidUpload: the result would exceed a limit.
+        """
+        self.rows += 1
+        self.names += [""] * (len(cells) - len(self.names))
+        self.check(row)
+        for at, cell in enumerate(cells, 1):
+            text = str(cell)
+            self.cells += bool(text)
+            self.bytes += len(text.encode("utf-8", "replace"))
+            if self.is_sheet and len(text) * 2 > MAX_SHEET_CELL:
+                _check_length(row, at, text)
+
+    def check(self, row: int) -> None:
+        """Raise if the columns of the result exceed a limit."""
+        width = len(self.names) + self.own
+        if self.is_sheet and width > MAX_SHEET_COLUMNS:
+            raise InvalidUpload(
+                f"Up to row {row}, the result has {width:,} columns; a worksheet has at most "
+                f"{MAX_SHEET_COLUMNS:,}. {_REMEDY}"
+            )
+        if width * self.rows > MAX_TABLE_CELLS:
+            raise InvalidUpload(
+                f"Up to row {row}, the result has {self.rows:,} rows of {width:,} columns; at most "
+                f"{MAX_TABLE_CELLS:,} cells are allowed. Remove columns, or split the file, and "
+                "send each part as a separate batch."
+            )
+
+
+def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
+    """Return the names of the columns that the result adds to those of the input.
+
+    Args:
+        batch: a batch whose result is a table.
+        names: names of the columns of the input; ours that are equal get a prefix.
+    """
+    count = (batch.count or 1) if batch.columns == INPUT else 1
+    found = ["label", "probability"]
+    for number in range(2, count + 1):
+        found += [f"label_{number}", f"probability_{number}"]
+    if batch.review_below is not None:
+        found.append("review")
+    found += ["error"] if batch.columns == INPUT else ["code", "message"]
+    taken = {name.strip() for name in names}
+    return [_free_name(name, taken) for name in found]
+
+
+def count_own(batch: Batch) -> int:
+    """Return the number of columns that the result adds, before any list of them is made."""
+    pairs = (batch.count or 1) if batch.columns == INPUT else 1
+    return 2 * pairs + 2 + (batch.review_below is not None)
+
+
+def new_table(batch: Batch) -> InputTable:
+    """Return the empty table of a batch."""
+    if not batch.is_table:
+        return InputTable()
+    table = InputTable(count_own(batch), batch.format == XLSX)
+    table.check(0)
+    return table
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = _PREFIX + name
+    return name
+
+
+def _check_length(row: int, column: int, text: str) -> None:
+    # Spreadsheets count UTF-16 units.
+    length = len(text.encode("utf-16-le", "replace")) // 2
+    if length > MAX_SHEET_CELL:
+        raise InvalidUpload(
+            f"Row {row}, column {column}: the cell has {length:,} characters; a cell of a "
+            f"worksheet has at most {MAX_SHEET_CELL:,}. {_REMEDY}"
+        )

@@ -1,0 +1,200 @@
+"""Finds the text columns of a table without labels, for batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import BinaryIO
+
+from chalicelib.domain.datasets.upload_format import (
+    COLUMNS_GUESSED,
+    DELIMITERS,
+    XLSX,
+    ReadingOptions,
+    UploadWarning,
+)
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.columns.names import find_column, find_named_columns, split_columns
+from chalicelib.formats.texts.columns.ranking import (
+    describe_columns,
+    find_clear,
+    looks_like_names,
+)
+from chalicelib.formats.texts.delimited import named_delimiter, read_records
+from chalicelib.formats.texts.delimiters import find_delimiter
+from chalicelib.formats.texts.encoding import open_text
+from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.text_table import TextTable
+
+TEXT, ID = "text", "id"
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class BatchColumns:
+    """Where the rows of a table have texts and ids."""
+
+    delimiter: str
+    texts_at: tuple[int, ...]
+    """Positions of the texts, from 0; several are joined by a blank line."""
+    id_at: int | None
+    first_row: int
+    """Number of the first record that is a line."""
+    header: tuple[str, ...] = ()
+    """Names of the columns; empty without a header."""
+    warnings: tuple[UploadWarning, ...] = ()
+
+    def text(self, cells: Sequence[str]) -> str:
+        """Return the text of a row; missing cells count as empty."""
+        found = [cells[at] if at < len(cells) else "" for at in self.texts_at]
+        return found[0] if len(found) == 1 else "\n\n".join(one for one in found if one.strip())
+
+
+def find_batch_columns(
+    file: BinaryIO, layout: TextLayout, options: ReadingOptions, *, guesses_header: bool
+) -> BatchColumns:
+    """Find the columns of a table by request, by name, or by what they hold.
+
+    Args:
+        file: the table, read from its start.
+        layout: kind and encoding.
+        options: what the caller asks for.
+        guesses_header: Whether a position may be that of a column with a name; otherwise a
+            position without `header` is that of a file without header.
+
+    Raises:
+        InvalidUpload: there is no such column, or several fit equally.
+    """
+    with open_text(file, layout.encoding) as stream:
+        named = named_delimiter(stream)
+    asked = options.delimiter or named
+    header_row = options.header if type(options.header) is int else 1 + bool(named)
+    delimiters = [asked] if asked else [","] if layout.kind == XLSX else list(DELIMITERS)
+    rows = {one: _read_row(file, layout, one, header_row) for one in delimiters}
+    wanted = options.text_column
+    if wanted.isdecimal() and options.header in (None, False) and not guesses_header:
+        widest = max(rows, key=lambda delimiter: len(rows[delimiter]))
+        return BatchColumns(widest, (int(wanted) - 1,), None, header_row)
+    if options.header is not False and not wanted.isdecimal():
+        for delimiter, cells in rows.items():
+            at = _find_name(cells, wanted or TEXT)
+            if at is not None:
+                return _named(delimiter, cells, (at,), header_row)
+    above = frozenset(range(1, header_row))
+    table = TextTable(file, replace(layout, skipped=above))
+    find_delimiter(table, options)
+    table.layout = replace(table.layout, skipped=table.layout.skipped | above)
+    return _find_in(table, options)
+
+
+def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -> list[str]:
+    with open_text(file, layout.encoding) as stream:
+        found = islice(read_records(stream, delimiter), number - 1, number)
+        return [cell.strip() for _, cells, _ in found for cell in cells]
+
+
+def _find_name(cells: Sequence[str], wanted: str) -> int | None:
+    """Return the position of a name, exactly written if there is one."""
+    if wanted in cells:
+        return list(cells).index(wanted)
+    folded = [cell.casefold() for cell in cells]
+    return folded.index(wanted.casefold()) if wanted.casefold() in folded else None
+
+
+def _named(
+    delimiter: str, cells: Sequence[str], texts_at: tuple[int, ...], header_row: int
+) -> BatchColumns:
+    id_at = _find_name(cells, ID)
+    if id_at in texts_at:
+        id_at = None
+    return BatchColumns(delimiter, texts_at, id_at, header_row + 1, tuple(cells))
+
+
+def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
+    """Find the columns of a table whose delimiter is known."""
+    number, first = next(table.rows(), (1, []))
+    names = [cell.strip() for cell in first]
+    texts_at = _find_asked(names, options.text_column)
+    is_guessed = not texts_at
+    if is_guessed:
+        texts_at = (_guess(table, names, options),)
+    is_header = options.header
+    if is_header is None:
+        is_header = _is_header(table, names, texts_at, options.text_column)
+    delimiter = table.layout.delimiter
+    if not is_header:
+        found = BatchColumns(delimiter, texts_at, None, number)
+    else:
+        found = _named(delimiter, names, texts_at, number)
+    return replace(found, warnings=(_warn(found, names),)) if is_guessed else found
+
+
+def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
+    """Return the positions of the columns that the caller names; empty if none is named."""
+    columns = split_columns(names, wanted) if wanted else []
+    found = [find_column(names, column) for column in columns]
+    if None in found:
+        raise InvalidUpload(
+            f"The first row names no column '{columns[found.index(None)][:40]}', but "
+            f"{show_names(names)}. Name the column of the texts by 'textColumn', or by its "
+            "position from 1 where no row names the columns."
+        )
+    return tuple(at for at in found if at is not None)
+
+
+def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
+    """Return the column that holds the texts by its name, else by what the columns hold."""
+    candidates = [] if options.header is False else find_named_columns(names).texts
+    if len(candidates) == 1:
+        return candidates[0]
+    profiles = table.profiles(names)
+    rows = max((profile.rows for profile in profiles), default=0)
+    scores = [profile.score_text(rows) for profile in profiles]
+    found = find_clear(scores, candidates or range(len(scores)))
+    if found is not None:
+        return found
+    error = InvalidUpload(
+        f"The first row names no column '{TEXT}', but {show_names(names)}, and the cells below it "
+        "do not show which column holds the texts. Name the column of the texts by 'textColumn', "
+        "or by its position from 1 where no row names the columns."
+    )
+    error.detail = describe_columns(profiles)
+    raise error
+
+
+def _is_header(
+    table: TextTable, names: list[str], texts_at: tuple[int, ...], asked: str
+) -> bool:  # fmt: skip
+    """Return whether the first row names the columns, where the caller does not say."""
+    if any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked):
+        return True
+    if find_named_columns(names).texts:
+        return True
+    # A list of texts has no second column that shows whether its first row is one of them.
+    return len(names) > 1 and looks_like_names(table.profiles(names), *texts_at)
+
+
+def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
+    at = found.texts_at[0]
+    name = f", '{names[at][:40]}'," if found.header else ""
+    header = f"; row {found.first_row - 1} names the columns" if found.header else ""
+    return UploadWarning(
+        COLUMNS_GUESSED,
+        f"The texts were taken from column {at + 1}{name} by its name or what it holds{header}. "
+        "Send 'textColumn' to be sure.",
+    )
+
+
+def warn_of_member(name: str) -> UploadWarning:
+    """Return the warning that the texts were taken from a member of the objects by its name."""
+    return UploadWarning(
+        COLUMNS_GUESSED,
+        f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "
+        "sure.",
+    )
+
+
+def show_names(names: Sequence[str]) -> str:
+    """Return the names of columns as a shortened list."""
+    return ", ".join(f"'{name[:40]}'" for name in names[:SHOWN]) or "none"
