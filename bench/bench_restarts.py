@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench.bench_http import BIG_TEXTS, big_file
 from bench.report import Report, ceiling, say
+from infra.backups.folder import BackupFolder
 from tests.flows.world import World
 from tests.local_stack import LocalStack
 
@@ -71,10 +72,14 @@ def memory(stack: LocalStack) -> float:
 
 
 def settle(stack: LocalStack) -> None:
-    """Wait until nothing has been saved for a while."""
-    manifest, before = stack.state.data / "manifest.json", 0
-    while not manifest.exists() or manifest.stat().st_mtime_ns != before:
-        before = manifest.stat().st_mtime_ns if manifest.exists() else 0
+    """Wait until everything is saved, and what was deleted has left the folder."""
+    folder, before = BackupFolder(stack.state.data), ""
+    while True:
+        last, previous, seal = folder.manifest(), folder.previous(), folder.seal()
+        is_clean = last and (previous is None or previous.pieces() <= last.pieces())
+        if is_clean and seal == before:
+            return
+        before = seal
         time.sleep(2 * float(SAVE_SECONDS))
 
 

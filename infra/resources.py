@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -80,17 +80,21 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     )
 
 
-# Origins at which the local stack shows its console.
-OWN_PAGES = ("http://127.0.0.1:*", "http://localhost:*")
+def own_pages(port: int) -> tuple[str, ...]:
+    """Return the origins at which the local stack on a port shows its console."""
+    return f"http://127.0.0.1:{port}", f"http://localhost:{port}"
 
 
-def provision(settings: Settings, visibility_seconds: int = 5400) -> None:
+def provision(
+    settings: Settings, visibility_seconds: int = 5400, pages: Sequence[str] = ()
+) -> None:
     """Create tables, queues and bucket if they are missing.
 
     Args:
         settings: names and endpoint.
         visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
             timeout, on the local stack short, because its workers send heartbeats.
+        pages: origins of the console, which may use presigned objects as the allowed origins may.
     """
     clients = Clients(settings)
     for table in table_resources(settings):
@@ -98,7 +102,7 @@ def provision(settings: Settings, visibility_seconds: int = 5400) -> None:
     for queue in queue_resources(settings, visibility_seconds):
         _create_queue(clients.sqs, queue)
     _create_bucket(clients.s3, settings)
-    _allow_origins(clients.s3, settings)
+    _allow_origins(clients.s3, settings, pages)
     _notify(clients, settings)
 
 
@@ -184,10 +188,13 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
             raise
 
 
-def _allow_origins(s3: Any, settings: Settings) -> None:
+def _allow_origins(s3: Any, settings: Settings, pages: Sequence[str]) -> None:
     """Allow the console and pages of the allowed origins to send forms and show images."""
-    rules = {"CORSRules": [cors_rule([*OWN_PAGES, *settings.allow_origins])]}
-    s3.put_bucket_cors(Bucket=settings.bucket, CORSConfiguration=rules)
+    origins = [*pages, *settings.allow_origins]
+    # S3 accepts no rule without an origin.
+    if origins:
+        rules = {"CORSRules": [cors_rule(origins)]}
+        s3.put_bucket_cors(Bucket=settings.bucket, CORSConfiguration=rules)
 
 
 def cors_rule(origins: Any) -> dict[str, Any]:

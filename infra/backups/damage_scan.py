@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import count
 
 from infra.backups.folder import BackupError, BackupFolder
@@ -18,7 +19,11 @@ class DamageScan:
         self._turns: dict[str, int] = {}
 
     def check_next(
-        self, most_bytes: int, most_seconds: float, may_exceed: bool = True
+        self,
+        most_bytes: int,
+        most_seconds: float,
+        may_exceed: bool = True,
+        must_end: Callable[[], bool] = lambda: False,
     ) -> list[str]:
         """Check the next pieces; return a message for each damaged one.
 
@@ -26,6 +31,7 @@ class DamageScan:
             most_bytes: number of bytes to read.
             most_seconds: seconds after which no further piece is started.
             may_exceed: whether to check the first piece even if it has more bytes.
+            must_end: returns whether no further piece may be started.
         """
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []
         names = self._folder.named_pieces()
@@ -41,6 +47,6 @@ class DamageScan:
                 damages.append(str(error))
             self._turns[name] = next(self._numbers)
             left -= size
-            if left <= 0 or time.monotonic() > ended:
+            if left <= 0 or time.monotonic() > ended or must_end():
                 break
         return damages

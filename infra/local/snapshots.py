@@ -45,7 +45,7 @@ _MOST_DUMPS = 4
 # Number of saved bytes that are read again after each interval, to find damage.
 _SCAN_BYTES = 64 * 1000**2
 # The same for the stop, with its time limit.
-_STOP_BYTES, _STOP_SECONDS = 1000**3, 1.5
+_STOP_BYTES, _STOP_SECONDS = 250 * 1000**2, 1.0
 # Longest time of a restore, which reads all saved bytes.
 _RESTORE_SECONDS = 600.0
 # Largest number of datasets and models in one line.
@@ -104,7 +104,10 @@ class SnapshotSaver:
         pause = within_seconds / 2
         while not stop.wait(pause):
             took = self._dump_changes(or_deleted=True)
-            self._look_for_damage(self._damage_scan.check_next(_SCAN_BYTES, within_seconds / 2))
+            # A stop does not wait for a scan of a slow disk.
+            seconds = within_seconds / 2
+            damages = self._damage_scan.check_next(_SCAN_BYTES, seconds, must_end=stop.is_set)
+            self._look_for_damage(damages)
             pause = pause_after(took, within_seconds)
         self._dump_changes()
         self._look_for_damage(

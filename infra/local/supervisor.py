@@ -49,14 +49,14 @@ def run_aws(
     server.run(aws, port, settings, data, saving.unsaved)
 
 
-def provision(settings: Settings, options: Options) -> None:
+def provision(settings: Settings, options: Options, port: int) -> None:
     """Create tables, queues and bucket."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from infra.resources import provision
+    from infra.resources import own_pages, provision
 
     try:
-        provision(settings, visibility_seconds=options.visibility_seconds)
+        provision(settings, options.visibility_seconds, own_pages(port))
     except (BotoCoreError, ClientError) as error:
         say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {error}")
         sys.exit(1)
@@ -254,12 +254,12 @@ class Supervisor:
             say("token.secret was empty or incomplete: a new key signs tokens from now on, and "
                 "earlier tokens are invalid.")  # fmt: skip
         settings = Settings.from_environment(os.environ)
+        port = self._front.getsockname()[1]
         if options.backend == MOTO:
-            port = self._front.getsockname()[1]
             data, saving = self._state.data, self._saving
             self._add(AWS_PROCESS, lambda: run_aws(self._aws, port, settings, data, saving))
         app = load(options.app)
-        if not self._task("provision", lambda: provision(settings, options)):
+        if not self._task("provision", lambda: provision(settings, options, port)):
             self._fail_start("the tables, queues and bucket could not be created.")
             return
         if not self._restore(settings) or self._is_stopping:

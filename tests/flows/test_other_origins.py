@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from infra.resources import OWN_PAGES
+from infra.resources import own_pages
 from tests.local_stack import LocalStack
 
 PAGE, STRANGER = "https://shop.example", "https://other.example"
@@ -85,12 +85,13 @@ def test_what_the_gateway_says_may_be_read(open_stack: LocalStack) -> None:
 
 
 def test_bucket_allows_the_same(open_stack: LocalStack) -> None:
-    """A page of an allowed origin may send presigned forms and show pictures."""
+    """Pages of the stack and of allowed origins may send presigned forms; no other local port."""
     s3, bucket = open_stack.client("s3"), open_stack.settings.bucket
 
     [rule] = s3.get_bucket_cors(Bucket=bucket)["CORSRules"]
 
-    assert rule["AllowedOrigins"] == [*OWN_PAGES, PAGE, "http://localhost:3000"]
+    own = own_pages(urlsplit(open_stack.url).port or 0)
+    assert rule["AllowedOrigins"] == [*own, PAGE, "http://localhost:3000"]
     assert set(rule["AllowedMethods"]) == {"GET", "POST"}
 
 

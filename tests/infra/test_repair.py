@@ -283,6 +283,9 @@ def test_damage_scan_reads_a_little_at_a_time(
     assert read == []
     scan.check_next(largest, 60.0, may_exceed=False)
     assert 0 < sum(folder.size(name) for name in read) <= largest
+    read.clear()
+    scan.check_next(10**9, 60.0, must_end=lambda: True)
+    assert len(read) == 1
 
 
 def test_a_damaged_manifest_is_seen_and_replaced(
@@ -319,7 +322,7 @@ def test_repair_brings_no_former_api_key_back(
     assert repair(settings, again(folder), lambda: None)
 
     empty(settings)
-    restore(settings, again(folder), with_keys=True)
+    SavedData(settings, again(folder)).load()
     assert keys.of_account(filled.account) == ()
     with pytest.raises(InvalidToken):
         keys.find_caller(secret)
@@ -339,6 +342,6 @@ def test_previous_dump_alone_has_no_api_keys(
     assert repair(settings, again(folder), lambda: None)
 
     empty(settings)
-    restore(settings, again(folder), with_keys=True)
+    SavedData(settings, again(folder)).load()
     assert filled.stores.accounts.get(filled.account.account_id)
     assert keys.of_account(filled.account) == ()

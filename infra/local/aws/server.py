@@ -26,6 +26,7 @@ from infra.local.aws.origins import Origins
 from infra.local.aws.polls import Polls
 from infra.local.aws.saved_data import SavedData
 from infra.local.aws.signatures import KeyPair
+from infra.resources import own_pages
 
 # Larger bodies are stored on disk while they are read.
 SPOOL_BYTES = 16 * 1024 * 1024
@@ -163,8 +164,7 @@ def run(
     item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
     keys = KeyPair(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
-    own = [f"http://{name}:{front_port}" for name in ("127.0.0.1", "localhost")]
-    origins = Origins(own, settings.allow_origins, settings.public_storage_url)
+    origins = Origins(own_pages(front_port), settings.allow_origins, settings.public_storage_url)
     saved = SavedData(settings, BackupFolder(data))
     guard = Guard(moto, Polls(settings.region), keys, origins, saved, find_unsaved)
     host, port = listener.getsockname()[:2]
