@@ -159,7 +159,7 @@ def _reset_key(
 
 @contextmanager
 def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
-    """Make an empty file that its owner alone reads, and remove it again when something fails.
+    """Create an empty file that only its owner can read; remove it if the block fails.
 
     It is made before the account is touched, so that no key is lost for want of a place.
 
@@ -184,7 +184,7 @@ def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
 
 
 def _public_pem(key_file: Path) -> str:
-    """Read a private key file and give the key's public half."""
+    """Return the public half of the key in a private key file."""
     return _read_key(key_file, public_pem_of)
 
 
@@ -255,7 +255,7 @@ def _examples(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _export(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Write everything that an account has into a folder."""
+    """Export all data of an account to a folder."""
     from chalicelib.container import Container
     from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
 
@@ -299,7 +299,7 @@ def _say(line: str) -> None:
 
 
 def _shown(public_pem: str) -> str:
-    """Name a key by its fingerprint, so that two people can compare it."""
+    """Return the fingerprint of a key, so that two people can compare it."""
     return f"the SHA-256 of its key is {fingerprint(public_pem)}"
 
 
@@ -406,7 +406,7 @@ _Command = argparse.ArgumentParser
 
 
 def _either_key(base: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Take the file for a new key, or one of a key that the client has."""
+    """Add the options for a new key file or an existing public key."""
     parser = argparse.ArgumentParser(add_help=False, parents=[base])
     key = parser.add_mutually_exclusive_group(required=True)
     key.add_argument("--key-file", metavar="FILE", type=Path, help="where to write a new key")

@@ -116,7 +116,7 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
 def _prepare_packages(
     plan: Plan, folder: Path, progress: Progress
 ) -> tuple[list[Shipped], Stripping]:
-    """Install the packages, keep their licences, drop the rest, and check what is compiled.
+    """Install the packages, collect licences, remove unneeded files, check compiled files.
 
     Raises:
         PackageError: they cannot be had or would not run.
@@ -133,7 +133,7 @@ def _prepare_packages(
 
 
 def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
-    """Lay out the package's files in `work/tree` and return the template.
+    """Collect the package's files in `work/tree`, and return the template.
 
     Raises:
         PackageError: Chalice refused, or a function would run on something else.
@@ -160,7 +160,7 @@ def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) 
 
 
 def _is_current(plan: Plan) -> bool:
-    """Report and return whether the finished package is of the tree as it is now."""
+    """Return whether the finished package was built from the current tree, and report it."""
     is_current = sources.is_current(plan.folder, plan.fingerprint(), plan.folder / ZIP)
     if is_current:
         _say(f"package: {plan.folder} is of this tree")

@@ -51,7 +51,7 @@ def _class(record: type[msgspec.Struct]) -> str:
 
 
 def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
-    """Write the default of a member that an answer may lack."""
+    """Return the default of a member that an answer may lack, as source text."""
     if msgspec.UnsetType in typing.get_args(hints[item.name]):
         return " = None"
     if item.default is msgspec.NODEFAULT:
@@ -61,7 +61,7 @@ def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
 
 
 def _type(kind: Any) -> str:
-    """Write a type; what may be absent is None, and constants are texts."""
+    """Return a type as source text; optional members may be None, constants are texts."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         return _union(parts)
@@ -75,7 +75,7 @@ def _type(kind: Any) -> str:
 
 
 def _union(parts: tuple[Any, ...]) -> str:
-    """Write a choice of types; whole numbers are numbers."""
+    """Return a union type as source text; all numbers have one type."""
     named = [_type(part) for part in parts if part is not msgspec.UnsetType]
     found = [part for part in dict.fromkeys(named) if part != "int" or "float" not in named]
     if msgspec.UnsetType in parts and "None" not in found:

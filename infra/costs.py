@@ -177,7 +177,7 @@ def price(use: Use, architecture: str = X86) -> float:
 
 
 def _log_price(size: float) -> float:
-    """Return the price of taking in and keeping log lines of a size in bytes, in dollars."""
+    """Return the price of ingesting and storing some bytes of log lines, in dollars."""
     kept = LOG_MONTHS * PRICES["cloudwatch_log_gb_month"]
     return size / 1e9 * (PRICES["cloudwatch_log_gb"] + kept)
 
@@ -237,7 +237,7 @@ def restored(function: Function) -> float:
 
 
 def _warmth() -> Iterator[str]:
-    """Write the table of what starts warm, a row for each function of routes."""
+    """Return the table of faster starts, with a row for each function of routes."""
     for function in (f for f in FUNCTIONS if f.name in ANSWERING):
         snap = f"{image(function):.2f} | {1000 * restored(function):.2f}"
         loading = f"{1000 * run_price(function, START_SECONDS[function.name]):.2f}"
@@ -307,7 +307,7 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
 
 
 def _row(use: Use) -> str:
-    """Write the row of a kind of call."""
+    """Return the row of a kind of call."""
     facts = (use.kind, _BY_NAME[use.function].short, use.seconds, use.reads, use.writes)
     prices = (f"{1000 * price(use, architecture):.4f}" for architecture in ARCHITECTURES)
     written = (f"{fact:g}" if isinstance(fact, float | int) else fact for fact in facts)

@@ -175,7 +175,7 @@ def _agreed(
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
-    """Report concerns before a deployment; return parameters that follow from them.
+    """Show concerns before a deployment, and return parameters that result from them.
 
     Raises:
         DeployError: the user did not agree.
@@ -196,7 +196,7 @@ def _agreed(
 
 
 def _agrees(question: str, options: argparse.Namespace, ask: Ask) -> bool:
-    """Ask for a yes, which `YES=1` has given already."""
+    """Ask for confirmation, unless `YES=1` is given."""
     return options.yes or ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
@@ -261,7 +261,7 @@ def _show_and_ask(
 
 
 def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:
-    """Install the global datasets, test what was deployed, and tell where it listens."""
+    """Install the global datasets, test the deployment, and print the URL."""
     outputs = stack.outputs()
     url = target.reachable(outputs.get("EndpointURL", ""))
     if not options.only_stack:

@@ -39,7 +39,7 @@ def pages() -> dict[Path, str]:
 
 
 def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
-    """Put each table between the next two marks of a page."""
+    """Return a page with each table between its pair of markers replaced."""
     head, *rest = text.split(_BEGIN)
     made = [head]
     for table, part in zip(tables, rest, strict=True):
@@ -81,7 +81,7 @@ def _entities(form_type: str) -> Iterator[str]:
 
 
 def _policy() -> Iterator[str]:
-    """Yield the deployer's policy, one statement a paragraph."""
+    """Yield the deployer's policy as JSON."""
     yield "```json"
     text = json.dumps(policy(), indent=1)
     # Lists of one action or resource on one line: readers compare statements, not brackets.
@@ -90,7 +90,7 @@ def _policy() -> Iterator[str]:
 
 
 def _rates() -> Iterator[str]:
-    """Yield the table of calls a second, by plan and cost class."""
+    """Yield the table of calls per second, by plan and cost class."""
     yield f"| plan | {' | '.join(COSTS.values())} |"
     yield f"|---|{'---|' * len(COSTS)}"
     for plan, rates in RATES.items():

@@ -60,7 +60,7 @@ def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _left_out(sources: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """Yield what is known of each source by a model that never saw it."""
+    """Yield the metrics for each source of a head that was trained without it."""
     for name, found in sources.items():
         recall, error = found["macroRecall"], found["calibrationError"]
         yield f"{name} mean recall {recall:.3f}, calibration error {error:.3f}"

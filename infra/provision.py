@@ -54,7 +54,7 @@ def _install(container: Container, family: str, dataset_type: str) -> None:
 
 
 def _owner() -> Account:
-    """Make the account that owns global datasets; it has no key, so no one can sign in."""
+    """Create the account that owns global datasets; it has no key, so no one can sign in."""
     return Account(
         account_id=GLOBAL_ACCOUNT_ID,
         email="",

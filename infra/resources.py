@@ -127,12 +127,12 @@ def _table_resource(settings: Settings, row: Any) -> TableResource:
 
 
 def _in_order(keys: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-    """Put the partition key (HASH) before the sort key (RANGE), as CloudFormation wants it."""
+    """Put the partition key (HASH) before the sort key (RANGE), as CloudFormation requires."""
     return sorted(keys, key=itemgetter("KeyType"))
 
 
 def _create_table(dynamodb: Any, table: TableResource) -> None:
-    """Create one table and wait until it is there."""
+    """Create one table, and wait until it exists."""
     request: dict[str, Any] = {
         "TableName": table.name,
         "AttributeDefinitions": list(table.attributes),
@@ -177,7 +177,7 @@ def _create_queue(sqs: Any, queue: QueueResource) -> None:
 
 
 def _create_bucket(s3: Any, settings: Settings) -> None:
-    """Create the bucket; us-east-1 takes no location."""
+    """Create the bucket; us-east-1 accepts no location."""
     request: dict[str, Any] = {"Bucket": settings.bucket}
     if settings.region != "us-east-1":
         request["CreateBucketConfiguration"] = {"LocationConstraint": settings.region}
@@ -207,7 +207,7 @@ def cors_rule(origins: Any) -> dict[str, Any]:
 
 
 def _notify(clients: Clients, settings: Settings) -> None:
-    """Make the bucket notify the queue of files that arrived by a form."""
+    """Configure the bucket to notify the queue of files that arrived by a form."""
     name = queue_name(settings, INCOMING)
     url = clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]
     asked = clients.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])

@@ -114,7 +114,7 @@ def likely_label_errors(
 def _answers_and_errors(
     probabilities: Floats, truth: Ints, thresholds: Floats, is_counted: Bools
 ) -> tuple[Ints, int]:
-    """Return the most probable label of every example, and the off-diagonal count.
+    """Return the most probable label of every example, and the number of label errors.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).

@@ -77,7 +77,6 @@ def check_content(family: str, content: bytes, encoding: str = "") -> None:
 
 
 def _check_text(content: bytes, encoding: str) -> None:
-    """-"""
     size = len(content)
     if size == 0:
         raise InvalidUpload("The file has 0 bytes. Send a file with one text and label a row.")
@@ -94,7 +93,6 @@ def _check_text(content: bytes, encoding: str) -> None:
 
 
 def _check_archive(content: bytes) -> None:
-    """-"""
     size = len(content)
     if size == 0:
         raise InvalidUpload("The file has 0 bytes. Send a .zip archive of PNG and JPEG pictures.")

@@ -69,7 +69,7 @@ def compare(
 
 
 def _read(audit: Audit, tally: Tally) -> datetime | None:
-    """Count the lines; return from when on there are any."""
+    """Count the lines; return the time of the first line."""
     if isinstance(audit.log, Path):
         with log_lines.opened(audit.log) as files:
             tally.add(log_lines.lines_of(files))

@@ -56,7 +56,7 @@ class Tally:
         return self.by_account.get(account_id, Counter())
 
     def _add(self, line: str) -> None:
-        """Count one line of interest."""
+        """Count one relevant line."""
         try:
             found = json.loads(line)
             event, month, outcome = found["event"], found["month"], found["outcome"]
@@ -76,14 +76,14 @@ class Tally:
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
-        """Take in what became of a prediction that is unknown, or what a batch gave back."""
+        """Apply the outcome of an unknown prediction, or the predictions that a batch released."""
         is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
         if is_known and not self._is_repeated(SETTLEMENT, found):
             was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)
             self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
 
     def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
-        """Return whether a line was read before: a job that runs twice writes one each time."""
+        """Return whether a line was counted already, because its job ran twice."""
         token = str(found.get("token", ""))
         if not token:
             return False
@@ -139,7 +139,7 @@ def first_time(files: Sequence[TextIO]) -> datetime | None:
 
 
 def _open(path: Path) -> list[TextIO]:
-    """Open what is meant; a folder whose files are rotated meanwhile is opened again."""
+    """Open a file or folder; repeat that if files are rotated meanwhile."""
     if not path.is_dir():
         return [_text(path)]
     for _ in range(_TRIES):
@@ -210,7 +210,7 @@ class LogGroup:
             yield from self._lines(name, start, end, month)
 
     def _lines(self, name: str, start: datetime, end: datetime, month: str) -> Iterator[str]:
-        """Yield those of one group."""
+        """Yield the lines of one log group."""
         wanted: dict[str, Any] = {
             "logGroupName": name,
             "startTime": int(start.timestamp() * 1000),

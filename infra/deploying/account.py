@@ -156,7 +156,7 @@ def explained(target: Target) -> Iterator[None]:
 
 
 def _reason(refusal: ClientError) -> str:
-    """Describe what a refused call means."""
+    """Describe the meaning of a refused call."""
     details = refusal.response.get("Error", {})
     code, text = str(details.get("Code", "")), str(details.get("Message", ""))
     if code in _BAD_KEYS:
@@ -207,7 +207,7 @@ def explain(error: BaseException, region: str) -> str:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and everything that led to it."""
+    """Yield an error and all its causes."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

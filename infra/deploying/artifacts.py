@@ -165,7 +165,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _parameters(template: dict[str, Any]) -> frozenset[str]:
-    """Return what may be set in a template."""
+    """Return the parameters of a template."""
     return frozenset(template.get("Parameters", ()))
 
 
@@ -205,7 +205,7 @@ def upload_models(target: Target, catalogue: Catalogue, paths: dict[str, Path], 
 
 
 def _upload(target: Target, bucket: str, key: str, path: Path, say: Say) -> None:
-    """Upload a file unless it is there, in parts where it is large."""
+    """Upload a file unless it exists; large files in parts."""
     s3 = target.client("s3")
     if is_there(partial(s3.head_object, Bucket=bucket, Key=key)):
         return

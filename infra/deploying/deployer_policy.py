@@ -141,7 +141,6 @@ def policy() -> dict[str, Any]:
 def _allow(
     name: str, actions: list[str], resources: list[str], condition: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Describe a statement."""
     statement: dict[str, Any] = {
         "Sid": name,
         "Effect": "Allow",

@@ -192,7 +192,7 @@ def check_limits(
 
 
 def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None:
-    """Refuse more memory than a young account's functions get, unless it was named.
+    """Refuse more memory than young accounts have, unless a parameter requests it.
 
     AWS has no call that returns the limit, which is raised together with the concurrency.
     """
@@ -210,7 +210,7 @@ def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None
 
 
 def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before: int) -> None:
-    """Refuse what is set aside below what may run at once, or beyond what the account has."""
+    """Refuse reserved concurrency below what may run at once, or above the account's limit."""
     for function in (f for f in FUNCTIONS if f.name in RESERVABLE):
         aside = int(parameters.get(reserved_id(function)) or 0)
         most = int(parameters.get(most_id(function)) or 0)

@@ -83,7 +83,7 @@ def sizes(
 
 
 def _filled(value: Any, parameters: Mapping[str, str]) -> Any:
-    """Replace references by their values, or by texts as long as they can be."""
+    """Replace references by their values, or by texts of the greatest possible length."""
     if isinstance(value, list):
         return [_filled(member, parameters) for member in value]
     if not isinstance(value, Mapping):
@@ -153,13 +153,13 @@ def _queue_policies(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _function_policies(template: Template) -> Iterator[tuple[str, int]]:
-    """Measure what may call a function: each permission becomes a statement of its policy."""
+    """Measure the policy of a function, in which each permission is a statement."""
     for name, facts in _of(template, "AWS::Lambda::Permission"):
         yield name, _length(facts)
 
 
 def _paths(template: Template) -> Iterator[tuple[str, int]]:
-    """Count the resources of an API: every beginning of a path is one, and the root."""
+    """Count the resources of an API: every prefix of a path, and the root."""
     for name, facts in _of(template, "AWS::Serverless::Api"):
         parts = [path.strip("/").split("/") for path in facts["DefinitionBody"]["paths"]]
         yield name, len({tuple(p[:end]) for p in parts for end in range(len(p) + 1)} | {()})
@@ -187,7 +187,7 @@ def _dashboard_metrics(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _mappings(template: Template) -> Iterator[tuple[str, int]]:
-    """Measure how many runs of a function each mapping of a queue may start at once."""
+    """Measure how many runs of a function each queue mapping may start at once."""
     for name, facts in _of(template, "AWS::Serverless::Function"):
         for event in facts.get("Events", {}).values():
             if scaling := event["Properties"].get("ScalingConfig"):

@@ -59,7 +59,7 @@ def smoke_test(
 
 
 def _repeat(ask: Callable[[], Answer], pause_seconds: float) -> Answer:
-    """Ask until there is an answer: a new stage takes a moment to appear, a cold function too.
+    """Repeat a call until there is an answer, because a new stage takes a moment to appear.
 
     Raises:
         DeployError: there is none after eight tries or two minutes, or none will come.

@@ -248,7 +248,7 @@ class Stack:
         self._wait(began, ("DELETE_COMPLETE", ""), stack_id)
 
     def _describe(self, name: str | None = None) -> dict[str, Any]:
-        """Return what CloudFormation knows of the stack, empty when there is none."""
+        """Return CloudFormation's description of the stack; empty if it does not exist."""
         try:
             found = self._client.describe_stacks(StackName=name or self.name)
         except ClientError as error:
@@ -260,7 +260,7 @@ class Stack:
     def _parameters(
         self, template: StackTemplate, given: Mapping[str, str], *, exists: bool
     ) -> list[Any]:
-        """Write the parameters that the template has; what is not given stays, or is a default."""
+        """Return the parameters of a change set: given ones, others unchanged or default."""
         before = self.parameters() if exists else {}
         kept = set(before) & template.parameters - set(given)
         new = {name: text for name, text in given.items() if name in template.parameters}
@@ -279,7 +279,7 @@ class Stack:
         return {"RollbackTriggers": [trigger], "MonitoringTimeInMinutes": minutes}
 
     def _is_made(self, name: str) -> bool:
-        """Wait for a change set; False when it holds nothing.
+        """Wait for a change set; return False if it is empty.
 
         Raises:
             DeployError: CloudFormation refused.
@@ -299,7 +299,7 @@ class Stack:
         raise DeployError("the change set is not ready after an hour; look into the console")
 
     def _wait(self, began: str, good: tuple[str, ...], stack_id: str | None = None) -> None:
-        """Wait until the stack rests, telling its events.
+        """Wait until the stack does not change any more, and show its events.
 
         Raises:
             DeployError: it does not rest in a good state.
@@ -326,7 +326,7 @@ class Stack:
         raise DeployError(f"{self.name} is not ready after an hour; look into the console")
 
     def _tell(self, event: Mapping[str, Any]) -> str:
-        """Show an event; return its reason when it is a failure."""
+        """Show an event; return its reason if it is a failure."""
         status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
         self._say(f"  {status:28} {event.get('LogicalResourceId', '')} {reason}".rstrip())
         is_cause = status.endswith("_FAILED") and "cancelled" not in reason.lower()

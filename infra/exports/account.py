@@ -102,7 +102,7 @@ def export_account(
 
 
 def _export_dataset(container: Container, view: DatasetView, place: Path) -> tuple[int, Notes]:
-    """Write one data set; return how many examples were written, and what to know of them."""
+    """Write one dataset; return the number of examples, and notes about them."""
     notes = Notes()
     place.mkdir(parents=True)
     write_json(place / "dataset.json", describe.dataset(view))

@@ -94,7 +94,7 @@ def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
 
 
 def _texts(vendor: Path, info: Path) -> Iterator[Path]:
-    """Yield the licence texts of a package, those that it installs among its modules included."""
+    """Yield the licence texts of a package, including those among its modules."""
     for path in sorted(info.rglob("*")):
         inside = path.relative_to(info)
         is_in_folder = inside.parts[0] in _LICENCE_FOLDERS

@@ -193,7 +193,7 @@ def shipped(
 
 
 def _needs(metadata: Mapping[str, Any], target: LambdaTarget) -> list[str]:
-    """Return the names of what a package needs on the target, extras aside."""
+    """Return the names of a package's dependencies on the target, without extras."""
     environment = {
         "extra": "",
         "implementation_name": "cpython",

@@ -98,7 +98,7 @@ def check_binaries(
 
 
 def _tags(target: LambdaTarget) -> set[Tag]:
-    """Return the tags of wheels that the target takes."""
+    """Return the wheel tags that fit the target."""
     major, minor = target.runtime.version.split(".")
     version, platforms = (int(major), int(minor)), target.architecture.platforms
     return {
@@ -108,7 +108,7 @@ def _tags(target: LambdaTarget) -> set[Tag]:
 
 
 def _refuse(wrong: list[str], target: LambdaTarget) -> None:
-    """Stop the build when something is wrong.
+    """Raise PackageError if there are problems.
 
     Raises:
         PackageError: something is.

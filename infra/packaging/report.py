@@ -174,5 +174,5 @@ def _part_lines(parts: Iterable[Part]) -> list[str]:
 
 
 def _mb(size: int) -> str:
-    """Write a size in megabytes."""
+    """Format a size in megabytes."""
     return f"{size / MEGABYTE:.1f} MB"

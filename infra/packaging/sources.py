@@ -52,7 +52,7 @@ def is_current(folder: Path, found: str, zip_file: Path) -> bool:
 
 
 def _sources(project: Path) -> Iterator[Path]:
-    """Yield the files that decide."""
+    """Yield the files on which a package depends."""
     yield from (project / name for name in _FILES if (project / name).is_file())
     for name in _FOLDERS:
         for path in (project / name).rglob("*"):

@@ -52,7 +52,7 @@ def find_program(architecture: Architecture) -> str | None:
 
 
 def _strip_one(program: str, path: Path) -> int:
-    """Strip one file and return the bytes saved; 0 when it stays as it is."""
+    """Strip one file, and return the bytes saved; 0 if it stays unchanged."""
     short = path.with_name(f"{path.name}.stripped")
     before = path.stat()
     command = [program, "--strip-unneeded", "-o", str(short), str(path)]

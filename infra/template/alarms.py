@@ -71,7 +71,7 @@ def alarms() -> Part:
 
 
 def _queues() -> list[Alarm]:
-    """Watch each queue, and what could not be done."""
+    """Return the alarms of each queue, and of jobs that failed."""
     found = []
     for queue in queue_resources(SETTINGS, 0):
         short = short_name(queue.name)
@@ -102,7 +102,7 @@ def _queues() -> list[Alarm]:
 
 
 def _functions() -> list[Alarm]:
-    """Watch each function."""
+    """Return the alarms of each function."""
     found = []
     for function in FUNCTIONS:
         of = (("FunctionName", ref(function.logical)),)
@@ -131,7 +131,7 @@ def _functions() -> list[Alarm]:
 
 
 def _gateway() -> list[Alarm]:
-    """Watch what callers see."""
+    """Return the alarms for what callers see."""
     of = (("ApiName", sub("${Name}")), ("Stage", API_STAGE))
     return [
         Alarm(
@@ -158,7 +158,7 @@ def _gateway() -> list[Alarm]:
 
 
 def _service() -> list[Alarm]:
-    """Watch what the service itself counts; silent while its metrics are off."""
+    """Return the alarms for the service's own metrics; silent while its metrics are off."""
     of = ((metrics.SERVICE, sub("${Name}")),)
     return [
         Alarm(
@@ -183,7 +183,6 @@ def _service() -> list[Alarm]:
 
 
 def _resource(alarm: Alarm) -> Part:
-    """Describe an alarm."""
     statistic = "ExtendedStatistic" if alarm.statistic.startswith("p") else "Statistic"
     actions = [
         {"Fn::If": ["HasAlarmEmail", ref(TOPIC), ref("AWS::NoValue")]},

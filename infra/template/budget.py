@@ -56,5 +56,5 @@ def budget_condition() -> Part:
 
 
 def _if(condition: str, value: Part) -> Part:
-    """Leave a value out unless a condition holds."""
+    """Return a value that is present only if a condition holds."""
     return {"Fn::If": [condition, value, ref("AWS::NoValue")]}

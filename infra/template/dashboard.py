@@ -34,7 +34,7 @@ def dashboard() -> Part:
 
 
 def _widgets() -> list[Part]:
-    """Return what is shown, in order."""
+    """Return the widgets in order."""
     queues = [short_name(queue.name) for queue in queue_resources(SETTINGS, 0)]
     return [
         _widget("Calls", "Sum", [_of_api("Count"), _of_api("4XXError"), _of_api("5XXError")]),
@@ -61,7 +61,7 @@ def _widgets() -> list[Part]:
 
 
 def _own_widgets() -> list[Part]:
-    """Return what is shown of the service's own metrics."""
+    """Return the widgets of the service's own metrics."""
     return [
         _search("Calls by route", "SampleCount", own.REQUEST_MILLISECONDS),
         _search("Latency by route, ms, 99 %", "p99", own.REQUEST_MILLISECONDS),
@@ -90,7 +90,7 @@ def _own_widgets() -> list[Part]:
 
 
 def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
-    """Describe a graph of some of the service's own metrics, in all their dimensions."""
+    """Return a graph of some of the service's own metrics, in all their dimensions."""
     expressions = [
         {"expression": _expression(metric, statistic), "id": f"e{number}", "label": ""}
         for number, metric in enumerate(found)
@@ -99,19 +99,19 @@ def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
 
 
 def _expression(metric: OwnMetric, statistic: str) -> str:
-    """Write the search for one metric of this service."""
+    """Return the search for one metric of this service."""
     schema = ",".join([own.NAMESPACE, own.SERVICE, *metric.dimensions])
     wanted = f'MetricName="{metric.name}" {own.SERVICE}="{SETTINGS.name}"'
     return f"SEARCH('{{{schema}}} {wanted}', '{statistic}', 300)"
 
 
 def _of_api(metric: str) -> list[object]:
-    """Name a metric of the API."""
+    """Return a metric of the API."""
     return ["AWS/ApiGateway", metric, "ApiName", SETTINGS.name, "Stage", API_STAGE]
 
 
 def _of_functions(metric: str) -> list[Metric]:
-    """Name a metric of every function."""
+    """Return a metric of every function."""
     return [
         ["AWS/Lambda", metric, "FunctionName", f"{SETTINGS.name}-{function.short}"]
         for function in FUNCTIONS
@@ -119,12 +119,12 @@ def _of_functions(metric: str) -> list[Metric]:
 
 
 def _of_queues(queues: Sequence[str], metric: str) -> list[Metric]:
-    """Name a metric of some queues."""
+    """Return a metric of some queues."""
     return [["AWS/SQS", metric, "QueueName", f"{SETTINGS.name}-{queue}"] for queue in queues]
 
 
 def _widget(title: str, statistic: str, metrics: Sequence[Metric]) -> Part:
-    """Describe a graph."""
+    """Return a graph."""
     return {
         "type": "metric",
         "properties": {
@@ -138,7 +138,7 @@ def _widget(title: str, statistic: str, metrics: Sequence[Metric]) -> Part:
 
 
 def _placed(number: int, widget: Part) -> Part:
-    """Put a graph into its place, two in a row."""
+    """Position a graph, two in a row."""
     row, column = divmod(number, 2)
     place = {"x": column * _WIDTH, "y": row * _HEIGHT, "width": _WIDTH, "height": _HEIGHT}
     return {**widget, **place}

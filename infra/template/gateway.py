@@ -129,7 +129,7 @@ _CALLED = {function.name: function for function in FUNCTIONS if function.name in
 
 
 def _paths() -> dict[str, Part]:
-    """Return which function answers each method of each path.
+    """Return the function that answers each method of each path.
 
     OPTIONS goes to that of the records, which knows the path's methods and who may call.
     """
@@ -142,7 +142,7 @@ def _paths() -> dict[str, Part]:
 
 
 def _called(function: str) -> Part:
-    """Hand a call to a function."""
+    """Return the integration that passes a call to a function."""
     service = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions"
     return {
         "x-amazon-apigateway-integration": {
@@ -197,7 +197,7 @@ def outputs() -> Part:
 
 
 def _answer(status: int | None, message: str, code: str) -> Part:
-    """Describe one answer; without a status the gateway keeps its own."""
+    """Return one answer of the gateway; without a status, the gateway's own status."""
     body = json.dumps({"message": message, "code": code})
     # Fixed texts that everybody gets, so every page may read them where some may call at all.
     opened = {

@@ -50,7 +50,6 @@ def logs() -> Part:
 
 
 def _group(name: str) -> Part:
-    """Describe a log group."""
     return {
         "Type": "AWS::Logs::LogGroup",
         "DeletionPolicy": "Delete",

@@ -152,7 +152,7 @@ def _name() -> Part:
 
 
 def _origins() -> Part:
-    """Return the parameter that both stacks have: API and bucket allow the same pages."""
+    """Return the parameter of both stacks for origins that API and bucket allow."""
     return {
         "AllowedOrigins": {
             "Type": "CommaDelimitedList",
@@ -195,7 +195,7 @@ def _limits() -> Part:
 
 
 def _concurrency() -> Part:
-    """Return the parameters of how large functions are, what they load, what runs at once."""
+    """Return the parameters of memory, loaded parts and concurrency of functions."""
     found: Part = {}
     for function in FUNCTIONS:
         found[memory_id(function)] = _number(
@@ -225,12 +225,12 @@ def _concurrency() -> Part:
 
 
 def _text(description: str, default: str, **more: Any) -> Part:
-    """Describe a parameter that is a text."""
+    """Return a parameter that is a text."""
     return {"Type": "String", "Description": description, "Default": default, **more}
 
 
 def _number(description: str, default: int, **more: Any) -> Part:
-    """Describe a parameter that is a number."""
+    """Return a parameter that is a number."""
     return {"Type": "Number", "Description": description, "Default": default, **more}
 
 
@@ -240,5 +240,5 @@ def _is_given(name: str) -> Part:
 
 
 def _joined(name: str) -> Part:
-    """Make one text of a list."""
+    """Join a list to one text."""
     return {"Fn::Join": ["", ref(name)]}

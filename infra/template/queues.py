@@ -35,7 +35,7 @@ def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
 
 
 def _queue(queue: QueueResource, short: str) -> Part:
-    """Describe a queue; rows are the truth and the sweep sends again, so it may go."""
+    """Return a queue. It may be deleted, because the sweep resends jobs by their rows."""
     return _any_queue(
         queue.name,
         VisibilityTimeout=visibility_seconds(short),
@@ -47,7 +47,7 @@ def _queue(queue: QueueResource, short: str) -> Part:
 
 
 def _any_queue(name: str, **more: Any) -> Part:
-    """Describe either kind of queue."""
+    """Return the common properties of both kinds of queues."""
     properties = {
         "QueueName": sub(name),
         "MessageRetentionPeriod": resources.RETENTION_SECONDS,

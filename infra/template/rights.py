@@ -295,7 +295,7 @@ def statements(function: Function) -> list[Part]:
 
 
 def _statement(resource: str, actions: tuple[str, ...]) -> Part:
-    """Allow some actions on a resource."""
+    """Return a statement that allows some actions on a resource."""
     service = SERVICES[resource.partition("/")[0]]
     return {
         "Effect": "Allow",
@@ -320,7 +320,6 @@ def _arn(resource: str) -> Part:
 
 
 def _role(function: Function) -> Part:
-    """Describe a function's role."""
     policy = {
         "PolicyName": "exactly-what-it-does",
         "PolicyDocument": {"Version": _VERSION, "Statement": statements(function)},

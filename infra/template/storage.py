@@ -71,7 +71,6 @@ def storage() -> Part:
 
 
 def _table(table: TableResource) -> Part:
-    """Describe a table."""
     properties: Part = {
         "TableName": sub(table.name),
         "BillingMode": "PAY_PER_REQUEST",
@@ -94,7 +93,7 @@ def _table(table: TableResource) -> Part:
 
 
 def _incoming_policy() -> Part:
-    """Allow the bucket, of this account, to send to its queue."""
+    """Return the policy that lets the bucket, of this account, send to its queue."""
     arn = attribute(queue_id(INCOMING))
     document = resources.incoming_policy(arn, bucket_arn())
     document["Statement"][0]["Condition"]["StringEquals"] = {
@@ -107,7 +106,6 @@ def _incoming_policy() -> Part:
 
 
 def _bucket() -> Part:
-    """Describe the bucket."""
     notification = resources.incoming_notification(attribute(queue_id(INCOMING)))
     rules = [
         {"Name": r["Name"], "Value": r["Value"]}
@@ -154,7 +152,7 @@ def _bucket() -> Part:
 
 
 def _lifecycle() -> list[Part]:
-    """Delete what is of one day, old versions, and parts of uploads that were never finished."""
+    """Return rules that delete short-lived objects, old versions and unfinished uploads."""
     rules = [
         {
             "Id": prefix.strip("/"),
@@ -180,12 +178,12 @@ def _lifecycle() -> list[Part]:
 
 
 def _cors(origins: Any) -> Part:
-    """Allow pages of some origins to send presigned forms and show images."""
+    """Return the rule that lets pages of some origins send presigned forms and show images."""
     return {**resources.cors_rule(origins), "MaxAge": MAX_AGE_SECONDS}
 
 
 def _bucket_policy() -> Part:
-    """Refuse calls without TLS."""
+    """Return the policy that refuses calls without TLS."""
     statement = {
         "Sid": "OnlyTls",
         "Effect": "Deny",
@@ -204,7 +202,7 @@ def _bucket_policy() -> Part:
 
 
 def _secret() -> Part:
-    """Describe the key that signs tokens; AWS generates it."""
+    """Return the key that signs tokens, which AWS generates."""
     # It is part of the data, so that tokens stay valid when the service is deployed again. AWS
     # chooses its name, because the name of a deleted secret cannot be used again for days.
     drawn = {"PasswordLength": 64, "ExcludePunctuation": True}

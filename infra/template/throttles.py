@@ -81,7 +81,7 @@ def method_settings() -> list[Part]:
 
 
 def _method(method: str, path: str, cost: str) -> Part:
-    """Return the throttle of a method; slashes of its path are written as CloudFormation asks."""
+    """Return the throttle of a method; slashes in its path are escaped for CloudFormation."""
     name, _ = THROTTLES[cost]
     return {
         "ResourcePath": "/" + path.replace("/", "~1"),
@@ -135,7 +135,7 @@ def web_acl(api: str) -> Part:
 
 
 def _visible(name: str) -> Part:
-    """Return how a rule is seen: as a metric without samples, which hold headers of calls."""
+    """Return the settings of a rule's metric, without samples, which contain headers of calls."""
     return {
         "CloudWatchMetricsEnabled": True,
         "SampledRequestsEnabled": False,

@@ -101,10 +101,10 @@ def version_conditions() -> Part:
 
 
 def _is_provisioned(function: Function) -> str:
-    """Name of the condition that processes are kept ready."""
+    """Return the name of the condition that a function has provisioned concurrency."""
     return f"Has{provisioned_id(function)}"
 
 
 def _snaps(function: Function) -> str:
-    """Name of the condition that a function starts from an image."""
+    """Return the name of the condition that a function uses SnapStart."""
     return f"Has{snap_id(function)}"

@@ -101,7 +101,7 @@ class SharedBuckets(Protocol):
 
 @dataclass
 class _Drawn:
-    """What this process has drawn for one account and cost class."""
+    """The calls that this process has drawn for one account and cost class."""
 
     lock: Lock = field(default_factory=Lock)
     calls: int = 0
@@ -111,7 +111,7 @@ class _Drawn:
     """Whether the last draw emptied the bucket."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether to draw again: the block is spent, or the scarce time has passed."""
+        """Return whether to draw again: the block is used up, or the waiting time has passed."""
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.

@@ -217,7 +217,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """An answer that is being made. The calls counted for it end when it ends."""
+    """An answer in progress; the reservations made for it end when it ends."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -402,7 +402,7 @@ class Allowances:
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation: at once when the block fails, otherwise with the answer it is for."""
+    """End a reservation: at once if the block fails, otherwise with the current answer."""
     try:
         yield
     except Exception as error:

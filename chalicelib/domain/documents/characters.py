@@ -95,7 +95,7 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return the replacement of one character: itself, others of the set, a space or nothing."""
+    """Return the replacement of a character: itself, others of the set, a space or nothing."""
     if character in kept:
         return character
     if character.isspace():

@@ -82,7 +82,7 @@ def normalized_address(text: str) -> str | None:
 
 
 def _words_before(line: str, end: int) -> list[_Word]:
-    """Parse an address and return its words up to a place, the character before its state."""
+    """Parse an address and return its words up to the character before the state."""
     words: list[_Word] = []
     last = 0
     for token, label in usaddress.parse(line):
@@ -110,7 +110,7 @@ def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
 
 
 def _after_last_comma(words: list[_Word]) -> int:
-    """Return where the city begins when the parser saw none: behind the comma before it.
+    """Return where the city begins if the parser found none: after the last comma.
 
     A house number or a unit is never a city.
     """
@@ -123,7 +123,7 @@ def _after_last_comma(words: list[_Word]) -> int:
 
 
 def _is_street_type(head: list[_Word], word: _Word, following: _Word) -> bool:
-    """Return whether the first word of the city is rather the type of the street before it."""
+    """Return whether the first word of the city is the type of the street before it."""
     folded = word.text.lower().rstrip(".")
     if not head or head[-1].ends_part or head[-1].label not in _STREET_ENDS:
         return False
@@ -141,6 +141,6 @@ def _joined(words: list[_Word]) -> str:
 
 
 def _country(tail: str) -> str:
-    """Return the country that stands behind the ZIP code; empty when there is none."""
+    """Return the country after the ZIP code; empty without one."""
     name = tail.strip(" ,;.-") if len(tail.split()) <= _COUNTRY_AT_MOST else ""
     return tail.strip(" ,;-") if is_country(name) else ""

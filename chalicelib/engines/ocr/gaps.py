@@ -74,7 +74,7 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
 
 
 def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLine, ...]:
-    """Cut a line at positions that are in spaces."""
+    """Split a line of a text layer at positions of spaces."""
     if not cuts:
         return (line,)
     whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
@@ -84,7 +84,7 @@ def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLin
 
 
 def _pitch(line: TextLine) -> float:
-    """Return the usual distance of neighbouring characters along a line; 0 when unknown."""
+    """Return the usual distance between neighbouring characters of a line; 0 if unknown."""
     distances = [
         right - left
         for (left, right), pair in zip(pairwise(line.places), pairwise(line.text), strict=False)
@@ -94,7 +94,7 @@ def _pitch(line: TextLine) -> float:
 
 
 def _exact_range(part: TextLine, pitch: float) -> Range:
-    """Return where a part begins and ends, given its characters' middles."""
+    """Return beginning and end of a part, from the middles of its characters."""
     return max(0.0, part.places[0] - pitch / 2), min(1.0, part.places[-1] + pitch / 2)
 
 
@@ -143,7 +143,7 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
 
 
 def _ranges(ink: Ink, least_gap: float) -> list[Range]:
-    """Join the stretches of ink that no wide gap divides."""
+    """Join the runs of ink that no wide gap separates."""
     ranges = [ink.spans[0]]
     for start, end in ink.spans[1:]:
         if start - ranges[-1][1] > least_gap:
@@ -156,7 +156,7 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
 def _shared_out(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
-    """Give each range its characters by their places.
+    """Assign the characters of a line to ranges by position.
 
     Returns:
         For each range the line with that text alone (it may be empty), and whether no visible
@@ -174,7 +174,7 @@ def _shared_out(
 
 
 def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
-    """Return a line with some of its characters, without spaces at its ends."""
+    """Return a line with only some of its characters, without outer spaces."""
     chosen = [index for index, flag in enumerate(flags) if flag]
     while chosen and line.text[chosen[0]] == " ":
         chosen.pop(0)
@@ -210,7 +210,7 @@ def read_unclear(
 
 
 def _better(part: TextLine, again: TextLine | None) -> TextLine:
-    """Return what was read again in the box of the ink; the share of the line without it."""
+    """Return the text that was read again, or the part of the line if there is none."""
     if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
         return part
     return replace(part, text=again.text, probability=again.probability, places=again.places)

@@ -100,7 +100,7 @@ def stretches(flags: Bools) -> tuple[Ints, Ints]:
 
 
 def _line_grey(pixels: Pixels, line: TextLine) -> Doubles | None:
-    """Return the light of a line, turned upright, shape (height, width); None when too small."""
+    """Return the brightness of a line, rotated upright, (height, width); None if too small."""
     if line.quad is None:
         left, top = max(0, math.floor(line.box.min_x)), max(0, math.floor(line.box.min_y))
         right, bottom = math.ceil(line.box.max_x), math.ceil(line.box.max_y)
@@ -114,7 +114,7 @@ def _line_grey(pixels: Pixels, line: TextLine) -> Doubles | None:
 
 
 def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
-    """Cut a turned line out of its surroundings."""
+    """Crop a rotated line."""
     around = around_points(quad)
     left, top = max(0, math.floor(around.min_x)), max(0, math.floor(around.min_y))
     right, bottom = math.ceil(around.max_x), math.ceil(around.max_y)
@@ -138,7 +138,7 @@ def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
 
 
 def _ink_mask(grey: Doubles) -> Bools | None:
-    """Return whether each pixel is ink, dark or light; None for an empty place."""
+    """Return whether each pixel is ink, dark or light; None for an area without ink."""
     if grey.max() - grey.min() < _LEAST_CONTRAST:
         return None
     dark = grey < _threshold(grey)
@@ -149,7 +149,7 @@ def _ink_mask(grey: Doubles) -> Bools | None:
 
 
 def _threshold(grey: Doubles) -> float:
-    """Return the light that divides ink from paper best (Otsu)."""
+    """Return the brightness that separates ink from paper best (Otsu)."""
     counts = np.bincount(grey.astype(np.int64).ravel(), minlength=256).astype(np.float64)
     levels = np.arange(256)
     below = np.cumsum(counts)
@@ -162,7 +162,7 @@ def _threshold(grey: Doubles) -> float:
 
 
 def _without_rules(mask: Bools) -> Bools:
-    """Leave out strokes that are too long or too tall for letters."""
+    """Remove strokes that are too long or too tall for letters."""
     height, width = mask.shape
     kept = mask.copy()
     longest = int(_RULE_LENGTH * height)
@@ -180,7 +180,7 @@ def _without_rules(mask: Bools) -> Bools:
 
 
 def _text_rows(inked: Bools, counts: Ints) -> tuple[int, int]:
-    """Return first and behind the last row of the line: without what reaches in at the edges."""
+    """Return first and last (exclusive) row of the line, without parts of neighbouring lines."""
     starts, ends = stretches(inked)
     weights = np.add.reduceat(counts, starts)
     main = int(np.argmax(weights))
@@ -198,8 +198,6 @@ def _text_rows(inked: Bools, counts: Ints) -> tuple[int, int]:
 
 
 def _part_of_quad(quad: Quad, along: tuple[float, float], across: tuple[float, float]) -> Quad:
-    """Return the corners of a part of a quad."""
-
     def point(u: float, v: float) -> Point:
         (ax, ay), (bx, by), (cx, cy), (dx, dy) = quad
         top_x, top_y = ax + (bx - ax) * u, ay + (by - ay) * u

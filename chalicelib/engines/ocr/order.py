@@ -54,7 +54,7 @@ def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
 
 
 class _Placed:
-    """A line and where its middle is when the page is turned upright."""
+    """A line, with the position of its middle on the upright page."""
 
     def __init__(self, line: TextLine, slope: float) -> None:
         corners = line.corners
@@ -67,5 +67,5 @@ class _Placed:
 
 
 def _mean_y(row: list[_Placed]) -> float:
-    """Return where the middle of a row is."""
+    """Return the mean vertical position of a row."""
     return sum(line.y for line in row) / len(row)

@@ -157,7 +157,6 @@ class OcrPool:
         self.structure()
 
     def _load(self, name: str) -> TextEngine:
-        """Load an engine."""
         if name == TESSERACT:
             from chalicelib.engines.ocr.tesseract.engine import load_tesseract
 

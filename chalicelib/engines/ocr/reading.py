@@ -60,12 +60,12 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
 
 
 def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
-    """Leave out the places that were found but not read."""
+    """Remove lines that were detected but not recognised."""
     return [line for line in found if line.text]
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
-    """Turn a text layer, and the pixels when there are any."""
+    """Rotate a page with a text layer."""
     turns = needed_turns(layer)
     lines = turned_lines(layer, turns, page.width, page.height)
     pixels = None if page.pixels is None else turned_pixels(page.pixels, turns)
@@ -76,7 +76,7 @@ def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
 def _turned(
     page: Page, pixels: Pixels, turns: int, engine: TextEngine, check: CancelCheck
 ) -> ReadPage:
-    """Turn the raster and read it again: engines find more in upright text."""
+    """Rotate the raster and read it again, because engines find more in upright text."""
     turned = turned_pixels(pixels, turns)
     found = engine.read(turned, check)
     if turns % 2 and _is_upside_down(turned, _with_text(found), engine, check):
@@ -94,7 +94,7 @@ def _straightened(
     engine: TextEngine,
     check: CancelCheck,
 ) -> ReadPage:
-    """Straighten a raster whose lines bend and read it again; keep what makes more sense."""
+    """Straighten a raster with bent lines and read it again; return the better result."""
     courses = [line.course for line in found if line.course is not None]
     unrolling = find_unrolling(pixels, courses)
     flat = turns, pixels, found, None
@@ -115,7 +115,7 @@ def _straightened(
 
 
 def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
-    """Add the spaces that were overlooked."""
+    """Add spaces that the engine missed."""
     turns, pixels, found, unrolling = read
     lines = spaced_lines(pixels, _with_text(found), check)
     unread = tuple(line.box for line in found if not line.text)
@@ -123,14 +123,14 @@ def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
 
 
 def _sense(found: Sequence[TextLine]) -> float:
-    """Return how many characters are read, each as much as it is certain."""
+    """Return the number of recognised characters, weighted by probability."""
     return sum(line.probability * len(line.text) for line in found)
 
 
 def _is_upside_down(
     pixels: Pixels, lines: Sequence[TextLine], engine: TextEngine, check: CancelCheck
 ) -> bool:
-    """Return whether the longest lines are read better in the other direction."""
+    """Return whether the longest lines are recognised better upside down."""
     if _mean_probability(lines) >= _CERTAIN:
         return False
     longest = sorted(lines, key=lambda line: line.box.width, reverse=True)[:_LOOKED_AT]
@@ -141,7 +141,7 @@ def _is_upside_down(
 
 
 def _mean_probability(lines: Sequence[TextLine | None]) -> float:
-    """Return the mean over all characters; 1 without any line, 0 for lines without text."""
+    """Return the mean over all characters; 1 without lines, 0 for lines without text."""
     read = [line for line in lines if line is not None]
     weight = sum(len(line.text) for line in read)
     if not weight:

@@ -42,7 +42,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
 
 
 def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> list[LineSplit]:
-    """Divide lines by their ink; a line without ink stays as it is."""
+    """Split lines at gaps in their ink; a line without ink is not changed."""
     inks = []
     for number, line in enumerate(lines):
         if number % _LINES_A_CHECK == 0:
@@ -57,5 +57,5 @@ def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> l
 
 
 def _divided_line(line: TextLine, ink: Ink, usual: float) -> LineSplit:
-    """Divide one line, given the width of a space on its page."""
+    """Split one line, given the usual width of a space on its page."""
     return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))

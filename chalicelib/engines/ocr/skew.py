@@ -73,7 +73,7 @@ class PageRotation:
         return np.asarray(turned)
 
     def _moved(self, point: Point, angle: float) -> Point:
-        """Turn a point about the middle of the page, clockwise."""
+        """Rotate a point clockwise about the centre of the page."""
         x, y = point[0] - self.width / 2, point[1] - self.height / 2
         cosine, sine = math.cos(angle), math.sin(angle)
         return (
@@ -94,12 +94,12 @@ def is_level(line: TextLine, angle: float) -> bool:
 
 
 def _slope(line: TextLine) -> float:
-    """Return by how much a line falls to the right, in radians."""
+    """Return the slope of a line in radians, positive if it falls to the right."""
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.corners
     return math.atan2((by + cy - ay - dy) / 2, (bx + cx - ax - dx) / 2)
 
 
 def _is_long(line: TextLine) -> bool:
-    """Return whether a line is long enough to show its slope."""
+    """Return whether a line is long enough for its slope to be reliable."""
     a, b, _, d = line.corners
     return math.dist(a, b) > _SHORT * math.dist(a, d)

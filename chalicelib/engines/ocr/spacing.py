@@ -55,7 +55,7 @@ def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> 
 def _overlooked(
     line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float
 ) -> list[tuple[int, float]]:
-    """Find gaps that are spaces but were not read as such.
+    """Find gaps that are spaces but were not recognised as such.
 
     Returns:
         For each the number of the character behind it, and its middle along the line, 0 to 1.
@@ -86,12 +86,12 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether two characters are digits, one of them is narrow, or the second is a colon."""
+    """Return whether a gap is between digits, next to a narrow character, or before a colon."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 
 def _may_part(text: str, at: int) -> bool:
-    """Return whether a space before a character is likely at all.
+    """Return whether a space before a character is plausible.
 
     It is unlikely next to the point, comma or colon of a number or before its hyphen, which have
     wide gaps, and between two narrow letters, as at the end of "still".

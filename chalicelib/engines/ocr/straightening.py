@@ -95,7 +95,7 @@ def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
 
 
 def _along_ink(grey: Pixels, course: Course) -> Course:
-    """Lay a course through the middle of the ink: where lines bend, detectors cut corners."""
+    """Fit a curve through the middle of a line's ink, because detected boxes cut curves short."""
     x, y = np.array(course.points).T
     columns = np.arange(max(0, math.ceil(x[0])), min(grey.shape[1], math.floor(x[-1]) + 1))
     reach = max(2, round(_REACH * course.height))
@@ -118,7 +118,7 @@ def _along_ink(grey: Pixels, course: Course) -> Course:
 
 
 def _ink_of(strip: Singles) -> Singles:
-    """Return how much the pixels of a line differ from the paper around them."""
+    """Return how much the pixels of a line differ from the surrounding paper."""
     height, width = strip.shape
     # Light changes along a line: the paper is that of a few letters, not of the line.
     parts = np.array_split(strip, max(1, width // height), axis=1)
@@ -128,7 +128,7 @@ def _ink_of(strip: Singles) -> Singles:
 
 
 class _Frame:
-    """The page turned so that most of its print is level."""
+    """The page rotated so that most of its text is horizontal."""
 
     def __init__(self, courses: Sequence[Course], width: int, height: int) -> None:
         steps = np.array([np.subtract(c.points[-1], c.points[0]) for c in courses])
@@ -140,7 +140,7 @@ class _Frame:
         self._step = max(8, math.ceil(max(self._high - self._low) / _CELLS))
 
     def seen(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
-        """Return places on the turned page, and the slopes of print there."""
+        """Return positions on the rotated page, and the slopes of the text there."""
         places, slopes = [], []
         for course in courses:
             points = self._turned(np.array(course.points))
@@ -179,7 +179,7 @@ class _Frame:
         )
 
     def _turned(self, points: Doubles, *, back: bool = False) -> Doubles:
-        """Turn points, shape (…, 2), so that print is level, or back."""
+        """Rotate points, shape (…, 2), to the page with horizontal text, or back."""
         angle = self._angle if back else -self._angle
         cosine, sine = math.cos(angle), math.sin(angle)
         x, y = np.moveaxis(points - self._middle, -1, 0)
@@ -189,7 +189,7 @@ class _Frame:
 
 
 class _Slopes:
-    """A smooth field of slopes: a cubic spline across the page, a parabola down it."""
+    """A smooth field of slopes: a cubic spline horizontally, a parabola vertically."""
 
     def __init__(self, places: Doubles, slopes: Doubles) -> None:
         low, high = places.min(axis=0), places.max(axis=0)
@@ -206,18 +206,18 @@ class _Slopes:
             weights = np.sqrt(1 / (1 + away**2))
 
     def followed(self, x: float, y: Doubles, step: float) -> Doubles:
-        """Return where curves through x and y are a step further (the midpoint method)."""
+        """Return where curves through x and y are one step further (midpoint method)."""
         half = y + self._at(x, y) * step / 2
         return y + self._at(x + step / 2, half) * step
 
     def _at(self, x: float, y: Doubles) -> Doubles:
-        """Return the slopes at places of one column."""
+        """Return the slopes at positions of one column."""
         places = np.stack((np.full_like(y, x), y), 1)
         found: Doubles = np.clip(self._terms(places) @ self._factors, -_STEEPEST, _STEEPEST)
         return found
 
     def _terms(self, places: Doubles) -> Doubles:
-        """Return the terms of the factors; outside of the text the nearest slope continues."""
+        """Return the basis functions at positions; outside the text the nearest slope continues."""
         across, down = np.moveaxis(np.clip((places - self._low) / self._span, 0, 1), 1, 0)
         spline = _cubic(across * _KNOTS)
         down = 2 * down - 1
@@ -225,7 +225,7 @@ class _Slopes:
 
 
 def _cubic(places: Doubles) -> Doubles:
-    """Return the uniform cubic B-splines at places from 0 to _KNOTS (de Boor 1978)."""
+    """Return the uniform cubic B-splines at positions from 0 to _KNOTS (de Boor 1978)."""
     away = np.abs(places[:, None] - np.arange(-1, _KNOTS + 2))
     near = (4 - 6 * away**2 + 3 * away**3) / 6
     found: Doubles = np.where(away < 1, near, np.maximum(2 - away, 0) ** 3 / 6)

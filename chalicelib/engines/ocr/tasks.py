@@ -120,5 +120,5 @@ def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBl
 
 
 def _addresses(named: NamedTable) -> tuple[str | None, ...]:
-    """Return the address in each cell that holds one."""
+    """Return the normalised address in each cell that contains one."""
     return tuple(normalized_address(cell.text) for cell in named.table.cells)

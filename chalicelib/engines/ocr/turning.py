@@ -64,7 +64,7 @@ def reversed_quad(quad: Quad) -> Quad:
 
 
 def _turned_line(line: TextLine, turns: int, width: float, height: float) -> TextLine:
-    """Rotate one line; an upright result does not need corners."""
+    """Rotate one line; an upright result needs no corners."""
     first, second, third, fourth = (
         _turned_point(point, turns, width, height) for point in line.corners
     )
@@ -75,6 +75,5 @@ def _turned_line(line: TextLine, turns: int, width: float, height: float) -> Tex
 
 
 def _turned_point(point: Point, turns: int, width: float, height: float) -> Point:
-    """Turn one point."""
     x, y = point
     return ((x, y), (height - y, x), (width - x, height - y), (y, width - x))[turns]

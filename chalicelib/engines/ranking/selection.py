@@ -77,7 +77,7 @@ def choose(
 
 
 class _Field:
-    """The samples, and how much of each answer is corrected."""
+    """The samples, and how much of each error is corrected already."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights

@@ -57,7 +57,6 @@ def _line(
     limit: int,
     too_large: Callable[[int, int], ServiceError],
 ) -> BatchLine:
-    """-"""
     line_id = shown_id(show_path(member.path) if member.problem else member.path)
     if member.size > limit and not member.problem:
         refusal = too_large(member.size, limit)

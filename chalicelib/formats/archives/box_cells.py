@@ -107,7 +107,6 @@ def _shown(side: float) -> str:
 
 
 def _read_object(cell: str) -> dict[str, object]:
-    """-"""
     if is_too_deep(cell):
         raise CellFault(f"the cell is nested too deeply. {_REMEDY}")
     try:

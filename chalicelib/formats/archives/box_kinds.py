@@ -158,7 +158,6 @@ _READERS: Mapping[str, Callable[[BoxFiles], Annotations]] = {
 
 
 def _several(found: list[ZipMember]) -> InvalidUpload:
-    """-"""
     first, second = (show_path(member.path) for member in found[:2])
     return InvalidUpload(
         f"The archive has two files named {ANNOTATIONS_NAME}: {first} and {second}. "

@@ -220,7 +220,6 @@ class _CocoReader:
     def _add(
         self, at: int, raw: msgspec.Raw, labels: dict[str, str], pictures: dict[str, _Picture]
     ) -> None:
-        """-"""
         picture = _Picture("its image_id is that of no image; correct it.", "")
         try:
             found = _parsed(raw, _Annotation)

@@ -42,7 +42,6 @@ class LabelBook:
         self._merged: set[str] = set()
 
     def __len__(self) -> int:
-        """-"""
         return len(self._digests)
 
     def add(self, label: str) -> None:

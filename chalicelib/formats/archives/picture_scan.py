@@ -246,7 +246,6 @@ class _Scan:
             self.result.warnings += warn_of_rotated_images(self._rotated)
 
     def _read_boxed(self, member: ZipMember) -> None:
-        """-"""
         boxes = list(self._annotations.boxes_of(member.index))
         try:
             if self._rules.feedback:
@@ -266,7 +265,6 @@ class _Scan:
     def _read_annotated(
         self, member: ZipMember, picture: MemberPicture, facts: PictureFacts, boxes: list[BoxRow]
     ) -> None:
-        """-"""
         name = picture_digest(picture.content)
         is_kept = False
         if (picture.sent or facts).orientation != UPRIGHT:
@@ -373,7 +371,6 @@ def _folder_of(member: ZipMember) -> str:
 
 
 def _checked_label(member: ZipMember, book: LabelBook) -> str:
-    """-"""
     folder = _folder_of(member)
     if "/" not in member.path:
         raise MemberProblem(

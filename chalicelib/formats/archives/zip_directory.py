@@ -425,7 +425,6 @@ def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int
 
 
 def _damaged(index: int) -> InvalidZip:
-    """-"""
     return InvalidZip(
         f"its directory cannot be read from entry {index + 1:,} on. "
         "The file is damaged; make the archive again."

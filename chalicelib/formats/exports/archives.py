@@ -303,7 +303,6 @@ def _sides(box: Box) -> dict[str, float]:
 
 
 def _size(picture: ExportedPicture) -> tuple[int, int]:
-    """-"""
     facts = picture_facts(picture.content, MAX_DETECTION_IMAGE_BYTES)
     return facts.width, facts.height
 

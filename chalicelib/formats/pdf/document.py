@@ -180,7 +180,6 @@ def read_widgets(said: list[Widget]) -> tuple[FormWidget, ...]:
 
 
 def _line(one: Sides, raster: Raster) -> TextLine:
-    """-"""
     if not one.text.strip() or not one.text.isprintable() or len(one.places) != len(one.text):
         raise ProcessFailed("a line is damaged")
     if not all(0 <= place <= 1 for place in one.places):

@@ -131,7 +131,6 @@ class Frames:
         return int(HEAD.unpack(head)[0])
 
     def _fill(self, target: bytearray | memoryview, deadline: Deadline) -> None:
-        """-"""
         rest = memoryview(target)
         while rest:
             self._wait(self._source, select.POLLIN, deadline)

@@ -230,7 +230,6 @@ def _is_overprint(letter: _Letter, other: _Letter) -> bool:
 
 
 def _line(letters: list[_Letter], frame: _Direction, upright: bool) -> Line:
-    """-"""
     start = min(letter.start for letter in letters)
     end = max(max(letter.end for letter in letters), start + 1e-3)
     texts: list[str] = []

@@ -58,7 +58,7 @@ def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView)
 
 
 def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool) -> str:
-    """Return the value of a field: of a ticked one what it exports, of a list what is chosen."""
+    """Return the value of a field: for ticked boxes the export value, for lists the choice."""
     if kind in (_CHECKBOX, _RADIO):
         export = pdfium.FPDFAnnot_GetFormFieldExportValue
         return _text(lambda *to: export(forms, annotation, *to)) if is_ticked else ""
@@ -77,7 +77,7 @@ def _chosen(pdfium: Any, forms: Any, annotation: Any) -> Iterator[str]:
 
 
 def _text(read: Callable[..., int]) -> str:
-    """Return what a function of PDFium writes into a buffer as UTF-16 with a zero at its end."""
+    """Return the text that a function of PDFium writes into a buffer as UTF-16."""
     size = read(None, 0)
     if size <= _ZERO_BYTES:
         return ""
@@ -89,7 +89,7 @@ def _text(read: Callable[..., int]) -> str:
 
 
 def _box(pdfium: Any, annotation: Any, view: PageView) -> tuple[float, float, float, float]:
-    """Return where a field is on the raster; nowhere without a rectangle."""
+    """Return the box of a field on the raster; an empty one without a rectangle."""
     rect = pdfium.FS_RECTF()
     if not pdfium.FPDFAnnot_GetRect(annotation, ctypes.byref(rect)):
         return (0.0, 0.0, 0.0, 0.0)

@@ -63,7 +63,6 @@ def _scaled(facts: PictureFacts, scale: float) -> tuple[int, int]:
 
 
 def _written(whole: Image.Image, size: tuple[int, int]) -> bytes:
-    """-"""
     from PIL import Image
 
     small = whole if whole.size == size else whole.resize(size, Image.Resampling.LANCZOS)

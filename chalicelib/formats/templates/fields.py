@@ -106,7 +106,6 @@ def _measure(source: Mapping[str, object]) -> None:
 
 
 def _decode(data: bytes) -> str:
-    """-"""
     if not data.strip():
         refuse(f"the file is empty. {_SHAPE}")
     foreign = name_foreign_type(data[:HEAD_BYTES])
@@ -123,7 +122,6 @@ def _decode(data: bytes) -> str:
 
 
 def _parse(text: str) -> object:
-    """-"""
     stripped = text.removeprefix("\ufeff").strip()
     if not stripped:
         refuse(f"it is empty. {_SHAPE}")

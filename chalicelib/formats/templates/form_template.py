@@ -123,7 +123,6 @@ def _read_keys(fields: TemplateFields) -> tuple[TemplateKey, ...]:
 
 
 def _read_key(fields: TemplateFields) -> TemplateKey:
-    """-"""
     variations = fields.texts("keyVariations", MAX_VARIATIONS)
     if not variations:
         refuse(

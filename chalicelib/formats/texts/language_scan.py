@@ -138,7 +138,7 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _NeedsAllLabels(Exception):
-    """A label depends on all others: it must be cut, or can mean a missing value."""
+    """A label depends on all others: it is too long, or may be a missing value."""
 
 
 class _Texts:
@@ -201,7 +201,6 @@ def _survey_labels(
 def _count_all(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> _Texts:
-    """-"""
     texts = _Texts()
     for outcome in _outcomes(file, rules, result, texts, check):
         _count(result, outcome, rules)
@@ -287,7 +286,6 @@ def _find_missing(row: TextRow, rules: ScanRules, decision: TextScan) -> Rejecte
 
 
 def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
-    """-"""
     if outcome is None:
         result.duplicates += 1
     elif isinstance(outcome, RejectedRow):

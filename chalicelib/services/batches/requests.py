@@ -235,7 +235,7 @@ class BatchService:
     def _place(
         self, account: Account, family: str, source: UploadSource | DatasetView
     ) -> dict[str, object]:
-        """Return where the input is, after checking it."""
+        """Check the input, and return where it is stored."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):

@@ -195,7 +195,7 @@ class BrowseService:
     def _found(
         self, view: DatasetView, suspects: Sequence[SuspectExample], start: int
     ) -> list[BrowsedExample]:
-        """Return the suspects that still are as the training saw them."""
+        """Return the suspects that have not changed since the training."""
         found = self._search.find(list(_places(view, suspects)))
         items = []
         # Positions are those of the report, so a corrected suspect leaves a gap and shifts none.
@@ -209,7 +209,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield where suspects were at the training."""
+    """Yield the positions of suspects at the time of the training."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)

@@ -274,7 +274,7 @@ class CorrectionService:
         )
 
     def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> CorrectionPlan:
-        """Return the changes for suspects that still are as the training saw them."""
+        """Return the changes for suspects that have not changed since the training."""
         view = self._stores.labels.view(dataset)
         found = self._stores.corrections.find(dataset, [one.example_id for one in suspects])
         changes: dict[int, ExampleChange] = {}
@@ -304,5 +304,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can fix it; a missing label needs an upload."""
+    """Return whether a correction can fix a suspect; a missing label needs an upload."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

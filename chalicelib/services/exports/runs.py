@@ -183,7 +183,7 @@ class ExportRunService:
     def _contents(
         self, export: Export, wanted: Iterable[tuple[Wanted, str]]
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Read images, some ahead."""
+        """Read images in order, several at the same time."""
         for item, content in self._stores.pictures.read_ahead(export.dataset_id, wanted):
             if content is None:
                 # The dataset was corrected meanwhile: the next attempt reads it again.

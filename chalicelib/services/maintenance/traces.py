@@ -87,7 +87,7 @@ class TraceService:
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the first of them, as far as no reader can still use what they left."""
+        """Return the first corrections whose replaced data no reader can use any more."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -101,7 +101,7 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete traces of uncommitted corrections; return those whose owner may still run."""
+        """Delete the rows of uncommitted corrections; return those that may still run."""
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -114,7 +114,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete what some corrections replaced; return False if the dataset is busy."""
+        """Delete the data that some corrections replaced; return False if the dataset is busy."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}
@@ -149,7 +149,7 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove vectors from their shards. One that is needed later is computed again."""
+        """Remove vectors from their shards; a vector that is needed later is computed again."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts

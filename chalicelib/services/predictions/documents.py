@@ -244,7 +244,7 @@ class OcrService:
 def _read_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PageFindings:
-    """Read one page and find what the request asks for."""
+    """Read one page, and find the items that the request selects."""
     from chalicelib.engines.ocr.reading import read_page
     from chalicelib.engines.ocr.tasks import find_items, lay_out
 

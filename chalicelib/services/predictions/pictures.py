@@ -139,7 +139,7 @@ class PicturePredictionService:
         return Prediction(_labels(model, items, options.count), explanation=why)
 
     def _checked(self, model: ServedModel, types: Collection[str]) -> TrainedVision:
-        """Return a loaded model that can answer."""
+        """Return the loaded model if it can predict."""
         model.require_type(types)
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)

@@ -125,7 +125,7 @@ class PredictionService:
         return answers
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
-        """Return a loaded model that can answer."""
+        """Return the loaded model if it can predict."""
         model.require_type((dataset_type,))
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
@@ -168,7 +168,7 @@ class PredictionService:
 
 
 def _ranked(trained: TrainedText, blocks: Blocks, options: PredictionOptions) -> Ranked:
-    """Return the labels of one text; none if it is out of the model's domain."""
+    """Return the labels of one text; empty if the text is out of the model's domain."""
     answers = trained.answer(blocks)
     if bool(answers.is_rejected[0]):
         return ()

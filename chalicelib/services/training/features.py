@@ -311,7 +311,7 @@ class _FeatureCollection:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Collect a plain view of each image, then altered views as far as there is space."""
+        """Collect one view of each image, then altered views if there is space."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
@@ -395,7 +395,7 @@ class _FeatureCollection:
         self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return missing rows of one dataset, from the end, because the ingest starts in front."""
+        """Return missing rows of one dataset, the last ones first; the ingest starts in front."""
         group: list[tuple[int, int]] = []
         while waiting and len(group) < self._extractor.shard_rows:
             number, view = waiting[-1]

@@ -94,7 +94,7 @@ class TrainingPartService:
             queue.send_part(lent, following)
 
     def _make(self, model: Model, key: str) -> bool:
-        """Compute a part and remove it; return False if it was done before."""
+        """Compute a part and remove it; return False if it was finished before."""
         part = self._parts.read(key)
         if part is None:
             return False

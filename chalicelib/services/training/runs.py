@@ -232,12 +232,12 @@ class TrainingRunService:
             log.warning("clean_up_failed", model=model.model_id)
 
     def _discard(self, model: Model) -> None:
-        """Delete what only a running training needs."""
+        """Delete data that only a running training needs."""
         self._learners[model.family].discard(model)
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete what a stalled worker may have written for a finished run."""
+        """Delete data that a stalled worker may have written for a finished run."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)
@@ -262,7 +262,7 @@ class TrainingRunService:
 
 
 class _RunControl:
-    """Reports progress of a run at a limited rate, and says when to stop."""
+    """Reports progress of a run at a limited rate, and decides when to stop."""
 
     def __init__(
         self,

@@ -134,7 +134,7 @@ class TextLearner:
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, list[Dataset]]:
-        """Return when the run began and the datasets as they were then."""
+        """Return the start time of the run, and its datasets as they were then."""
         datasets = self._examples.datasets(model, dataset)
         # A resumed run trains on the examples of its start, so that its result does not depend on
         # deaths.
@@ -300,7 +300,7 @@ class _Progress:
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Stop before a fit that this function cannot finish in time.
+        """Stop before a fit if the time of this function is too short.
 
         Raises:
             TimedOut: less than `seconds` are left, and the next function has more.
@@ -326,7 +326,7 @@ class _Progress:
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Record that vectors of a sample are computed, which the progress does not include.
+        """Note that the vectors of a sample are computed, which the progress excludes.
 
         Raises:
             LeaseLost: another worker owns the run.

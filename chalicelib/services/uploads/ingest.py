@@ -241,7 +241,7 @@ class IngestService:
         return self._readers[owned.dataset.family]
 
     def _drop_raw(self, owned: OwnedDataset) -> None:
-        """Delete an archive, whose images are stored; if this fails, it goes with its dataset."""
+        """Delete an archive whose images are stored; otherwise it is deleted with its dataset."""
         if owned.dataset.family != VISION:
             return
         key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
@@ -289,7 +289,7 @@ class IngestService:
             self._emit(dataset, "dataset.ready" if is_ready else "dataset.failed")
 
     def _discard(self, owned: OwnedDataset) -> None:
-        """Delete what a failed upload has stored, before the dataset becomes available."""
+        """Delete the data of a failed upload, before the dataset becomes available."""
         if owned.dataset.family != VISION:
             return
         with self._heartbeat(owned) as heartbeat:
@@ -331,7 +331,7 @@ class _Attempt:
         self._added: Mapping[int, Sequence[tuple[bytes, int]]] = {}
 
     def fetch(self, file: BinaryIO) -> None:
-        """Copy the raw file here; a file from elsewhere is stored for later attempts."""
+        """Copy the raw file here; a file from a URL is stored for later attempts."""
         dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
         uploaded = claimed_file(dataset.account_id, upload.path, upload.etag)
         if upload.raw:
@@ -440,7 +440,7 @@ class _Attempt:
             log.warning("index_not_written", dataset=dataset.dataset_id)
 
     def revert_if_deleted(self) -> None:
-        """Delete what was written after the deletion of the dataset stopped waiting for this."""
+        """Delete written data if the dataset was deleted meanwhile."""
         dataset = self._owned.dataset
         current = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         if current is None or current.status == DELETION_PENDING:
@@ -448,7 +448,7 @@ class _Attempt:
             self._stores.contents.delete(dataset.dataset_id, label_ids)
 
     def _remember(self, upload: Upload) -> None:
-        """Store in the dataset's row what a later attempt needs."""
+        """Store data for later attempts in the dataset's row."""
         self._stores.dataset_leases.put_upload(self._owned.dataset, self._owned.lease, upload)
         self._owned = replace(self._owned, upload=upload)
 

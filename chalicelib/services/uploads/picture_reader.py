@@ -98,7 +98,7 @@ class PictureReader:
     def _rules(
         self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]
     ) -> PictureRules:
-        """Return the rules of a scan, with the digests that the dataset has."""
+        """Return the rules of a scan, including the digests of the dataset's examples."""
         dataset, source = owned.dataset, owned.upload.source
         options = owned.upload.reading_options
         examples = self._examples

@@ -337,7 +337,7 @@ class UploadService:
     def _described(
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
     ) -> Upload:
-        """Return where the bytes of a file are, after checking that a URL can be read."""
+        """Check that a URL can be read; return where the bytes of the file are."""
         options, encoding = source.options.to_json(), source.options.encoding
         if source.uploaded is not None:
             found = source.uploaded
@@ -376,7 +376,7 @@ class UploadService:
         file: BinaryIO,
         cancellation: Cancellation,
     ) -> None:
-        """Copy a file here for validation; the original stays."""
+        """Copy a file here for validation; the original is not changed."""
         if source.uploaded is not None:
             self._stores.uploaded_files.read(source.uploaded, file, check=cancellation.check)
         elif source.path is not None:

@@ -254,7 +254,7 @@ def _next_id() -> str:
 
 
 def _point(account: Account) -> bool:
-    """Point the e-mail address to the account; False when it points to another."""
+    """Point the email address to the account; False if it points to another one."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # If it already points here, a first attempt wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)

@@ -178,7 +178,7 @@ def traces_of(dataset: Dataset) -> Deletion:
 
 
 class _Work:
-    """Turns changes of examples into edits of sequences, and counts them."""
+    """Converts changes of examples to edits of sequences, and counts them."""
 
     def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores
@@ -253,7 +253,7 @@ class _Work:
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Add one change; return which count it belongs to, or an empty string."""
+        """Add one change; return the counter to which it belongs, or an empty string."""
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)
@@ -286,7 +286,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Of equal examples keep the one with the lower id; return how many are left out."""
+        """Of equal examples, keep the one with the lower id; return the number of others."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]

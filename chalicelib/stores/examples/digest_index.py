@@ -129,7 +129,7 @@ class DigestIndex:
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids that the index has for a digest."""
+        """Return the ids for a digest in the index."""
         sought = digest[:_DIGEST_BYTES]
         # Digests are distributed evenly, so the value of one predicts its position.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES
@@ -147,7 +147,7 @@ class DigestIndex:
         return []
 
     def _range(self, sequence: ExampleSequence, first: int, last: int) -> list[bytes]:
-        """Read the entries from one place to another."""
+        """Read the entries between two positions."""
         start, length = _HEAD_BYTES + first * _ENTRY_BYTES, (last - first) * _ENTRY_BYTES
         content = self._artifacts.get_range(_key(sequence), start, length) or b""
         return [content[at : at + _ENTRY_BYTES] for at in range(0, len(content), _ENTRY_BYTES)]

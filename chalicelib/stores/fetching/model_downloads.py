@@ -141,7 +141,7 @@ class ModelDownloads:
         journal.model_brought(folder, size, time.monotonic() - began)
 
     def _bring(self, file: ModelFile, path: Path, final: Path) -> None:
-        """Link a file that was downloaded for another folder, or download it."""
+        """Link a file that was downloaded for another folder, otherwise download it."""
         with self._lock:
             fetching = self._fetching[file.sha256]
         with fetching:

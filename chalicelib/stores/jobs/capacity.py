@@ -208,7 +208,7 @@ class CapacityStore:
         return frozenset()
 
     def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
-        """Yield the noted uploads that are running or about to start."""
+        """Yield the entries of uploads that are running or about to start."""
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
         for text in noted:
             upload = OpenUpload.parse(text)

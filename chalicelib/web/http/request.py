@@ -140,12 +140,12 @@ def _texts(members: object) -> dict[str, str]:
 
 
 def _sound(text: str) -> str:
-    """Replace unpaired surrogates, which no answer could repeat."""
+    """Replace unpaired surrogates, which an answer could not repeat."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _query(event: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the query parameters, from the form that the gateway has filled."""
+    """Return the query parameters, from the member that the gateway has filled."""
     many = event.get("multiValueQueryStringParameters")
     if not isinstance(many, Mapping):
         return {name: [value] for name, value in _texts(event.get("queryStringParameters")).items()}

@@ -259,7 +259,7 @@ def _head(described: Schema) -> Schema:
 
 
 def _details(operation: Operation) -> str:
-    """Return the description of a call: its summary, and what its declaration implies."""
+    """Return the description of a call: its summary, and facts from its declaration."""
     said = [operation.summary]
     if operation.is_public:
         said.append("Needs no token.")

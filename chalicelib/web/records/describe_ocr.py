@@ -179,7 +179,7 @@ def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
 
 
 def _part_box(view: ReadPage, rect: Rect | None) -> BoundingBoxRecord:
-    """Return the record of a key's or value's box, which may not exist."""
+    """Return the record of the box of a key or value, which may be absent."""
     return _NOWHERE if rect is None else box(view.answer_box(rect))
 
 
@@ -214,6 +214,6 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of a cell's row or column; a header does not name its own."""
+    """Return the record of a cell's row or column, without the name for its own header."""
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

@@ -49,7 +49,7 @@ def flatten(opened: Any, page: int = 0) -> Any:
 
 
 def _to_8_bits(opened: Any) -> Any:
-    """Return an image whose values end at 255; those of a TIFF are scaled by their real range."""
+    """Return an image with values up to 255; TIFF values are scaled by their actual range."""
     is_tiff = opened.format == "TIFF"
     # A scanner of 12 bits stores 0 to 4095 in 16 bits, which would otherwise be all black.
     if opened.mode in _DEEP:

@@ -162,7 +162,7 @@ class FormFields(list[FormField]):
 
 
 def _weight(field: FormField) -> tuple[bool, float]:
-    """Return what decides between two fields of an entity: a value, then the probability."""
+    """Return a sort key for fields of one entity: a value first, then the probability."""
     return bool(field.value), field.probability
 
 

@@ -37,7 +37,7 @@ def address_blocks(
 
 
 class _Blocks:
-    """Joins the pieces of one page."""
+    """Joins the text pieces of one page to addresses."""
 
     def __init__(self, wholes: dict[CardPiece, CardPiece], check: CancelCheck) -> None:
         self.pieces = list(wholes)
@@ -70,7 +70,7 @@ class _Blocks:
             )
 
     def _is_address(self, block: Sequence[CardPiece]) -> bool:
-        """Return whether lines say enough to be an address."""
+        """Return whether lines together are complete enough for an address."""
         best = max(self._sure[piece] for piece in block)
         fair = sum(self._sure[piece] >= measures.FAIR_ADDRESS for piece in block)
         return (
@@ -80,7 +80,7 @@ class _Blocks:
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
-        """Return a piece with those below and next to it that continue its address."""
+        """Return a piece together with those next to and below it that continue its address."""
         block = [first]
         while len(block) < measures.ADDRESS_LINES:
             following = self._following(block)
@@ -90,7 +90,7 @@ class _Blocks:
         return block
 
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
-        """Return the piece that continues an address, None at its end.
+        """Return the piece that continues an address; None at its end.
 
         A bridge is the line of a town or a quarter without a clue of an address: it belongs to the
         address between two lines of it, or below one that ends with a comma. No address continues
@@ -119,7 +119,7 @@ class _Blocks:
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
     def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
-        """Return whether a line without a clue of an address continues one."""
+        """Return whether a line that does not look like an address still continues one."""
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(
@@ -130,7 +130,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Cut a key in front of an address, `Ship to: 12 Elm Street`, and the icon of a map.
+    """Remove a key before an address, `Ship to: 12 Elm Street`, and the icon of a map.
 
     Yields:
         Each part, and what it was cut from: the next line may begin where either begins.
@@ -147,19 +147,19 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _is_headed(key: str, text: str) -> bool:
-    """Return whether a key has an address, or the first line of one."""
+    """Return whether a key is followed by an address or its first line."""
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= measures.SURE_KIND
 
 
 def _names_address(key: str) -> bool:
-    """Return whether a key only says that an address follows."""
+    """Return whether a key announces an address."""
     return labels.is_label(key) or is_heading(key)
 
 
 def _confidence(piece: CardPiece) -> float:
-    """Return how sure a piece is an address line, other kinds of text held against it."""
+    """Return the confidence of an address line, reduced by signs of other kinds of text."""
     text = piece.text
     confidence = address_confidence(text)
     if confidence < measures.WEAK_ADDRESS or is_entry(text):
@@ -177,7 +177,7 @@ def _confidence(piece: CardPiece) -> float:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Cut a lone letter or mark in front of a house number: the icon of a map, or a label."""
+    """Remove a single letter or mark before a house number: a map icon or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
@@ -188,7 +188,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
 
 
 def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
-    """Drop the lines before the street that are not a building, quarter or town."""
+    """Remove lines before the street that are not a building, quarter or town."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (
@@ -227,7 +227,7 @@ def _has_postcode(text: str) -> bool:
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
-    """Return whether a piece is the next one of an address after its last one so far."""
+    """Return whether a piece continues an address after its last piece."""
     alike = max(last.height, piece.height) < measures.SAME_SIZE_TIMES * min(
         last.height, piece.height
     )
@@ -237,14 +237,14 @@ def _continues(last: CardPiece, piece: CardPiece) -> bool:
 
 
 def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int, int]]:
-    """Order pieces: those of the same line first, then the nearest ones below."""
+    """Return a sort key: pieces of the same line first, then the nearest below."""
     is_same_line = is_next_to(last, piece)
     gap = piece.place.min_x - last.place.max_x if is_same_line else piece.place.min_y
     return not is_same_line, gap, piece.order
 
 
 def _may_be_town(text: str) -> bool:
-    """Return whether a text may be a town or a quarter: a few words that are nothing else."""
+    """Return whether a text may be a town or quarter: a few words of no other kind."""
     kinds = (title_confidence(text), person_confidence(text), organisation_confidence(text))
     plain = text[:1].isalnum() and len(text.split()) <= measures.TOWN_WORDS
     return plain and max(kinds) < measures.SURE_KIND and not is_entry(text) and not is_heading(text)

@@ -69,12 +69,11 @@ def clues_of(mails: Iterable[str], sites: Iterable[str]) -> Clues:
 
 
 def _plain(text: str) -> str:
-    """Return the letters and digits of a text in lower case."""
     return _NOT_LETTERS.sub("", text.lower())
 
 
 def _owner_fit(text: str, owner: str) -> float:
-    """Return how well a text fits one owner: whole name, first words, or initials."""
+    """Return how well a text matches an owner: whole name, first words, or initials."""
     words = [_plain(word) for word in folded_words(text)]
     words = [word for word in words if word]
     core = [word for word in words if word not in LEGAL_FORMS] or words
@@ -126,7 +125,7 @@ def _name_words(text: str) -> list[str]:
 
 
 def _local_fit(words: list[str], local: str) -> float:
-    """Return how well the words of a name fit the first part of a mail address."""
+    """Return how well the words of a name match the first part of a mail address."""
     parts = [part for part in re.split(r"[._\-+0-9]+", local) if part]
     flat = "".join(parts)
     if not words or not flat:
@@ -148,7 +147,7 @@ def _local_fit(words: list[str], local: str) -> float:
 
 
 def _short_forms(words: list[str]) -> set[str]:
-    """Return first letters with the other word, both ways round, and the initials."""
+    """Return combinations of an initial and the other word, and the initials."""
     first, last = words[0], words[-1]
     return {
         first[0] + last,

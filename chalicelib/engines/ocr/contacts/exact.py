@@ -44,7 +44,7 @@ def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]
 
 
 def _spans_of(text: str) -> list[tuple[str, Span]]:
-    """Return the spans of mail and web addresses and of telephone numbers with their tags."""
+    """Return the spans of mail addresses, web addresses and phone numbers, with their tags."""
     mails = find_mails(text)
     sites = [site for site in find_websites(text) if not any(site.meets(one) for one in mails)]
     known = [*mails, *sites]
@@ -57,7 +57,7 @@ def _spans_of(text: str) -> list[tuple[str, Span]]:
 
 
 def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
-    """Leave out digits like a telephone number's that belong to an address or a postcode."""
+    """Remove spans that look like phone numbers but belong to an address or postcode."""
     if all(phone.confidence >= measures.WEAK_PHONE for phone in phones):
         return list(phones)
     codes = find_postcodes(text)
@@ -77,7 +77,7 @@ def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
 def _cut(
     piece: CardPiece, spans: Sequence[tuple[str, Span]]
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Cut the spans and their labels out of a piece."""
+    """Remove the spans and their labels from a piece."""
     text = piece.text
     found: list[EntityMatch] = []
     rest: list[CardPiece] = []
@@ -104,7 +104,7 @@ def _cut(
 
 
 def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
-    """Return whether labels stand behind the numbers: `555 0100 office 555 0101 mobile`."""
+    """Return whether labels follow the numbers: `555 0100 office 555 0101 mobile`."""
     kind, last = spans[-1]
     first = spans[0][1]
     if kind != labels.PHONE or labels.tag_before(text[: first.start])[0] is not None:
@@ -113,7 +113,7 @@ def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
 
 
 def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> EntityMatch:
-    """Return the entity of a span whose label is known or not."""
+    """Return the entity of a span, with the tag of its label if there is one."""
     tag = kind
     confidence = span.confidence
     if kind == labels.PHONE:
@@ -146,7 +146,7 @@ _MOBILE = re.compile(
 def _keep(
     rest: list[CardPiece], piece: CardPiece, bounds: tuple[int, int], *, before_number: bool
 ) -> None:
-    """Keep what is left between entities, unless it only introduces the next one."""
+    """Return the text between entities, unless it only introduces the next one."""
     start, end = bounds
     cut = piece.text[start:end]
     start += len(cut) - len(cut.lstrip(_OPENING))
@@ -165,7 +165,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 
 
 def _introduces(text: str, cut: str) -> bool:
-    """Return whether words only say what follows: `Customer Service: 555 0100`."""
+    """Return whether a text only introduces what follows: `Customer Service: 555 0100`."""
     words = text.split()
     if len(words) > measures.LABEL_WORDS or has_legal_form(text):
         return False
@@ -173,13 +173,13 @@ def _introduces(text: str, cut: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text is likely to be a separate entity."""
+    """Return whether a text is probably a separate entity."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= measures.SURE_KIND or len(text.split()) >= measures.LABEL_WORDS
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return what a label gives away although its form is misread: `Email: dana.orchid`."""
+    """Return the entity that a label indicates in a misread text: `Email: dana.orchid`."""
     head, colon, tail = piece.text.partition(":")
     tag = labels.label_tag(head) if colon else None
     value = tail.strip()

@@ -98,7 +98,7 @@ def exact_found(
 
 
 def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, CardPiece | None]:
-    """Give a number the tag of the label that stands alone left of it or above it."""
+    """Give a number the tag of a separate label to its left or above."""
     mark = _label_of(found.pieces[0], marks)
     tag = labels.label_tag(mark.text) if mark is not None else None
     if mark is None or tag is None:
@@ -111,7 +111,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
 
 
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
-    """Return the label next to a number, or else the one above it."""
+    """Return the label next to a number, otherwise the label above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     label = next(
         (mark for mark in near if is_next_to(mark, piece, measures.LABEL_GAP_HEIGHTS)), None
@@ -120,5 +120,5 @@ def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
 
 
 def _says_anything(piece: CardPiece) -> bool:
-    """Return whether a piece holds more than the trace of an icon or of a line."""
+    """Return whether a piece is more than the trace of an icon or line."""
     return sum(map(str.isalnum, piece.text)) > 1

@@ -78,7 +78,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose the group with the best score, then further ones above the second floor."""
+    """Return the group with the best score, and further ones above the second threshold."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors
@@ -94,7 +94,7 @@ def _chosen(
 
 
 def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
-    """Tag the remaining lines as titles and other text; a title can continue in a second line."""
+    """Tag the remaining lines as titles or other text; a title may have a second line."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     for group in sorted(groups, key=lambda one: -len(one)):
@@ -113,7 +113,7 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
 
 
 def _continues(group: Group) -> bool:
-    """Return whether the second line of a title only makes sense with the first."""
+    """Return whether the second line of a title is incomplete without the first."""
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
@@ -121,7 +121,7 @@ def _continues(group: Group) -> bool:
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
-    """Return pieces that may be one name: words side by side, or lines of the same size."""
+    """Return pieces that may be one name: adjacent words, or lines of the same size."""
     pairs: list[Group] = []
     if len(pieces) > measures.PAIRED_LINES:
         return pairs
@@ -154,7 +154,7 @@ class _Judge:
         self._tallest = max(piece.height for piece in pieces)
 
     def person(self, group: Group) -> float:
-        """Return how sure a group is to be the person."""
+        """Return the confidence that a group is the person."""
         text = _text(group)
         # Bill Price and Page Street are persons too, on a card.
         named = (
@@ -179,7 +179,7 @@ class _Judge:
         return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
-        """Return how sure a group is to be the organisation."""
+        """Return the confidence that a group is the organisation."""
         text = _text(group)
         own = organisation_confidence(text)
         fit = self._clues.organisation(text)
@@ -198,7 +198,7 @@ class _Judge:
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
-        """Return the certainty of a logo without other clues: a few large words."""
+        """Return the confidence that a group is a logo: a few large words."""
         text = _text(group)
         is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
         if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
@@ -207,14 +207,14 @@ class _Judge:
         return measures.KIND_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
-        """Return how sure a group is to be none of the tags."""
+        """Return the confidence that a group is neither person, organisation nor title."""
         text = _text(group)
         return 1.0 - min(
             measures.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
         )
 
     def _joined_organisation(self, group: Group, confidence: float) -> float:
-        """Return the score of an organisation in several lines; 0 if one of them is enough.
+        """Return the score of an organisation name over several lines; 0 if one line suffices.
 
         They belong together when only all of them fit the domain, when the last one is the legal
         form, or when they are capitalised lines of the same large letters, as a logo has them;
@@ -238,7 +238,7 @@ class _Judge:
         return max(confidence, parts) + self._size(group) + measures.LINE_BONUS * len(group)
 
     def _is_logo(self, group: Group) -> bool:
-        """Return whether pieces are capitalised lines of the same letters, larger than most."""
+        """Return whether pieces are capitalised lines of the same size, larger than most."""
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
@@ -252,14 +252,14 @@ class _Judge:
         return capitals and large and alike and plain
 
     def _plain_organisation(self, text: str) -> float:
-        """Return how sure a text alone is to be the organisation."""
+        """Return the confidence that a text alone is the organisation."""
         return max(
             organisation_confidence(text),
             measures.OWNER_FACTOR * self._clues.organisation(text),
         )
 
     def _joined_person(self, group: Group, confidence: float) -> float:
-        """Return the score of a name in several pieces, of which none is a name itself."""
+        """Return the score of a name in several pieces that are no names alone."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
         if parts >= measures.KIND_CERTAINTY or any(
             len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group
@@ -270,7 +270,7 @@ class _Judge:
         return confidence + self._size(group) - against
 
     def _against_person(self, text: str, words: list[str], fit: float) -> float:
-        """Return what speaks against a person: words of trades and jobs, a legal form."""
+        """Return a penalty for signs against a person: words of trades or jobs, a legal form."""
         against = 0.0
         if has_legal_form(text):
             against += measures.AGAINST_LEGAL_FORM
@@ -288,7 +288,7 @@ class _Judge:
         return against
 
     def _size(self, group: Group) -> float:
-        """Return what large letters add on a card."""
+        """Return a bonus for large letters on a card."""
         if not self.is_card:
             return 0.0
         height = max(piece.height for piece in group)
@@ -300,11 +300,11 @@ class _Judge:
         return measures.LARGE_BONUS if height >= measures.LARGE_TIMES * self._usual else 0.0
 
     def _has_title_below(self, piece: CardPiece) -> bool:
-        """Return whether the next line is a job."""
+        """Return whether the next line is a job title."""
         return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
 
     def _only_logo(self, group: Group, confidence: float) -> float:
-        """Return what speaks for a short text in large letters, as a logo is."""
+        """Return a bonus for a short text in large letters, such as a logo."""
         text = _text(group)
         short = (
             self.is_card
@@ -323,22 +323,21 @@ class _Judge:
 
 
 def _text(group: Group) -> str:
-    """Return the text of a group."""
     return joined(group).text
 
 
 def _is_printed(text: str) -> bool:
-    """Return whether a text is a key, a key with its value, or words that bills print."""
+    """Return whether a text is a key, a key with its value, or a word of bills."""
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 
 def _stands_alone(piece: CardPiece) -> bool:
-    """Return whether no name continues in the next line: after a legal form or a job."""
+    """Return whether no name continues in the next line: after a legal form or a job title."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text has letters and no digits or marks of sentences."""
+    """Return whether a text has letters, but no digits or punctuation."""
     return any(map(str.isalpha, text)) and not any(
         char.isdecimal() or char in "!?:;@#%" for char in text
     )

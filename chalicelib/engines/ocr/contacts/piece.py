@@ -62,7 +62,7 @@ class CardPiece:
         return CardPiece(text, self.probability, corners, place, self.height, order, places)
 
     def _edge(self, place: int) -> float:
-        """Return where the character at a place begins along the piece: 0 to 1."""
+        """Return where a character begins along the piece, 0 to 1."""
         if place <= 0 or place >= len(self.text):
             return float(place > 0)
         if len(self.places) == len(self.text):
@@ -138,7 +138,7 @@ def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Cut a line that the engine read across columns, if the positions of letters show it."""
+    """Split a line that was read across columns, if the positions of letters show it."""
     text, places = piece.text, piece.places
     if not places or " " not in text:
         return [piece]
@@ -157,14 +157,14 @@ def _columns(piece: CardPiece) -> list[CardPiece]:
 
 
 def _turned(point: Point, angle: float) -> Point:
-    """Turn a point about the origin so that lines of that angle become level."""
+    """Rotate a point about the origin, so that lines with an angle become horizontal."""
     x, y = point
     cos, sin = math.cos(angle), math.sin(angle)
     return x * cos + y * sin, y * cos - x * sin
 
 
 def _between(corners: Quad, left: float, right: float) -> Quad:
-    """Return the part of a line's corners between two places along it."""
+    """Return the corners of a part of a line."""
     top_left, top_right, bottom_right, bottom_left = corners
     return (
         _along(top_left, top_right, left),
@@ -175,5 +175,5 @@ def _between(corners: Quad, left: float, right: float) -> Quad:
 
 
 def _along(start: Point, end: Point, share: float) -> Point:
-    """Return the point that lies a share of the way between two points."""
+    """Return the point at a fraction of the way between two points."""
     return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share

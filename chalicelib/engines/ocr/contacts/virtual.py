@@ -58,7 +58,7 @@ class VirtualTexts:
         return tuple(as_contact(one) for one in found)
 
     def _source(self, kind: str) -> list[EntityMatch]:
-        """Return the entities among which those of a kind are."""
+        """Return the entities that may be of a kind."""
         if kind == "datetime":
             return self._dates
         if kind == "address":
@@ -72,12 +72,12 @@ class VirtualTexts:
 
     @cached_property
     def _exact(self) -> tuple[list[EntityMatch], list[CardPiece]]:
-        """Entities whose form gives them away, and what is left."""
+        """Entities with a known format, and the remaining pieces."""
         return exact_found(self._pieces, self._check)
 
     @cached_property
     def _blocks(self) -> tuple[list[EntityMatch], list[CardPiece]]:
-        """Postal addresses, and what is left."""
+        """Postal addresses, and the remaining pieces."""
         return address_blocks(self._exact[1], self._check)
 
     @cached_property
@@ -102,12 +102,12 @@ class VirtualTexts:
 
 
 def _rank(found: EntityMatch) -> tuple[int, float]:
-    """Return the place of an entity: telephones before fax numbers, the surest first."""
+    """Return a sort key of an entity: phones before fax numbers, by descending confidence."""
     return int(found.tag == labels.FAX), -round(found.confidence, 2)
 
 
 def _value(piece: CardPiece) -> CardPiece:
-    """Return what stands behind the key of a line: `Patient: Dana Reyes`; else the line."""
+    """Return the text after the key of a line, `Patient: Dana Reyes`; without a key, the line."""
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > measures.KEY_WORDS:
         return piece

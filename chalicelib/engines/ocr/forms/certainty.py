@@ -105,5 +105,5 @@ def preparation(keys: Sequence[TemplateKey]) -> float:
 
 
 def _uncertainty(line: TextLine) -> float:
-    """Return how many of a line's characters are misread, as a share."""
+    """Return the fraction of a line's characters that are probably misread."""
     return -math.log(max(measures.LEAST_LINE_PROBABILITY, min(1.0, line.probability)))

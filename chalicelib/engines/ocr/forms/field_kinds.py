@@ -57,7 +57,7 @@ def fitness(types: Sequence[str], text: str) -> float:
 
 
 def _fits(kind: str, text: str) -> float:
-    """Return how much a text is of one type."""
+    """Return a factor for how well a text has one type."""
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         before = text[: spans[0].start].split() if spans else []

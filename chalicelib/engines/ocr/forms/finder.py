@@ -48,7 +48,7 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 @dataclass(frozen=True)
 class _FormPage:
-    """What all fields of a page have in common."""
+    """The data that all fields of a page share."""
 
     amounts: AmountStyle
     """How amounts are written; nothing of it in a text layer, which misreads none."""
@@ -127,7 +127,7 @@ def _holders(
     texts: Mapping[str, str],
     remains: Remains,
 ) -> dict[int, FormField]:
-    """Return names and addresses that stand on the page without any caption.
+    """Return names and addresses that are on the page without a caption.
 
     Args:
         keys: keys of the template.
@@ -159,7 +159,7 @@ def _crossed_fields(
     remains: Remains,
     sheet: _FormPage,
 ) -> dict[int, FormField]:
-    """Return the fields that only the row and the column of a statement name together."""
+    """Return the fields that a row label and a column header of a statement name together."""
     used = {field.value_box for field in fields.values()}
     crossed = {}
     for number, key in enumerate(keys):
@@ -178,7 +178,7 @@ def _crossed_fields(
 def _choose_places(
     keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
 ) -> dict[int, int]:
-    """Choose the places of keys that have the likeliest values, in reading order.
+    """Choose the positions of keys with the most likely values, in reading order.
 
     Args:
         keys: keys of the template.
@@ -202,7 +202,7 @@ def _choose_places(
 
 
 def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage) -> FormField:
-    """Describe a printed key with its value; correct amounts and cap odd ones."""
+    """Return the field of a key with its value; correct amounts, and limit odd ones."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if "NAME" in template.types and sheet.blur:
@@ -227,7 +227,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
 
 
 def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
-    """Return what is known of a value."""
+    """Return the facts about a value."""
     return Evidence(
         value.surroundings,
         misread_characters(value.segments),
@@ -239,7 +239,7 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
 
 
 def _fit(key: FoundKey, value: Value) -> float:
-    """Return how well a key and its value are read and fit together, 0 to 1."""
+    """Return how well a key and its value were read and fit together, 0 to 1."""
     probability = min(_probability(key.segments), _probability(value.segments or key.segments))
     return min(1.0, max(0.0, probability * key.similarity * value.certainty))
 

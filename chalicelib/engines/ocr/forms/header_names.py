@@ -23,7 +23,7 @@ from chalicelib.engines.ocr.forms.spelling import fold, similarity
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A header cell of the template that a header of the table reads like."""
+    """A header cell of the template that matches a header of the table."""
 
     header: HeaderCell
     score: float
@@ -40,7 +40,7 @@ class _Headers:
         self._seen: dict[str, _Match | None] = {}
 
     def find(self, text: str) -> _Match | None:
-        """Return the header cell that is most like a text, the first among equals."""
+        """Return the header cell that is most similar to a text; the first if several are equal."""
         key = fold(text)
         if key not in self._seen:
             self._seen[key] = self._search(key)
@@ -80,7 +80,7 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Give each name to the table with the best evidence for it, and each table one name."""
+    """Assign each name to the table with the best evidence, and one name to each table."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)
@@ -96,7 +96,7 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
-    """Make a row a header when the template knows its cells and no row is one yet."""
+    """Make a row a header if the template has its cells and no row is a header yet."""
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
     counts: dict[int, int] = {}
@@ -118,7 +118,7 @@ def _reveal_headers(table: Table, headers: _Headers) -> Table:
 
 
 def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[str, float]]:
-    """Name rows, columns and cells, and weigh names for the table itself."""
+    """Name rows, columns and cells, and collect evidence for the table's name."""
     columns = _headers_along(table.cells, COLUMN_HEADER)
     rows = _headers_along(table.cells, ROW_HEADER)
     column_matches = {number: _match(cells, headers) for number, cells in columns.items()}
@@ -134,7 +134,7 @@ def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[st
 
 
 def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
-    """Add up what the matched headers say about the table's name."""
+    """Add the evidence of the matched headers for the table's name."""
     votes: dict[str, float] = {}
     for match in matches:
         if match and match.header.table_name:
@@ -144,7 +144,7 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the inked headers above each column, or left of each row, outermost first."""
+    """Return the headers above each column or left of each row, outermost first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:
@@ -154,7 +154,7 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the columns that a column header covers, the rows that a row header covers."""
+    """Yield the columns that a column header covers, or the rows of a row header."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )
@@ -162,7 +162,7 @@ def _numbers(cell: Cell, kind: str) -> Iterator[int]:
 
 
 def _own(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the headers that are of one row or column alone, else the innermost."""
+    """Return the headers of only one row or column, otherwise the innermost."""
     kind = cells[0].kind
     alone = [
         cell
@@ -173,12 +173,12 @@ def _own(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _text(cells: Sequence[Cell]) -> str:
-    """Return the text of a row's or column's headers; one over two rows is joined again."""
+    """Return the text of a row's or column's headers, joined if it is over two rows."""
     return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return what the template calls a row or column: by its joined text, else innermost first."""
+    """Return the template's name of a row or column: by the joined text, then innermost first."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 
@@ -186,7 +186,7 @@ def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
 def _entities(
     along: Mapping[int, Sequence[Cell]], matches: Mapping[int, _Match | None]
 ) -> Mapping[int, str]:
-    """Return the entity or else the text of each row or column that has headers."""
+    """Return the entity, otherwise the header text, of each row or column with headers."""
     return {
         number: match.header.entity if (match := matches[number]) else _text(cells)
         for number, cells in along.items()

@@ -95,7 +95,7 @@ def take_out_keys(
 
 
 def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
-    """Return whether a text is the small letter that a form prints right before a caption."""
+    """Return whether a text is the letter that a form prints before a caption."""
     text, rect = piece.segment.text, piece.segment.rect
     reach = measures.LINE_LETTER_GAP_HEIGHTS * piece.segment.height
     return (
@@ -118,12 +118,12 @@ def is_numbered_caption(text: str) -> bool:
 
 
 def _is_label(text: str) -> bool:
-    """Return whether a line is a label and nothing else."""
+    """Return whether a line is only a label."""
     return text.rstrip(_TRAILING).endswith((":", "："))
 
 
 def _begins_with_label(text: str) -> bool:
-    """Return whether a line is a label with its value behind it."""
+    """Return whether a line is a label followed by its value."""
     label = _LABEL.match(text)
     is_label = label is not None and len(label.group().split()) <= measures.LABEL_WORDS
     return is_label or _is_dated(text)
@@ -132,7 +132,7 @@ def _begins_with_label(text: str) -> bool:
 def _numbered_captions(
     segments: Sequence[LineSegment], spans: Mapping[int, Sequence[tuple[int, int, int | None]]]
 ) -> Iterator[int]:
-    """Yield the lines that begin as numbered captions do, and with no house number.
+    """Yield the lines that begin like numbered captions, not with a house number.
 
     Where a form numbers its captions, one that no key knows has a number, too.
 
@@ -152,7 +152,7 @@ def _numbered_captions(
 
 
 def _is_below(rect: Rect, caption: Rect, box: Rect) -> bool:
-    """Return whether a text stands below a caption in its box, which may have one side open."""
+    """Return whether a text is below a caption in its box, which may be open on one side."""
     x, y = rect.center
     is_closed = isfinite(box.height) and not (isinf(box.min_x) and isinf(box.max_x))
     is_inside = box.min_x < x < min(box.max_x, caption.max_x) and caption.max_y < y < box.max_y
@@ -189,7 +189,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
 
 
 def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a line of print is the next one of the same sentence."""
+    """Return whether a line continues the sentence of the line above."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
         -measures.OVERLAP_HEIGHTS <= gap <= measures.SENTENCE_GAP_HEIGHTS
@@ -199,7 +199,7 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _is_dated(text: str) -> bool:
-    """Return whether a line is one word in capitals and the date that it names: REV 01/02/2020."""
+    """Return whether a line is a word in capitals and a date: REV 01/02/2020."""
     match = _CAPITALS.match(text)
     rest = text[match.end() : measures.DATED_WORD_CHARACTERS].rstrip() if match else ""
     return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
@@ -208,7 +208,7 @@ def _is_dated(text: str) -> bool:
 def _between_keys(
     segment: LineSegment, spans: Sequence[tuple[int, int, int | None]]
 ) -> Iterator[FormPiece]:
-    """Yield what stands before, between and behind the keys of a line."""
+    """Yield the texts before, between and after the keys of a line."""
     head = _bare(segment, 0, spans[0][0])
     if head and not (_ENUMERATION.fullmatch(head.text) or is_instruction(head.text)):
         yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
@@ -226,7 +226,7 @@ def _between_keys(
 
 
 def _past_hint(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin: behind the rest of a label, or a remark that ends the line.
+    """Return where a value may begin: after the rest of a label, or a remark.
 
     The key "Name" may be part of "Name of applicant: …", the key "Date" in "Date (MM/DD/YYYY)".
     """
@@ -244,13 +244,13 @@ def _past_hint(text: str, start: int, stop: int) -> int:
 
 
 def _past_continuation(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin behind a longer label: "Sex / Sexe: M", "City, ZIP"."""
+    """Return where a value may begin after a longer label: "Sex / Sexe: M", "City, ZIP"."""
     colon = text.find(":", start, stop)
     return colon + 1 if colon >= 0 else stop
 
 
 def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
-    """Return a part without the marks around it, None when nothing is left."""
+    """Return a part without surrounding marks; None if nothing is left."""
     text = segment.text
     begin = start
     while begin < end and text[begin] in _FILLER:
@@ -264,7 +264,7 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
 
 
 def _with_sign(text: str, start: int, begin: int) -> int:
-    """Return the beginning of a value with the point or sign that belongs to a number."""
+    """Return the beginning of a value, including the point or sign of a number."""
     is_number = begin < len(text) and text[begin].isdecimal()
     if (
         is_number

@@ -163,7 +163,7 @@ class PageRules:
         )
 
     def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
-        """Return the upright lines that cross a text, and left and right of its words if any do."""
+        """Return the vertical lines that cross a text, and the sides of its words if any do."""
         rect, reach = segment.rect, measures.RULE_OVER_TEXT_HEIGHTS * segment.height
         place, start, stop = self._columns
         columns = np.flatnonzero(
@@ -178,14 +178,14 @@ class PageRules:
 
 
 def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
-    """Return which upright lines pass through one of some words."""
+    """Return which vertical lines cross one of some words."""
     slack = measures.IN_RULE_HEIGHTS * height
     inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
     return np.asarray(inside.any(axis=1))
 
 
 def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[LineSegment]:
-    """Yield the parts of a text between some upright lines."""
+    """Yield the parts of a text between vertical lines."""
     if not len(places):
         yield segment
         return
@@ -210,7 +210,7 @@ def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
 
 
 def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
-    """Yield lines whose pieces, drawn one by one, touch each other."""
+    """Yield lines joined from parts that touch each other."""
     last: Ruling | None = None
     for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
         if last is None:
@@ -234,13 +234,13 @@ def _as_array(rulings: Iterable[Ruling]) -> Doubles:
 
 
 def _crossing(lines: Doubles, place: float) -> Doubles:
-    """Return the positions of the lines that pass a place along them."""
+    """Return the positions of the lines that extend over a position."""
     position, start, end = lines
     return np.asarray(position[(start <= place) & (end >= place)])
 
 
 def _levelled(gray: Pixels, angle: float) -> Pixels:
-    """Turn a page about its top left corner until its lines are horizontal."""
+    """Rotate a page about its top left corner until its lines are horizontal."""
     if not angle:
         return gray
     from PIL import Image

@@ -141,7 +141,7 @@ def is_level(first: Rect, second: Rect) -> bool:
 
 
 def _level(line: TextLine, angle: float) -> Rect:
-    """Return where a line is on the levelled page."""
+    """Return the position of a line on the levelled page."""
     if not angle:
         return line.box
     cosine, sine = math.cos(angle), math.sin(angle)
@@ -153,13 +153,13 @@ def _bottom(segment: LineSegment) -> float:
 
 
 def _is_header(segment: LineSegment) -> bool:
-    """Return whether a text may be the caption of a column: a word or two without digits."""
+    """Return whether a text may be a column caption: one or two words without digits."""
     text = segment.text
     return len(text.split()) <= measures.COLUMN_CAPTION_WORDS and not any(map(str.isdecimal, text))
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:
-    """Divide a line that was read across columns: each part is below its own caption.
+    """Split a line that was read across columns, so that each part is below one caption.
 
     Args:
         segment: the line.
@@ -188,5 +188,5 @@ def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[
 
 
 def _overlaps(rect: Rect, header: Rect) -> bool:
-    """Return whether a word stands below a caption."""
+    """Return whether a word is below a caption."""
     return min(rect.max_x, header.max_x) > max(rect.min_x, header.min_x)

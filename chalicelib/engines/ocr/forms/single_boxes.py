@@ -75,7 +75,7 @@ class _Row:
     """Of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle of a box, so much of its width."""
+        """Return the middle part of a box, with a fraction of its width."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2
@@ -109,7 +109,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
-    """Return the row of a digit that stands above or below a box of another row."""
+    """Return the row of a digit that is above or below a box of another row."""
     box = lines[number].box
     x, y = box.center
     for row in rows:
@@ -126,7 +126,7 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
 
 
 def _is_spaced(line: TextLine) -> bool:
-    """Return whether a line is of digits that stand apart: single ones, or with wide blanks."""
+    """Return whether a line has single digits, or digits with wide spaces."""
     bare = "".join(line.text.split())
     wide = line.box.width >= measures.BOX_PITCH_HEIGHTS * line.box.height * len(bare)
     return bare.isdecimal() and (len(bare) == 1 or wide)
@@ -144,7 +144,7 @@ def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
 
 
 def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row | None:
-    """Return a row whose digits stand at equal distances, some left out, None for another."""
+    """Return a row whose digits are at equal distances, with missing ones; None for others."""
     digits = [each for number in row for each in _middles(lines[number])]
     steps = [after[0] - before[0] for before, after in pairwise(digits)]
     height = median(lines[number].box.height for number in row)
@@ -176,7 +176,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the boxes of digits, the middle of the first and the way from one to the next.
+    """Return the boxes of digits: the middle of the first, and the distance between boxes.
 
     Args:
         middles: of the digits.
@@ -203,7 +203,7 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read all digits of a row; None where none was missed or they are ambiguous.
+    """Read all digits of a row together; None if none was missed or the result is unclear.
 
     Args:
         row: the digits that were read.
@@ -235,7 +235,7 @@ def _read_whole(
 
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
-    """Return the boxes of a row that hold ink: those that were read, and their neighbours."""
+    """Return the boxes of a row with ink: those that were read, and their neighbours."""
     dark = {place: _ink(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in row.places}
     least = measures.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
 
@@ -258,7 +258,7 @@ def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
 
 
 def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
-    """Return a row all of whose digits were read, in several lines, as one."""
+    """Return a row whose digits were read in several lines as one line."""
     is_whole = row.places[-1] - row.places[0] == len(row.places) - 1
     if not is_whole or len(lines) < 2 or len(row.digits) <= len(lines):
         return None
@@ -267,7 +267,7 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return the boxes that hold the digits of a text, none when it is not what was read before.
+    """Return the boxes of a text's digits; empty if they differ from the digits read before.
 
     Ticks and stains next to the digits may have been taken for ink in separate boxes.
     """
@@ -290,7 +290,7 @@ def _crop(pixels: Pixels, rect: Rect) -> Pixels:
 
 
 def _ink(pixels: Pixels, rect: Rect) -> Doubles:
-    """Return how dark each pixel of a rectangle is against its paper, 0 to 1."""
+    """Return the darkness of each pixel of a rectangle relative to its paper, 0 to 1."""
     part = _crop(pixels, rect).astype(np.float64)
     if not part.size:
         return part
@@ -300,7 +300,7 @@ def _ink(pixels: Pixels, rect: Rect) -> Doubles:
 
 
 def _together(crops: Iterable[Pixels]) -> Pixels:
-    """Join the digits of boxes to one line image in RGB, spaced as in print."""
+    """Join the digits of boxes to one line image in RGB, with the spacing of print."""
     parts = []
     for crop in crops:
         paper = np.median(crop)

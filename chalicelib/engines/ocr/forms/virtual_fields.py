@@ -67,7 +67,7 @@ def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
 
 
 def _field(entity: str, found: Contact) -> FormField:
-    """Describe a text as the value of a virtual key."""
+    """Return the field of a virtual key with a text as its value."""
     return FormField(
         entity,
         "",

@@ -112,7 +112,7 @@ def address_confidence(text: str) -> float:
 
 
 def _confidence(line: str) -> float:
-    """Return how sure a line is whose spaces were all read."""
+    """Return the confidence of a line whose spaces were all recognised."""
     if find_state_zips(line):
         return 0.97
     if _BOX.search(line):
@@ -146,7 +146,7 @@ _SURE_STREET = 0.85
 
 
 def _street(line: str) -> float:
-    """Return how sure a line is to name a street and a house."""
+    """Return the confidence that a line names a street and a house."""
     house = _HOUSE.match(line)
     if house:
         return _named_street(house.group("name"), has_comma=bool(house.group("comma")))
@@ -175,7 +175,7 @@ _INSIDE = re.compile(r"(?:^|[ ,])(?:\d{1,6}[A-Za-z]?(?:[\-/]\d{1,5})?)(?:,| {1,2
 
 
 def _is_prose(rest: str) -> bool:
-    """Return whether what stands behind a number is a sentence."""
+    """Return whether the text after a number is a sentence."""
     words = [word for word in rest.split() if word.islower() and word.isalpha()]
     return len(words) >= _PROSE_WORDS or not _PROSE.isdisjoint(words)
 
@@ -189,12 +189,12 @@ def _is_short_name(last: re.Match[str]) -> bool:
 
 
 def _house_inside(line: str) -> bool:
-    """Return whether a house number stands inside the line: `Tower B, 12 Hill Road`."""
+    """Return whether there is a house number inside the line: `Tower B, 12 Hill Road`."""
     return _INSIDE.search(line) is not None
 
 
 def _named_street(name: str, *, has_comma: bool) -> float:
-    """Return how sure words behind a house number are the name of a street."""
+    """Return the confidence that words after a house number are the name of a street."""
     words = folded_words(name)
     if not words or (name[0].islower() and words[0] not in STREET_HEADS):
         return 0.0
@@ -231,7 +231,7 @@ def _has_street_word(words: list[str]) -> bool:
 
 
 def _is_street_name(words: list[str]) -> bool:
-    """Return whether words are a street's name that goes before its number."""
+    """Return whether words are the name of a street that precedes its number."""
     if not words or len(words) > _MAX_NAME_WORDS:
         return False
     # From the second letter on because an ending alone is not a name.
@@ -240,7 +240,7 @@ def _is_street_name(words: list[str]) -> bool:
 
 
 def _unit(line: str) -> float:
-    """Return how sure a line is to name a part of a building."""
+    """Return the confidence that a line names a part of a building."""
     if _CARE_OF.match(line):
         return 0.45
     if _ORDINAL_UNIT.search(line):
@@ -269,7 +269,7 @@ _JAPAN = re.compile(
 
 
 def _place(line: str) -> float:
-    """Return how sure a line is to name a town with its state, or a country."""
+    """Return the confidence that a line names a town with its state, or a country."""
     if _JAPAN.search(line):
         return 0.85
     if is_country(line):

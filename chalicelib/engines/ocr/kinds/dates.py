@@ -93,7 +93,7 @@ def find_dates(text: str) -> tuple[Span, ...]:
 
 
 def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
-    """Return the span of a date, and of the time of day when one stands behind it."""
+    """Return the span of a date, including a time of day that follows it."""
     start, end = bounds
     time = _TIME_AFTER.match(text, end)
     if time is not None:
@@ -103,7 +103,7 @@ def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
 
 
 def _is_in_calendar(match: re.Match[str]) -> bool:
-    """Return whether day and month are ones that exist."""
+    """Return whether day and month exist."""
     parts = match.groupdict()
     day, month = parts.get("day"), parts.get("month")
     return (day is None or 1 <= int(day) <= _LAST_DAY) and (

@@ -74,7 +74,7 @@ def find_mails(text: str) -> tuple[Span, ...]:
 
 
 def _around(text: str, match: re.Match[str]) -> Span | None:
-    """Return the address around an at sign."""
+    """Return the mail address around an at sign."""
     start = _local_start(text, match.start())
     local = text[start : match.start()].replace(" ", "")
     name, end = _name_after(text, match.end())
@@ -102,7 +102,7 @@ def _local_start(text: str, at: int) -> int:
 
 
 def _name_after(text: str, at: int) -> tuple[str, int]:
-    """Return the internet name at a position, with corrected dots, and its end."""
+    """Return the domain name at a position, with corrected dots, and its end."""
     labels: list[str] = []
     end = at
     place = at
@@ -122,7 +122,7 @@ def _name_after(text: str, at: int) -> tuple[str, int]:
 
 
 def _continues(text: str, gap: tuple[int, int], labels: list[str], label: str) -> bool:
-    """Return whether the label after a gap belongs to the same internet name."""
+    """Return whether the label after a gap belongs to the same domain name."""
     mark = text[gap[0] : gap[1]]
     if mark == ".":
         return True
@@ -164,7 +164,7 @@ def find_websites(text: str) -> tuple[Span, ...]:
 
 
 def _add(spans: list[Span], span: Span | None) -> None:
-    """Add a span unless there is none or it is part of one that was found before."""
+    """Add a span unless it is empty or part of a span found before."""
     if span is not None and not any(span.meets(other) for other in spans):
         spans.append(span)
 
@@ -185,7 +185,7 @@ def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
 
 
 def _joined(name: str) -> str:
-    """Cut a name before words that only stand behind it: `acme.com, Berlin` gives `acme.com`."""
+    """Cut a name before words that only follow it: `acme.com, Berlin` gives `acme.com`."""
     end = len(name)
     place = 0
     parts = [part for part in _PART.split(name) if part]
@@ -207,7 +207,7 @@ def _corrected(name: str) -> str:
 
 
 def _bare(text: str, match: re.Match[str]) -> Span | None:
-    """Return a name without any mark, when its ending and its length speak for it."""
+    """Return a domain name without scheme or www, if its ending and length are plausible."""
     name = match.group()
     labels = name.split(".")
     ending = labels[-1].lower()
@@ -219,7 +219,7 @@ def _bare(text: str, match: re.Match[str]) -> Span | None:
 
 
 def _can_be_name(name: str, owner: str, ending: str) -> bool:
-    """Return whether a name is not an abbreviation or a sentence without a space: `St.Louis`."""
+    """Return whether a text is a domain name, not an abbreviation or prose: `St.Louis`."""
     has_letters = any(char.isalpha() for char in owner)
     even = name == name.lower() or name == name.upper() or name.rpartition(".")[2].islower()
     if not has_letters or not even:

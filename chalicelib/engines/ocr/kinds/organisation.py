@@ -126,6 +126,6 @@ _SPELT = 2
 
 
 def _joins_names(words: list[str]) -> bool:
-    """Return whether names are joined as partners are: `Moore, Finley and Tucker`."""
+    """Return whether names are joined like partners: `Moore, Finley and Tucker`."""
     inner = words[1:-1]
     return "and" in inner or "&" in inner or "und" in inner

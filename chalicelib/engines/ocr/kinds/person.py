@@ -196,7 +196,7 @@ def _looks_lettered(word: str) -> bool:
 
 
 def _weighed(words: list[str], *, titled: bool, has_credentials: bool) -> float:
-    """Return how sure words without honorific and credentials are a name."""
+    """Return the confidence that words without honorific and credentials are a name."""
     full = [word for word in words if word.lower() not in PARTICLES or word[:1].isupper()]
     shaped = all(_is_name_word(word) for word in full)
     count = len(words)
@@ -229,10 +229,10 @@ def _is_name_word(word: str) -> bool:
 
 
 def _is_initial(word: str) -> bool:
-    """Return whether a word is one letter, or a few with dots between them."""
+    """Return whether a word is one letter, or a few with dots."""
     return len(word) == 1 or ("." in word and _INITIALS.fullmatch(word) is not None)
 
 
 def _has_long_word(words: list[str]) -> bool:
-    """Return whether a word has letters enough for a name."""
+    """Return whether a word has enough letters for a name."""
     return any(len(word) > 1 and "." not in word for word in words)

@@ -103,7 +103,7 @@ def digits_of(text: str) -> str:
 
 
 def _as_digits(match: re.Match[str]) -> str:
-    """Return a word with its letters as digits, when at least half of it is digits."""
+    """Return a word with letters replaced by digits, if at least half of it is digits."""
     word = match.group()
     if 2 * sum(char.isdecimal() for char in word) < len(word):
         return word
@@ -113,7 +113,7 @@ def _as_digits(match: re.Match[str]) -> str:
 def _span_of(
     text: str, corrected: str, match: re.Match[str], fewest: int, confidence: float
 ) -> Span | None:
-    """Return a match as a span, cut to what one number can be; None when it is something else."""
+    """Return a match as a span, cut to one number; None if it is not a phone number."""
     start, end = match.span()
     found = _one_number(match.group())
     end = start + len(found)
@@ -127,7 +127,7 @@ def _span_of(
 
 
 def _one_number(found: str) -> str:
-    """Drop a second number in the same row, and trailing spaces."""
+    """Remove a second number in the same row, and trailing spaces."""
     count = 0
     for place, char in enumerate(found):
         count += char.isdecimal()
@@ -145,7 +145,7 @@ def _one_number(found: str) -> str:
 
 
 def _last_gap(found: str, place: int) -> int:
-    """Return where the group of digits that holds `place` begins, its gap not included."""
+    """Return where the group of digits that contains `place` begins."""
     gap = max(found.rfind(mark, 0, place) for mark in " .-/")
     return gap if gap > 0 else place
 
@@ -153,7 +153,7 @@ def _last_gap(found: str, place: int) -> int:
 def _is_number(
     found: str, corrected: str, bounds: tuple[int, int], fewest: int, confidence: float
 ) -> bool:
-    """Return whether it is a telephone number, not a similar date, code or amount."""
+    """Return whether a match is a phone number, not a similar date, code or amount."""
     count = sum(char.isdecimal() for char in found)
     if count < fewest or not found or _PAYMENT_CARD.match(corrected, bounds[0]):
         return False

@@ -137,7 +137,7 @@ def find_postcodes(text: str) -> tuple[Span, ...]:
 
 
 def _corrected(match: re.Match[str]) -> str:
-    """Return state and ZIP code with the digits of the code together."""
+    """Return state and ZIP code without spaces inside the code."""
     code = match.group("zip").replace(" ", "").translate(_AS_DIGITS)
     plus = (match.group("plus") or "").replace(" ", "")
     between = match.string[match.end("state") : match.start("zip")]

@@ -85,6 +85,6 @@ def title_confidence(text: str) -> float:
 
 
 def _is_sentence(words: list[str]) -> bool:
-    """Return whether words are written like a sentence: a capital at its beginning only."""
+    """Return whether words look like a sentence: only the first one is capitalised."""
     plain = [word for word in words[1:] if word.islower() and word not in _SMALL | HEADS]
     return len(words) >= _SHORT_SENTENCE and bool(plain)

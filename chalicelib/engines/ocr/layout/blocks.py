@@ -94,7 +94,7 @@ def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
 
 
 def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
-    """Divide a flow into blocks."""
+    """Split a flow into blocks."""
     middles = [fmean(piece.middle for piece in row) for row in rows]
     steps = [below - above for above, below in pairwise(middles)]
     usual = median_low(steps) if steps else 0.0
@@ -120,18 +120,18 @@ def _has_tab(row: Row) -> bool:
 
 
 def _height(row: Row) -> float:
-    """Return how high the print of a row is."""
+    """Return the height of the letters of a row."""
     return max(piece.height for piece in row)
 
 
 def _is_other_print(above: Row, below: Row) -> bool:
-    """Return whether two rows differ in size."""
+    """Return whether the letters of two rows differ in size."""
     least, most = sorted((_height(above), _height(below)))
     return most > _OTHER_PRINT * least
 
 
 def _begins(above: Row, row: Row, below: Row | None, left: float) -> bool:
-    """Return whether a row is the indented first one of a paragraph between rows at the margin."""
+    """Return whether a row is the indented first row of a paragraph."""
     indent = (row[0].left - left) / _height(row)
     neighbours = [other for other in (above, below) if other is not None]
     return _INDENT < indent < _DEEP and all(

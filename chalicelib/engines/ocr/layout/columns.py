@@ -130,7 +130,7 @@ def level_pieces(
 
 
 def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
-    """Divide a run where it has a gap as wide as a gutter: it may reach over one."""
+    """Split a run at gaps as wide as a gutter, because it may cross one."""
     width = whole.right - whole.left
     shown = [at for at, letter in enumerate(line.text) if letter != " "]
     steps = [line.places[b] - line.places[a] for a, b in pairwise(shown)] if line.places else []
@@ -146,13 +146,13 @@ def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
 
 
 def _first_word(text: str, start: int) -> int:
-    """Return how many characters the word at a place has."""
+    """Return the number of characters of the word at a position."""
     end = text.find(" ", start)
     return (len(text) if end < 0 else end) - start
 
 
 class _Turn:
-    """A page turned until its lines are level."""
+    """A page rotated until its lines are horizontal."""
 
     def __init__(self, slope: float) -> None:
         self._cosine, self._sine = math.cos(slope), math.sin(slope)
@@ -170,7 +170,7 @@ class _Turn:
 
 
 def _extent(text: str) -> tuple[float, float]:
-    """Return how far the ink of a text rises above and falls below its baseline, in ems."""
+    """Return how far a text rises above and falls below its baseline, in ems."""
     rise = _RISE if any(letter not in _LOW for letter in text) else _LOW_RISE
     return rise, _FALL if any(letter in _HANGING for letter in text) else 0.0
 
@@ -202,7 +202,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """Pieces that no white line across the page divides."""
+    """Pieces that no white horizontal line separates."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces
@@ -218,17 +218,17 @@ class _Strip:
 
     @property
     def is_row(self) -> bool:
-        """Return whether its pieces are next to each other."""
+        """Return whether the pieces are next to each other."""
         return self.bottom - self.top < 2 * self.height
 
     @property
     def is_divided(self) -> bool:
-        """Whether there is something free between its pieces."""
+        """Whether there is free space between the pieces."""
         return len(self.free) > 2
 
 
 def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
-    """Cut a part of a page at every white line across it."""
+    """Split a part of a page at every white horizontal line."""
     found: list[list[Piece]] = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.top):
@@ -241,7 +241,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return what pieces leave free across the page, the outsides with it."""
+    """Return the intervals that pieces leave free horizontally, including the margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):
@@ -252,7 +252,7 @@ def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
 
 
 def _common(one: list[Interval], other: list[Interval], least: float) -> list[Interval]:
-    """Return what is free in both."""
+    """Return the intervals that are free in both."""
     found = []
     first = second = 0
     while first < len(one) and second < len(other):
@@ -270,7 +270,7 @@ def _common(one: list[Interval], other: list[Interval], least: float) -> list[In
 def _without_ends(
     strips: list[_Strip], height: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Split a running head and a page number off."""
+    """Separate a page header and a page number."""
     first, last = 0, len(strips)
     if len(strips) > 2 and strips[0].is_row:
         first = int(strips[1].top - strips[0].bottom > _APART * height)
@@ -282,7 +282,7 @@ def _without_ends(
 
 
 def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
-    """Divide a part of a page into flows."""
+    """Split a part of a page into flows."""
     found: list[list[Piece]] = []
     plain: list[Piece] = []
     for band in _bands(_strips(pieces, height), height):
@@ -310,7 +310,7 @@ def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
 
 
 class _Band:
-    """Strips one below the other."""
+    """Consecutive strips from top to bottom."""
 
     def __init__(self, strip: _Strip, height: float) -> None:
         self.strips = [strip]
@@ -320,7 +320,7 @@ class _Band:
         self._has_columns = strip.is_divided
 
     def takes(self, strip: _Strip, follower: _Strip | None) -> bool:
-        """Return whether a strip belongs to the band; the follower is the one below it."""
+        """Return whether a strip belongs to the band; `follower` is the strip below it."""
         if not self._has_columns and not strip.is_divided:
             return True
         gutters = self._gutters(strip)
@@ -340,13 +340,13 @@ class _Band:
         self.strips.append(strip)
 
     def _gutters(self, strip: _Strip) -> list[Interval]:
-        """Return the gutters that the band would have with a strip: text stands on both sides."""
+        """Return the gutters of the band with one more strip; there is text on both sides."""
         left, right = min(self._left, strip.left), max(self._right, strip.right)
         common = _common(self._free, strip.free, _GUTTER * self._height)
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether all columns end at one height, and begin at one, far below."""
+        """Return whether all columns end at one height and continue at one, far below."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))
@@ -357,7 +357,7 @@ class _Band:
         return max(abs(ends[0] - ends[1]), abs(begins[0] - begins[1])) < self._height
 
     def _is_heading(self, strip: _Strip, follower: _Strip | None, gutters: list[Interval]) -> bool:
-        """Return whether a row on one side only is the heading of what follows."""
+        """Return whether a row on only one side is the heading of what follows."""
         gutter = gutters[0]
         if follower is None or not strip.is_row or all(_sides(strip.pieces, gutter)):
             return False
@@ -369,7 +369,7 @@ class _Band:
 
 
 def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list[Piece]]:
-    """Part pieces at a gutter."""
+    """Divide pieces at a gutter."""
     sides: tuple[list[Piece], list[Piece]] = [], []
     for piece in pieces:
         sides[piece.left > gutter[0]].append(piece)
@@ -377,7 +377,7 @@ def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list
 
 
 def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piece]] | None:
-    """Divide a band at a gutter between columns of text; None when there is none."""
+    """Split a band at a gutter between columns of text; None without one."""
     gutters = _free(pieces, _GUTTER * height)[1:-1]
     for gutter in sorted(gutters, key=lambda each: each[0] - each[1])[:_TRIED]:
         sides = _sides(pieces, gutter)
@@ -428,7 +428,7 @@ def is_prose(rows: list[Row]) -> bool:
 
 
 def _match(left: list[Row], right: list[Row]) -> bool:
-    """Return whether most rows of the shorter side are next to one of the other."""
+    """Return whether most rows of the shorter side are next to a row of the other side."""
     few, many = sorted((left, right), key=len)
     middles = [fmean(piece.middle for piece in row) for row in many]
     matching = 0

@@ -64,7 +64,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Return a block; one with tables, whose numbers begin with the first, piece by piece."""
+    """Return a block; a block with tables is split into its pieces."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
@@ -107,12 +107,12 @@ def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
 
 
 def _size(block: WrittenBlock) -> int:
-    """Return the height of a block's print in whole pixels."""
+    """Return the letter height of a block in whole pixels."""
     return round(block.height)
 
 
 def _heading_levels(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
-    """Give levels to the sizes of print that are larger than that of most text."""
+    """Assign heading levels to letter sizes that are larger than most text."""
     weights: Counter[int] = Counter()
     for block in blocks:
         weights[_size(block)] += sum(map(len, block.lines))
@@ -139,7 +139,7 @@ def _paragraph(block: WrittenBlock, level: int) -> str:
 
 
 def _joined(block: WrittenBlock) -> list[str]:
-    """Join lines that flow on; a word that a hyphen divides at the end of one becomes whole."""
+    """Join wrapped lines; a word that a hyphen splits at a line end is joined."""
     lines = [block.lines[0]]
     for line, flows_on in zip(block.lines[1:], block.flows_on, strict=True):
         if not flows_on:
@@ -152,7 +152,7 @@ def _joined(block: WrittenBlock) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape what Markdown would not show as it stands."""
+    """Escape all characters that Markdown would interpret."""
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
     mark = _LIST_MARK.match(escaped)
     if mark is None:

@@ -85,7 +85,7 @@ def _bare(text: str) -> str:
 
 
 def _untranscribed(name: str) -> str:
-    """Return the letters of a name without what stands for marks."""
+    """Return the letters of a name without transliterations of accents."""
     letters = _bare(name)
     for long, short in _TRANSCRIBED:
         letters = letters.replace(long, short)

@@ -51,7 +51,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One character on the way through what the check digits cover."""
+    """One character that the last check digit covers."""
 
     place: Place
     weight: int
@@ -107,7 +107,7 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
 
 
 def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
-    """Keep the likeliest characters that may stand at each place; None when a place has none."""
+    """Return the most probable allowed characters of each position; None if one has none."""
     kept: list[list[Scores]] = []
     for number, row in enumerate(rows):
         line: list[Scores] = []
@@ -138,7 +138,7 @@ def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Plac
 
 
 def _steps(form: ZoneFormat, lengthened: Sequence[Place]) -> list[_Step]:
-    """Return the way through what the last check digit covers."""
+    """Return the characters that the last check digit covers, in order."""
     weights: dict[Place, int] = {}
     closing = set()
     for name in ("number", "birth", "expiry", "optional"):
@@ -162,7 +162,7 @@ _State = tuple[int, int]
 
 @dataclass(slots=True)
 class _Reached:
-    """What led to a state."""
+    """The best sequence of characters that leads to a state."""
 
     score: float
     """Of the best characters."""
@@ -175,7 +175,7 @@ class _Reached:
 def _best_valid(
     steps: Sequence[_Step], rows: Sequence[Sequence[Scores]], last: Place
 ) -> tuple[str, float, float] | None:
-    """Return the best characters along the steps and at the last check digit.
+    """Return the best characters of all steps and the last check digit.
 
     Returns:
         The characters, their score, and their share of all that are valid; None without any.
@@ -197,7 +197,7 @@ def _best_valid(
 def _after(
     step: _Step, states: Mapping[_State, _Reached], scores: Scores
 ) -> dict[_State, _Reached]:
-    """Return the states behind a step."""
+    """Return the states after a step."""
     following: dict[_State, _Reached] = {}
     for (own, total), reached in states.items():
         for letter, score in scores.items():
@@ -212,7 +212,7 @@ def _after(
 def _arrive(
     states: dict[_State, _Reached], state: _State, reached: _Reached, letter: str, score: float
 ) -> None:
-    """Note one more way to a state."""
+    """Record a sequence that leads to a state if it is the best."""
     mass = reached.mass * math.exp(score)
     known = states.get(state)
     if known is None:
@@ -224,6 +224,6 @@ def _arrive(
 
 
 def _chance(scores: Scores, letter: str) -> float:
-    """Return the share of a character among its rivals."""
+    """Return the probability of a character relative to its alternatives."""
     top = max(scores.values())
     return math.exp(scores[letter] - top) / sum(math.exp(one - top) for one in scores.values())

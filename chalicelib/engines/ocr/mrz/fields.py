@@ -57,7 +57,7 @@ _IN_WORDS = "passport_number"
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What the zone says about one entity."""
+    """The value in the zone for one entity."""
 
     text: str
     """As the template's fields are written."""
@@ -105,7 +105,7 @@ def with_zone(
 def _claims(
     zone: Zone, known: Mapping[str, FormField], entities: Sequence[str], today: date
 ) -> dict[str, _Claim]:
-    """Return what a zone says about the entities of a template."""
+    """Return the values in a zone for the entities of a template."""
     parts = fields_of(zone.decision)
     printed = [field.value_text for field in known.values()]
     numbers = [entity for entity in entities if entity in NUMBER_ENTITIES]
@@ -132,7 +132,7 @@ def _same_day(day: date) -> Callable[[str], bool]:
 
 
 def _same(name: str, part: ZoneField) -> Callable[[str], bool]:
-    """Return how to compare a printed value with a part of the zone."""
+    """Return the function that compares a printed value with a part of the zone."""
     if name in (SURNAME, GIVEN_NAMES):
         return lambda printed: is_same_name(printed, part.text, is_cut=part.is_cut)
     if name == NATIONALITY:
@@ -143,7 +143,7 @@ def _same(name: str, part: ZoneField) -> Callable[[str], bool]:
 
 
 def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) -> FormField:
-    """Bring a printed field and what the zone says together."""
+    """Combine a printed field with the value in the zone."""
     part = claim.field
     box = zone.box(part.places)
     if field is None:

@@ -94,13 +94,13 @@ def find_zone(
 
 
 def _surest(zones: Iterable[Zone | None]) -> Zone | None:
-    """Return the zone whose check digits are surest."""
+    """Return the most probable zone."""
     found = [zone for zone in zones if zone is not None]
     return max(found, key=lambda zone: zone.decision.certainty, default=None)
 
 
 def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
-    """Yield rows that may be a zone, those at the foot of the page last."""
+    """Yield rows that may be a zone, those at the bottom of the page last."""
     rows = sorted(filter(_is_like_row, lines), key=lambda line: line.box.center[1])[-_MOST_ROWS:]
     for start in range(len(rows)):
         for form in FORMATS:
@@ -110,7 +110,7 @@ def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
 
 
 def _is_like_row(line: TextLine) -> bool:
-    """Return whether a line may be a row of a zone: long and thin, in characters of zones."""
+    """Return whether a line may be a row of a zone: long, and in characters of zones."""
     top_left, top_right, _, bottom_left = line.corners
     letters = compact(line.text)
     known = sum(letter in LETTERS for letter in letters)
@@ -119,7 +119,7 @@ def _is_like_row(line: TextLine) -> bool:
 
 
 def _may_be(form: ZoneFormat, lines: Sequence[TextLine]) -> bool:
-    """Return whether rows stand below each other as a zone of a format does."""
+    """Return whether rows are below each other like the rows of a format."""
     texts = [compact(line.text) for line in lines]
     longest = max(map(len, texts))
     widths = [line.box.width for line in lines]
@@ -131,7 +131,7 @@ def _may_be(form: ZoneFormat, lines: Sequence[TextLine]) -> bool:
 
 
 def _is_next(upper: TextLine, lower: TextLine) -> bool:
-    """Return whether one row stands at a row's distance below another."""
+    """Return whether one row is below another one at the distance of rows."""
     height = math.dist(upper.corners[0], upper.corners[3])
     distance = lower.box.center[1] - upper.box.center[1]
     return 0.5 * height < distance < 3 * height
@@ -153,7 +153,7 @@ def compact(text: str) -> str:
 
 
 def _rivals(letter: str) -> Scores:
-    """Return what a character that was read may be."""
+    """Return the characters as which a recognised character may have been printed."""
     rivals: dict[str, float] = {}
     for group in LOOK_ALIKES:
         if letter in group:
@@ -166,7 +166,7 @@ def _rivals(letter: str) -> Scores:
 
 
 def _part(quad: Quad, start: float, end: float) -> Rect:
-    """Return the box of a part of a row, given as shares of its length."""
+    """Return the box of a part of a row, given as fractions of its length."""
     top_left, top_right, bottom_right, bottom_left = quad
 
     return around_points(

@@ -100,7 +100,7 @@ _COVERED = ("number", "number_check", "birth", "birth_check", "expiry", "expiry_
 
 
 def _two_rows(name: str, ends: dict[str, DataElement]) -> ZoneFormat:
-    """Make a format of two rows: what TD2 and TD3 have in common, and how the second row ends."""
+    """Return a format of two rows, whose common parts are those of TD2 and TD3."""
     elements = {
         "kind": DataElement(0, 0, 2),
         "issuer": DataElement(0, 2, 5, _WORDS),

@@ -61,7 +61,7 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
 
 def _with_look_alikes(likely: Doubles) -> Doubles:
-    """Give each character a part of what those that look like it have."""
+    """Give each character a fraction of the probability of similar characters."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
         columns = [1 + LETTERS.index(letter) for letter in group]
@@ -71,7 +71,7 @@ def _with_look_alikes(likely: Doubles) -> Doubles:
 
 
 def _forward(likely: Doubles, mask: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Sum up all ways from the left.
+    """Sum the probabilities of all paths from the left.
 
     Args:
         likely: shape (steps, 1 + LETTERS).

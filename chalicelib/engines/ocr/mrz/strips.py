@@ -76,7 +76,7 @@ def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
 
 
 def _longer(quad: Quad, before: float, behind: float) -> Quad:
-    """Make a quad longer on both ends, along its upper and lower side."""
+    """Extend a quad at both ends, along its upper and lower side."""
     top_left, top_right, bottom_right, bottom_left = quad
     height = (math.dist(top_left, bottom_left) + math.dist(top_right, bottom_right)) / 2
     before, behind = before + _MARGIN * height, behind + _MARGIN * height
@@ -89,7 +89,7 @@ def _longer(quad: Quad, before: float, behind: float) -> Quad:
 
 
 def _beyond(start: Point, end: Point, distance: float) -> Point:
-    """Return the point so far behind the end of a way."""
+    """Return the point at a distance beyond the end of a segment."""
     length = math.dist(start, end)
     share = distance / length if length else 0.0
     return end[0] + share * (end[0] - start[0]), end[1] + share * (end[1] - start[1])

@@ -69,7 +69,7 @@ def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
 
 
 def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
-    """Describe what stands at places."""
+    """Return the field at some positions."""
     letters = "".join(decision.rows[row][column] for row, column in places)
     inked = tuple(place for place, letter in zip(places, letters, strict=True) if letter != FILLER)
     weakest = min((decision.chances[row][column] for row, column in inked), default=0.0)

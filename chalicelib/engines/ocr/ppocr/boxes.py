@@ -104,7 +104,7 @@ class PixelGroups:
 
 
 def _labels(runs: Runs) -> Ints:
-    """Return for each run the lowest index of the runs it hangs together with."""
+    """Return for each run the lowest index of the connected runs."""
     above, below = _touching(runs)
     parents = np.arange(len(runs.rows))
     while True:
@@ -118,7 +118,7 @@ def _labels(runs: Runs) -> Ints:
 
 
 def _flattened(parents: Ints) -> Ints:
-    """Point every run directly at the root of its tree."""
+    """Point every run directly to the root of its tree."""
     while True:
         shorter = parents[parents]
         if np.array_equal(shorter, parents):
@@ -127,7 +127,7 @@ def _flattened(parents: Ints) -> Ints:
 
 
 def _touching(runs: Runs) -> tuple[Ints, Ints]:
-    """Return the index pairs of runs of neighbouring rows that touch, corners included."""
+    """Return index pairs of touching runs in neighbouring rows, corners included."""
     step = runs.width + 2
     row_above = (runs.rows - 1) * step
     first = np.searchsorted(runs.rows * step + runs.ends, row_above + runs.starts, "left")
@@ -221,7 +221,7 @@ def smallest_rectangle(outline: Ints) -> Rectangle:
 
 
 def _upright(rectangle: Rectangle) -> Rectangle:
-    """Describe a rectangle along the direction within 45 degrees of the right."""
+    """Return the same rectangle with a direction within 45 degrees of the right."""
     if abs(rectangle.dy) > abs(rectangle.dx):
         rectangle = rectangle.turned()
     return rectangle if rectangle.dx > 0 else rectangle.reversed()
@@ -248,7 +248,7 @@ def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -> bool:
-    """Return whether the middle point can be dropped from the outline to (x, y)."""
+    """Return whether the middle point is inside the hull, so that it can be dropped."""
     return (middle[0] - first[0]) * (y - first[1]) <= (middle[1] - first[1]) * (x - first[0])
 
 

@@ -55,14 +55,14 @@ def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
 
 
 def _sides(quad: Quad) -> tuple[float, float]:
-    """Return the longer of top and bottom and the longer of left and right."""
+    """Return the longer one of top and bottom, and of left and right."""
     top_left, top_right, bottom_right, bottom_left = quad
     length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
     return length, max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
 
 
 def _upright_box(quad: Quad, image: Image.Image) -> Box | None:
-    """Return left, top, right and bottom inside the image; None for a place that is turned."""
+    """Return left, top, right and bottom inside the image; None for a rotated area."""
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = quad
     slack = _UPRIGHT * abs(dy - ay)
     if max(abs(ay - by), abs(dy - cy), abs(ax - dx), abs(bx - cx)) > max(slack, 0.5):
@@ -73,7 +73,7 @@ def _upright_box(quad: Quad, image: Image.Image) -> Box | None:
 
 
 def _turned(image: Image.Image, quad: Quad, size: tuple[int, int]) -> Image.Image:
-    """Turn a place upright; what lies outside of the image takes the colour of a corner."""
+    """Rotate an area upright; points outside the image get the colour of a corner."""
     top_left, top_right, bottom_right, bottom_left = quad
     x = min(max(0, int(top_left[0])), image.width - 1)
     y = min(max(0, int(top_left[1])), image.height - 1)

@@ -77,7 +77,7 @@ def _letter_x(neighbours: str) -> str:
 def _without_extra_spaces(
     characters: list[str], certain: list[float], middles: list[float]
 ) -> RecognisedText:
-    """Leave out spaces at the ends and behind spaces."""
+    """Remove outer and repeated spaces."""
     kept: list[int] = []
     for index, character in enumerate(characters):
         if character != _SPACE or (kept and characters[kept[-1]] != _SPACE):

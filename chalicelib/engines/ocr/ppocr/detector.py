@@ -99,7 +99,7 @@ def _network_input(pixels: Pixels) -> Singles:
 
 
 def _on_image(found: Rectangle, across: float, down: float) -> Rectangle:
-    """Map a rectangle of the framed picture to the image; the scales differ by rounding only."""
+    """Map a rectangle of the padded image to the original image."""
     scale = (across + down) / 2
 
     def moved(x: float, y: float) -> Point:

@@ -106,18 +106,18 @@ class PpOcr:
     def _recognised(
         self, image: Image.Image, quads: Sequence[Quad], check: CancelCheck
     ) -> list[RecognisedText]:
-        """Read places of an image."""
+        """Recognise areas of an image."""
         widths = [crop_width(quad) for quad in quads]
         return self._recogniser.read(widths, lambda index: cut_crop(image, quads[index]), check)
 
 
 def _readable(reading: RecognisedText) -> RecognisedText:
-    """Return what was read; nothing when it is too uncertain."""
+    """Return the recognised text; empty if it is too uncertain."""
     return reading if reading.probability >= _LEAST_PROBABILITY else NOTHING
 
 
 def _contrasted(image: Image.Image) -> Image.Image:
-    """Return a pale page with its darkest place black and its lightest white; others as they are.
+    """Increase the contrast of a pale page; return other pages unchanged.
 
     The networks overlook print that differs from its paper by a tenth of the levels.
     """
@@ -132,7 +132,7 @@ def _contrasted(image: Image.Image) -> Image.Image:
 
 
 def _bounded(pixels: Pixels) -> tuple[Image.Image, float]:
-    """Return a page as an image of at most MOST_PIXELS, and its pixels for each of those."""
+    """Return a page as an image of at most MOST_PIXELS, and the scale."""
     image = _contrasted(Image.fromarray(np.ascontiguousarray(pixels)))
     area = image.width * image.height
     if area <= MOST_PIXELS:
@@ -155,7 +155,7 @@ def _line(
     image: Image.Image,
     course: Course | None = None,
 ) -> TextLine:
-    """Describe what was read in the coordinates of the page, inside the page."""
+    """Return the line of a recognised text in coordinates of the page."""
     top_left, top_right, _, bottom_left = quad
     box = around_points(_inside(point, image, scale) for point in quad)
     tilt = abs(top_right[1] - top_left[1])
@@ -172,6 +172,6 @@ def _line(
 
 
 def _inside(point: Point, image: Image.Image, scale: float) -> Point:
-    """Move a point of the image into it and map it to the page."""
+    """Clip a point to the image, and map it to the page."""
     x, y = min(max(0.0, point[0]), image.width), min(max(0.0, point[1]), image.height)
     return x * scale, y * scale

@@ -171,7 +171,7 @@ class Recogniser:
         return shares
 
     def _read_long(self, crop: Image.Image, check: CancelCheck) -> RecognisedText:
-        """Read a crop in parts, one at a time."""
+        """Recognise a crop in parts, one at a time."""
         cuts = cut_places(crop)
         parts = []
         for start, end, _ in cuts:
@@ -180,7 +180,7 @@ class Recogniser:
         return joined(cuts, parts, crop.width)
 
     def _read_batch(self, crops: list[Image.Image]) -> list[RecognisedText]:
-        """Read crops of like width in one run."""
+        """Recognise crops of similar width in one run."""
         probabilities, width = self._probabilities(crops)
         alphabet = self._alphabets[self._output]
         return [
@@ -189,7 +189,7 @@ class Recogniser:
         ]
 
     def _probabilities(self, crops: list[Image.Image]) -> tuple[Singles, int]:
-        """Return what the network says to crops of like width, and the width that it saw."""
+        """Return the network's output for crops of similar width, and the padded width."""
         width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
         width = -(-width // _GRID) * _GRID
         batch = np.zeros((len(crops), 3, HEIGHT, width), np.float32)

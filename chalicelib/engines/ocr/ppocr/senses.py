@@ -50,22 +50,22 @@ def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
 
 
 def _upright(place: Rectangle) -> Rectangle:
-    """Read to the right."""
+    """Return the corners for reading to the right."""
     return place
 
 
 def _downwards(place: Rectangle) -> Rectangle:
-    """Read from the top to the bottom."""
+    """Return the corners for reading from top to bottom."""
     return place.turned()
 
 
 def _upwards(place: Rectangle) -> Rectangle:
-    """Read from the bottom to the top."""
+    """Return the corners for reading from bottom to top."""
     return place.turned().reversed()
 
 
 def _best(place: Rectangle, read: Read) -> tuple[Result, Sense]:
-    """Read a tall place in every sense that may be, and return the one most certain."""
+    """Recognise a tall area in every possible direction; return the most probable text."""
     senses = [_downwards, _upwards]
     if place.breadth < _VERY_TALL * place.length:
         senses.append(_upright)
@@ -80,7 +80,7 @@ def _best(place: Rectangle, read: Read) -> tuple[Result, Sense]:
 
 
 def _majority(results: Sequence[tuple[Result, Sense]]) -> Sense:
-    """Return the sense of most characters."""
+    """Return the direction of most characters."""
     votes: Counter[Sense] = Counter()
     for (_, reading), sense in results:
         votes[sense] += len(reading.text)

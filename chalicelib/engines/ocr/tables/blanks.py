@@ -73,7 +73,7 @@ def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
 def _area(
     slot: Slot, rows: dict[int, Span], columns: dict[int, Span], text_height: float
 ) -> Rect | None:
-    """Return where the text of an empty place would stand: in its row's and column's text."""
+    """Return where text of an empty slot is expected, by its row and column."""
     tall = [rows[row] for row in slot.rows if row in rows]
     wide = [columns[column] for column in slot.columns if column in columns]
     if not tall or not wide:
@@ -86,12 +86,12 @@ def _area(
 
 
 def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Return where the text of columns on the left ends, when that is before this one."""
+    """Return where the text of the columns to the left ends, if that is before this one."""
     return (end for other, (_, end) in extents.items() if other < lane and end < start)
 
 
 def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Return where the text of columns on the right begins, when that is behind this one."""
+    """Return where the text of the columns to the right begins, if that is after this one."""
     return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 
@@ -115,7 +115,7 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
 
 
 def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:
-    """Return the corners of what the engine is to read: as high as a line of text."""
+    """Return the corners of the area to recognise, as high as a line of text."""
     margin = measures.INK_MARGIN_EMS * text_height
     middle = ink.center[1]
     half = max(0.5 * text_height, 0.6 * ink.height)

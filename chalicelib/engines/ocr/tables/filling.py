@@ -62,7 +62,7 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
-    """Assign each piece to the place of its number."""
+    """Assign pieces to slots by number."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
         texts[number].append(piece)
@@ -70,7 +70,7 @@ def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int])
 
 
 def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
-    """Return for each piece the number of its place."""
+    """Return the number of the slot for each piece."""
     slots = np.array(
         [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
     )
@@ -86,7 +86,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
 
 
 def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
-    """Return the number of a piece's place, sought first among those at its height."""
+    """Return the number of a piece's slot; slots at its height have priority."""
     if near is not None:
         number, is_over = _best(slots[near], piece)
         if is_over:
@@ -95,7 +95,7 @@ def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
 
 
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
-    """Return the place that a piece overlaps most, or lies nearest to, and whether it overlaps.
+    """Return the slot that a piece overlaps most or is nearest to, and whether it overlaps.
 
     Distance between rows weighs more than between columns: lines are longer than they are high.
     """
@@ -141,7 +141,7 @@ def part_by_rows(filled: FilledGrid) -> FilledGrid:
 
 
 def _middles(filled: FilledGrid) -> dict[int, float]:
-    """Return the height at which the text of each row stands, in places of that row alone."""
+    """Return the height of each row's text, from slots of only that row."""
     middles: dict[int, float] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines and len(group_rows(lines)) == 1:
@@ -150,7 +150,7 @@ def _middles(filled: FilledGrid) -> dict[int, float]:
 
 
 def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
-    """Return whether each of several rows has one row of text, level with it."""
+    """Return whether each of several rows has one row of text at its height."""
     if len(rows) != len(middles):
         return False
     boxes = [around(line.box for line in row) for row in rows]
@@ -190,7 +190,7 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def _joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Give rows new numbers and join the places that meet; the old grid when they overlap."""
+    """Renumber rows and join the slots that meet; return the old grid if they overlap."""
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         last = numbers[slot.rows.stop - 1]

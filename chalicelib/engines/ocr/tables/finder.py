@@ -92,7 +92,7 @@ def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """An upright page and the tools to work on it."""
+    """An upright page, and the tools to process it."""
 
     page: ReadPage
     engine: TextEngine
@@ -136,7 +136,7 @@ def _tables(sheet: _Sheet) -> list[Table]:
 
 
 def _only(region: Region, left: Container[int]) -> Region:
-    """Return the rest of a region without another table: text belongs to one table only."""
+    """Return a region without the text of another table."""
     pieces = tuple(piece for piece in region.pieces if id(piece) in left)
     return replace(
         region, pieces=pieces, box=around(piece.box for piece in pieces or region.pieces)
@@ -144,7 +144,7 @@ def _only(region: Region, left: Container[int]) -> Region:
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
-    """Read what the engine has overlooked in a table; a text layer overlooks nothing."""
+    """Read texts in a table that the engine missed, unless the page has a text layer."""
     if clean.is_exact or clean.pixels is None:
         return filled
     sheet.check()
@@ -166,7 +166,7 @@ def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> It
 
 
 def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> FilledGrid:
-    """Return a lattice that rules its columns alone with the rows that its text has."""
+    """Add rows by the text to a lattice that only has columns."""
     headed = list(find_headed(list(filled.lines()), (), height))
     if len(headed) != 1 or headed[0].grid.row_count <= filled.grid.row_count:
         return filled
@@ -192,7 +192,7 @@ def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[Te
 
 
 def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
-    """Return whether a horizontal rule belongs to a found table."""
+    """Return whether a horizontal line belongs to a found table."""
     middle = (rule.start + rule.end) / 2
     return any(
         filled.grid.box.min_x <= middle <= filled.grid.box.max_x
@@ -202,7 +202,7 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 
 def _filled(sheet: _Sheet, region: Region, rules: Sequence[Ruling]) -> FilledGrid | None:
-    """Return the places and the text of a region."""
+    """Return the slots and the text of a region."""
     separators = row_separators(rules, region.box)
     aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
     if not is_table(aligned, is_ruled=region.is_ruled):
@@ -228,13 +228,13 @@ def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
 
 
 def _is_worse(predicted: FilledGrid, aligned: FilledGrid) -> bool:
-    """Return whether a network's structure contradicts the text more than the alignment does."""
+    """Return whether a predicted structure contradicts the text more than the alignment."""
     has_more = predicted.grid.column_count > aligned.grid.column_count
     return conflicts(predicted) > (0 if has_more else conflicts(aligned))
 
 
 def _predict_table(sheet: _Sheet, region: Region) -> FilledGrid | None:
-    """Return the network's table of a region; None without a network, or if it is absurd."""
+    """Return the network's table of a region; None without a network or if implausible."""
     if sheet.structure is None:
         return None
     box = around([region.box, *(piece.box for piece in region.pieces)])
@@ -248,7 +248,7 @@ def _predict_table(sheet: _Sheet, region: Region) -> FilledGrid | None:
 
 
 def _table(filled: FilledGrid) -> Table:
-    """Return a table as it is answered."""
+    """Return a table in the form of answers."""
     names = kinds(filled)
     cells = []
     for slot, lines, kind in zip(filled.grid.slots, filled.texts, names, strict=True):
@@ -278,6 +278,6 @@ def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
 
 
 def _turned_back(table: Table, turn: PageRotation) -> Table:
-    """Return a table on the page as it was."""
+    """Return a table in coordinates of the original page."""
     cells = tuple(replace(cell, box=turn.back(cell.box)) for cell in table.cells)
     return replace(table, box=turn.back(table.box), cells=cells)

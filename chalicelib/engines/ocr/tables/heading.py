@@ -54,7 +54,7 @@ def kinds(filled: FilledGrid) -> tuple[str, ...]:
 
 
 def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
-    """Count the rows of the head: those of the structure, else those before numbers begin."""
+    """Count the header rows: those of the structure, otherwise those before numbers begin."""
     rows = max((slot.rows.stop for slot in slots), default=0)
     predicted = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
     if predicted and predicted <= max(1, measures.HEAD_ROWS_SHARE * rows):
@@ -75,7 +75,7 @@ def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> boo
 
 
 def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Return whether the first rows differ from a body: words above numbers, or words alone."""
+    """Return whether the first rows differ from the others: words above numbers, or only words."""
     top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
     words = sum(1 for text in top if not is_numeric(text) or is_year(text))
     return bool(top) and words >= 0.5 * len(top)
@@ -104,5 +104,5 @@ def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) 
 
 
 def _share(texts: Sequence[str], test: Callable[[str], bool]) -> float:
-    """Return the share of texts that pass a test."""
+    """Return the fraction of texts that pass a test."""
     return sum(1 for text in texts if test(text)) / len(texts)

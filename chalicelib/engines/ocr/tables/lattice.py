@@ -56,7 +56,7 @@ def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
 
 
 def _crossing(rulings: Rulings, slack: float) -> Bools:
-    """Return which horizontal rulings (rows) meet which vertical ones (columns)."""
+    """Return which horizontal lines (rows) meet which vertical lines (columns)."""
     flat = np.array([(r.position, r.start, r.end) for r in rulings.horizontal]).reshape(-1, 3)
     tall = np.array([(r.position, r.start, r.end) for r in rulings.vertical]).reshape(-1, 3)
     y, left, right = (flat[:, [k]] for k in range(3))
@@ -68,7 +68,7 @@ def _crossing(rulings: Rulings, slack: float) -> Bools:
 
 
 def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the rows and columns of a relation that hang together."""
+    """Yield the connected rows and columns of a relation."""
     left = np.asarray(np.any(crossing, axis=1))
     while left.any():
         rows = np.zeros(crossing.shape[0], np.bool_)
@@ -106,7 +106,7 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
 
 
 def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
-    """Return the positions of rulings, near ones joined to their mean by length."""
+    """Return the positions of lines; near lines are joined to their mean, weighted by length."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None
@@ -124,7 +124,7 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
 
 
 def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) -> list[float]:
-    """Add an outer boundary where most crossing rulings extend: tables without side borders."""
+    """Add an outer boundary where most crossing lines end, for tables without side borders."""
     first = float(np.median([ruling.start for ruling in across]))
     last = float(np.median([ruling.end for ruling in across]))
     if edges[0] - first > text_height:
@@ -162,7 +162,7 @@ def _borders(
 def _parted(
     lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Bools
 ) -> Bools:
-    """Return where text separates places that no border separates.
+    """Return where text separates cells that no border separates.
 
     Many tables rule their head and leave columns open below. A boundary that text respects in
     more rows than it is drawn counts in every row that no text crosses there.
@@ -191,7 +191,7 @@ def _parted(
 
 
 def _join_places(under: Bools, at_right: Bools) -> Ints:
-    """Join places without a border between them to rectangles.
+    """Join cells without a border between them to rectangles.
 
     Args:
         under: whether a border is drawn below, shape (rows - 1, columns).
@@ -218,7 +218,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
 
 
 def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
-    """Give neighbours without a border between them their smaller number, until none differ."""
+    """Give neighbours without a border the smaller of their numbers, until none differ."""
     while True:
         before = owner.copy()
         for own, other, open_ in (
@@ -233,7 +233,7 @@ def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
 
 
 def _slots(owner: Ints, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
-    """Yield the joined places."""
+    """Yield the joined cells."""
     rows, columns = np.indices(owner.shape)
     numbers, inverse = np.unique(owner.ravel(), return_inverse=True)
     first = np.full((2, len(numbers)), owner.size)

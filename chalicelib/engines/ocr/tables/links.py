@@ -93,7 +93,7 @@ def _is_above(other: PagePart, part: PagePart) -> bool:
 
 
 def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
-    """Return whether the first table of a page continues the last one of the page before."""
+    """Return whether the first table of a page continues the last one of the previous page."""
     if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
         return False
     if _repeated_rows(known.table, part.table):
@@ -107,7 +107,7 @@ def _columns(table: Table) -> int:
 
 
 def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
-    """Return whether only running heads, feet and a short note are between two parts."""
+    """Return whether only page headers, footers and a short note are between two parts."""
     if before.table.box.max_y < before.view.height / 2 or part.table.box.min_y > (
         part.view.height / 2
     ):
@@ -119,7 +119,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows of text that do not stand on another page too, apart from numbers."""
+    """Return the rows of text that do not also occur on another page, apart from numbers."""
     known = [_plain(row) for row in running]
     return [
         row
@@ -131,12 +131,12 @@ def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text by which running heads are compared: without case, white space, numbers."""
+    """Return a text without case, white space and numbers, to compare page headers."""
     return _BLANKS.sub("", _DIGITS.sub("#", text.casefold()))
 
 
 def _repeated_rows(known: Table, table: Table) -> int:
-    """Count the first rows of a part that repeat the header of what is known."""
+    """Count the first rows of a part that repeat the header."""
     head = 1 + max((cell.row for cell in known.cells if cell.kind == COLUMN_HEADER), default=1)
     for count in range(head - 1, 0, -1):
         above, below = _texts(known, count), _texts(table, count)
@@ -164,7 +164,7 @@ def _last_row(table: Table) -> int:
 
 
 def _stand_alike(before: PagePart, part: PagePart) -> bool:
-    """Return whether the columns of two parts are at the same positions of their pages."""
+    """Return whether the columns of two parts have the same positions on their pages."""
     first, second = _extents(before), _extents(part)
     return all(
         min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])
@@ -173,7 +173,7 @@ def _stand_alike(before: PagePart, part: PagePart) -> bool:
 
 
 def _extents(part: PagePart) -> dict[int, _Span]:
-    """Return where the text of each column begins and ends, as shares of the page's width."""
+    """Return where the text of each column begins and ends, as fractions of the page's width."""
     extents: dict[int, _Span] = {}
     for cell in part.table.cells:
         if cell.text and cell.column_span == 1:
@@ -198,7 +198,7 @@ def _has_own_header(known: Table, table: Table) -> bool:
 
 
 def _joined(known: WholeTable, table: Table) -> WholeTable:
-    """Add the rows of a part behind those that are known, without a repeated header."""
+    """Append the rows of a part, without a repeated header."""
     left_out = _repeated_rows(known.table, table)
     shift = _last_row(known.table) - left_out
     cells = tuple(_moved(cell, shift) for cell in table.cells if cell.row > left_out)
@@ -207,6 +207,6 @@ def _joined(known: WholeTable, table: Table) -> WholeTable:
 
 
 def _moved(cell: Cell, shift: int) -> Cell:
-    """Return a cell of a later row, which heads no column there."""
+    """Return a cell of a later row, which is no column header there."""
     kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
     return replace(cell, row=cell.row + shift, kind=kind)

@@ -63,7 +63,7 @@ def cut_page(
 
 
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
-    """Return the share of a line's height that parts cells on this page.
+    """Return the smallest gap between cells on this page, relative to the line height.
 
     The words of some typefaces are far apart, those with letters of one width above all: a gap
     must be clearly wider than most of the gaps where the text has spaces.
@@ -84,7 +84,7 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
 
 
 def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineSplit:
-    """Divide a line at gaps that are wide for its text and for that of the page."""
+    """Split a line at gaps that are wide for its text and for the page."""
     if ink is None or ink.height <= 0:
         return LineSplit((line,))
     height = ink.height * line.box.width
@@ -140,7 +140,7 @@ def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
 
 
 def _places(line: TextLine) -> tuple[float, ...]:
-    """Return the place of each character along a line, guessed by usual widths when unknown."""
+    """Return the position of each character along a line, estimated if unknown."""
     if len(line.places) == len(line.text):
         return line.places
     widths = [0.5 if character in _NARROW else 1.0 for character in line.text]
@@ -152,7 +152,7 @@ def _places(line: TextLine) -> tuple[float, ...]:
 
 
 def _break(text: str, places: Sequence[float], middle: float) -> int:
-    """Return the character before which a line is cut: a space's when there is one nearby."""
+    """Return the character before which a line is split, at a nearby space if possible."""
     slack = 1.5 / max(1, len(text))
     near = [
         number

@@ -125,7 +125,7 @@ def _is_stroke(edge: Ruling, text: Doubles) -> bool:
 
 
 def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
-    """Return the runs of set pixels along rows; gaps where rules cross are closed.
+    """Return the runs of set pixels along rows; gaps where lines cross are closed.
 
     Args:
         mask: shape (height - 2, width): row r of it is row r + 1 of the raster.
@@ -165,7 +165,7 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 
 
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
-    """Merge pieces that lie side by side, swept by position.
+    """Merge parts that are next to each other.
 
     Args:
         pieces: by position.
@@ -195,7 +195,7 @@ def _touch(first: Ruling, second: Ruling) -> bool:
 
 
 def _union(first: Ruling, second: Ruling) -> Ruling:
-    """Return the piece that covers both; its middle is between the outermost edges."""
+    """Return the line that covers both; its middle is between the outermost edges."""
     top = min(first.position - first.thickness / 2, second.position - second.thickness / 2)
     bottom = max(first.position + first.thickness / 2, second.position + second.thickness / 2)
     return Ruling(

@@ -49,7 +49,7 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _has_values(filled: FilledGrid) -> bool:
-    """Return whether most columns after the first contain numbers, or one does in a named table.
+    """Return whether most columns after the first, or one in a named table, contain numbers.
 
     Addresses side by side have no numbers; the number and date next to an address have no header
     row.
@@ -88,7 +88,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _label_share(filled: FilledGrid) -> float:
-    """Return the share of the rows with a cell that announces another one."""
+    """Return the fraction of rows with a cell that announces another one."""
     rows, labels = set(), set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
@@ -99,7 +99,7 @@ def _label_share(filled: FilledGrid) -> float:
 
 
 def _pair_share(filled: FilledGrid) -> float:
-    """Return the share of filled cells that hold a key, a colon and a value."""
+    """Return the fraction of filled cells that contain a key, a colon and a value."""
     pairs = sum(": " in text_of(lines) for lines in filled.texts if lines)
     return pairs / max(1, filled.filled)
 
@@ -114,7 +114,7 @@ def _column_texts(filled: FilledGrid, column: int) -> list[str]:
 
 
 def _row_evidence(filled: FilledGrid) -> int:
-    """Count the rows with text in two columns and more."""
+    """Count the rows with text in two or more columns."""
     counts: dict[int, int] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
@@ -123,7 +123,7 @@ def _row_evidence(filled: FilledGrid) -> int:
 
 
 def _filled_share(filled: FilledGrid) -> float:
-    """Return the share of places with text among rows and columns that have any."""
+    """Return the fraction of slots with text, among rows and columns that have any."""
     rows: set[int] = set()
     columns: set[int] = set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -141,7 +141,7 @@ def _filled_share(filled: FilledGrid) -> float:
 
 
 def _crowded_share(filled: FilledGrid) -> float:
-    """Return the share of filled places with too many rows of text."""
+    """Return the fraction of filled slots with too many rows of text."""
     crowded = sum(
         1
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
@@ -151,7 +151,7 @@ def _crowded_share(filled: FilledGrid) -> float:
 
 
 def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
-    """Return whether a place contains many rows that are not wrapped text.
+    """Return whether a slot contains many rows that are not wrapped text.
 
     A line is wrapped when the next line's first word would not have fitted behind it.
     """
@@ -168,7 +168,7 @@ def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
 
 
 def _wordy_share(filled: FilledGrid) -> float:
-    """Return the share of pieces that are as long as lines of prose."""
+    """Return the fraction of pieces that are as long as lines of prose."""
     texts = [line.text for line in filled.lines()]
     return sum(map(is_wordy, texts)) / max(1, len(texts))
 
@@ -213,7 +213,7 @@ def _shared_lanes(first: FilledGrid, second: FilledGrid, is_row: bool) -> float:
 
 
 def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
-    """Return the rows, or the columns, in which each piece stands."""
+    """Return the rows, or the columns, of each piece."""
     return {
         id(line): slot.rows if is_row else slot.columns
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
@@ -222,7 +222,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def _crammed(filled: FilledGrid) -> int:
-    """Count the pieces of whole rows of text that share a row of the table with another one."""
+    """Count the pieces of whole rows of text that share a table row with another row of text."""
     by_row: dict[int, list[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines:
@@ -235,7 +235,7 @@ def _crammed(filled: FilledGrid) -> int:
 
 
 def _strayed(filled: FilledGrid) -> int:
-    """Count the pieces that stand where another column's text usually is, not their own's.
+    """Count the pieces that are where another column's text usually is.
 
     Of two columns whose text is at one place, the pieces of the smaller have strayed.
     """
@@ -269,5 +269,5 @@ def _are_one(first: Span, second: Span) -> bool:
 
 
 def _shared(box: Rect, span: Span) -> float:
-    """Return how much of a stretch along x a box covers, in pixels."""
+    """Return how much of an interval along x a box covers, in pixels."""
     return max(0.0, min(box.max_x, span[1]) - max(box.min_x, span[0]))

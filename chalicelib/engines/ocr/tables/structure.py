@@ -40,7 +40,7 @@ _MAX_SPAN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A cell as described by its tokens."""
+    """A cell described by its tokens."""
 
     row: int
     is_head: bool
@@ -108,7 +108,7 @@ def load_structure(folder: Path) -> StructureModel:
 
 
 def _picture(pixels: Pixels) -> Singles:
-    """Scale a picture to the network's square, its top left corner, and normalise it.
+    """Scale an image into the top left corner of the network's square, and normalise it.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
@@ -129,7 +129,7 @@ def _picture(pixels: Pixels) -> Singles:
 
 
 def _spans(tokens: Sequence[str]) -> tuple[int, int]:
-    """Return the rows and columns that a cell covers, from the tokens behind its opening one."""
+    """Return the rows and columns that a cell covers, from the tokens after its first one."""
     rows = columns = 1
     for token in tokens[:3]:
         name, _, value = token.strip().partition("=")
@@ -152,7 +152,7 @@ def _on_page(place: Singles, box: Rect) -> Rect:
 
 
 def _place(opened: Sequence[_Opened]) -> Iterator[Slot]:
-    """Yield places: cells fill their rows from the left, where no cell from above reaches in."""
+    """Yield slots: cells fill their rows from the left, around cells that span from above."""
     taken: set[tuple[int, int]] = set()
     rows = 1 + max((cell.row for cell in opened), default=-1)
     column, row = 0, -1

@@ -126,7 +126,7 @@ class Caller:
             answers.put(error)
 
     def _arguments(self, mode: int) -> str:
-        """Return the program's arguments as a line of a shell."""
+        """Return the program's arguments as one line."""
         arguments = ["--psm", str(mode), "--dpi", str(_DPI)]
         if self._executable.data is not None:
             arguments += ["--tessdata-dir", str(self._executable.data)]
@@ -134,7 +134,7 @@ class Caller:
 
 
 def _explained(error: BaseException) -> Exception:
-    """Return the error that says what happened."""
+    """Return the error that describes the failure."""
     said = str(error)
     if isinstance(error, OSError | SystemExit) or any(word in said for word in _NOT_INSTALLED):
         return OcrNotInstalled(TESSERACT)

@@ -96,7 +96,7 @@ class Tesseract:
         return tuple(lines)
 
     def _upright(self, pixels: Pixels, check: CancelCheck) -> _Reading:
-        """Read a page as it stands."""
+        """Read a page without rotation."""
         prepared = prepare(pixels)
         if not has_ink(prepared.image):
             return _Reading([], [], has_ink=False)
@@ -110,7 +110,7 @@ class Tesseract:
         return _Reading(words, lines)
 
     def _turned(self, pixels: Pixels, turns: int, check: CancelCheck) -> _Reading:
-        """Read a page turned by quarters clockwise; the lines lie on the page as it stands."""
+        """Read a page rotated by quarter turns; return lines on the original page."""
         turned = turned_pixels(pixels, turns)
         reading = self._upright(turned, check)
         height, width = turned.shape[:2]
@@ -119,7 +119,7 @@ class Tesseract:
 
 
 class _Reading:
-    """What was read of a page in one direction."""
+    """The result of reading a page in one direction."""
 
     def __init__(self, words: list[Word], lines: list[TextLine], *, has_ink: bool = True) -> None:
         self.words = words
@@ -128,14 +128,14 @@ class _Reading:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether there is something on the page that makes no sense in this direction."""
+        """Whether the page has text that is not plausible in this direction."""
         count = sum(len(word.text) for word in self.words)
         expected = sum(word.probability * len(word.text) for word in self.words)
         return self._has_ink and expected <= _SENSIBLE * count
 
     @property
     def sense(self) -> float:
-        """Characters of probable words of three and more, by which directions are compared."""
+        """Number of characters in probable words of three or more, to compare directions."""
         return sum(
             len(word.text) * word.probability
             for word in self.words
@@ -144,7 +144,7 @@ class _Reading:
 
 
 def _probable(words: Sequence[Word]) -> list[Word]:
-    """Leave out what is probably no word."""
+    """Remove lines that are probably not words."""
     return [word for word in words if word.probability >= _LEAST_PROBABILITY]
 
 

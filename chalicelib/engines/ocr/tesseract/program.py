@@ -52,7 +52,7 @@ def _packaged_program() -> Program | None:
 
 
 def _system_program() -> Program | None:
-    """Find a program that the system brings, with whatever data it has."""
+    """Find a program of the system, with its language data."""
     path = shutil.which(_PROGRAM)
     return Program(Path(path), None) if path else None
 

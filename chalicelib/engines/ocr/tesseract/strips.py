@@ -65,7 +65,7 @@ class Sheet:
         return [self._line(number, group) for number, group in enumerate(found)]
 
     def _line(self, number: int, words: list[Word]) -> TextLine | None:
-        """Make the line of one place."""
+        """Return the line of one area."""
         if not words:
             return None
         quad = self._quads[number]
@@ -79,13 +79,13 @@ class Sheet:
 
 
 def _is_upright(quad: Quad) -> bool:
-    """Return whether a place is read to the right, without a slope."""
+    """Return whether an area is read to the right, without a slope."""
     (left, top), (right, end), _, (_, bottom) = quad
     return right > left and abs(end - top) <= max(0.5, _UPRIGHT * (bottom - top))
 
 
 def _cut(image: Image.Image, quad: Quad) -> Image.Image:
-    """Cut one place out of a page, turned upright; white outside of the page."""
+    """Crop one area of a page, rotated upright; points outside the page are white."""
     width = min(_MOST_WIDTH, max(1, round(_HEIGHT * _ratio(*quad))))
     top_left, top_right, bottom_right, bottom_left = quad
     return image.transform(
@@ -98,7 +98,7 @@ def _cut(image: Image.Image, quad: Quad) -> Image.Image:
 
 
 def _ratio(top_left: Point, top_right: Point, bottom_right: Point, bottom_left: Point) -> float:
-    """Return how many times as long as high a place is."""
+    """Return the ratio of length to height of an area."""
     length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
     breadth = max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
     return length / max(breadth, 1.0)

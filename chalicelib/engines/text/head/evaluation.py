@@ -119,7 +119,7 @@ class SplitEvaluator:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Answers to one chunk."""
+    """Predictions for one chunk."""
 
     shares: Singles
     """Probabilities, float32, shape (examples, labels)."""
@@ -132,7 +132,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Answers to one side of the split."""
+    """Predictions for one side of the split."""
 
     truth: Ints
     """True labels, int, shape (examples,)."""

@@ -121,7 +121,7 @@ def in_options(message: str, command: Any) -> str:
 
 
 def _option(name: str, options: set[str], arguments: dict[str, str]) -> str | None:
-    """Return how a command calls a field; None if it has no such option."""
+    """Return a command's option for a field; None if it has no such option."""
     snake = re.sub("[A-Z]", lambda sign: f"_{sign[0].lower()}", _RENAMED.get(name, name))
     own = f"--{snake.replace('_', '-')}"
     if own in options:

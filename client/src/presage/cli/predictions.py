@@ -151,7 +151,7 @@ def ocr(
 
 
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
-    """Yield the text that people see: the whole text, or items, then tables."""
+    """Yield the text for people: the whole text, or items, then tables."""
     whole = found.raw.get("document")
     if whole is not None:
         yield from whole.splitlines()

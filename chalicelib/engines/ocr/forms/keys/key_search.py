@@ -65,7 +65,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Return for each number of segments the units with that many, and their columns."""
+    """Return the units by number of segments, with their columns."""
     lengths = np.array([len(each) for each in chains])
     groups = []
     for length in sorted(set(lengths.tolist())):
@@ -77,7 +77,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 
 
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
-    """Add up the shares of segments that are read as one text.
+    """Add the shares of segments that are read as one text.
 
     Each segment must contribute words: a key that is complete in one of them is found
     there.
@@ -103,7 +103,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest shares with their keys, counted from a beginning, and units."""
+    """Return the largest shares with their keys and units."""
     rows, columns = np.nonzero(shares >= measures.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
     order = np.argsort(-values, kind="stable")[:limit]
@@ -111,7 +111,7 @@ def _best(
 
 
 def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
-    """Return the share of each key's letter pairs that each text has.
+    """Return the fraction of each key's letter pairs that each text contains.
 
     Args:
         pairs: letter pairs of each key, at least one.
@@ -201,7 +201,7 @@ def _matches(
     wanted: Mapping[str, Wanted],
     segments: Sequence[LineSegment],
 ) -> list[KeyMatch]:
-    """Return the keys at some places, limited per text and in total."""
+    """Return the keys at some positions, limited per text and in total."""
     found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
@@ -215,7 +215,7 @@ def _matches(
 
 
 def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterator[Window]:
-    """Yield the places of keys of a few letters: whole words, exactly."""
+    """Yield the positions of short keys: whole words, exactly equal."""
     short = {folded for folded in wanted if len(folded) <= measures.EXACT_KEY_CHARACTERS}
     for unit in units if short else ():
         for first in range(len(unit.words)):
@@ -228,7 +228,7 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
 
 
 def _is_in_number(segments: Sequence[LineSegment], parts: Parts) -> bool:
-    """Return whether a caption that is a number alone is a part of a longer one: 5 in 5-08."""
+    """Return whether a caption that is a number is part of a longer one: 5 in 5-08."""
     number, start, end = parts[0]
     text = segments[number].text
     return text[start:end].isdecimal() and bool(
@@ -239,7 +239,7 @@ def _is_in_number(segments: Sequence[LineSegment], parts: Parts) -> bool:
 def _search_long(
     wanted: Mapping[str, Wanted], units: Sequence[Unit], check: CancelCheck
 ) -> Iterator[Window]:
-    """Yield the places of longer keys, which may be misread here and there."""
+    """Yield the positions of longer keys, which may contain misread letters."""
     long = [folded for folded in wanted if len(folded) > measures.EXACT_KEY_CHARACTERS]
     digits: dict[str, frozenset[str]] = {}
     words: dict[str, frozenset[str]] = {}
@@ -262,7 +262,7 @@ def _search_long(
 
 
 def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
-    """Yield the places of one key in one unit, at whole words."""
+    """Yield the positions of one key in one unit, at whole words."""
     spans = [(0, len(unit.words) - 1)]
     for _ in range(measures.KEY_REPEATS):
         if not spans:
@@ -280,7 +280,7 @@ def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
 
 
 def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int, float] | None:
-    """Return the words between two that read most like the key, None when none do."""
+    """Return the words that are most similar to the key; None if none are similar."""
     text = unit.text_between(low, high)
     least = least_ratio(folded)
     if len(text) <= len(folded):
@@ -306,12 +306,12 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a place has words of every segment of its unit: else a smaller one has it."""
+    """Return whether a match has words of every segment of its unit; else a smaller unit has it."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 
 def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> bool:
-    """Return whether the numbers of a key are read, and no others."""
+    """Return whether exactly the numbers of a key are in the match."""
     text = unit.text_between(first, last)
     if not all(number in text for number in wanted):
         return False
@@ -323,7 +323,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
 def _parts(
     unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return the characters of a place, segment by segment."""
+    """Return the characters of a match, segment by segment."""
     bounds: dict[int, tuple[int, int]] = {}
     for place, word in unit.words[first : last + 1]:
         start, _ = bounds.get(place, (word.start, word.end))
@@ -336,7 +336,7 @@ def _parts(
 
 
 def _with_marks(text: str, end: int) -> int:
-    """Return the end of a key with the marks that belong to its last word."""
+    """Return the end of a key including marks that belong to its last word."""
     while end < len(text) and text[end] in ".)?'\"" and (text[end] != ")" or "(" in text[:end]):
         end += 1
     return end

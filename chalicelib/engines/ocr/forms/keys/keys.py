@@ -110,7 +110,7 @@ def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
 
 
 def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
-    """Yield the readings of each key that are most like it, and free, as many as may be of use."""
+    """Yield the best unused matches of each key, as many as may be needed."""
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
         yield from islice(
@@ -119,7 +119,7 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 
 
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
-    """Return whether a place looks almost as much like a key as one that was taken.
+    """Return whether a match is almost as similar to a key as a chosen one.
 
     It reads like that one, or is another of the key's texts and begins its line or a sentence, as
     captions do.
@@ -139,7 +139,7 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose the best places up to some counts; of equal ones, the first on the page.
+    """Choose the best matches up to some counts; if equal, the first on the page.
 
     Returns:
         The number of chosen places.
@@ -160,7 +160,7 @@ def _choose(
 
 
 def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
-    """Return whether no other key has a character of these."""
+    """Return whether no other key uses a character of a match."""
     return not any(
         start < other_end and other_start < end
         for segment, start, end in parts
@@ -169,7 +169,7 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
-    """Return how similar a place is to a key, without other keys of its line."""
+    """Return the similarity of a match to a key, ignoring other keys of its line."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)
@@ -200,7 +200,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Weigh what stands left of a key: nothing or a number, at best.
+    """Weigh the text left of a key: nothing or a number is best.
 
     Behind another key there may be its value first, and then the number.
     """
@@ -218,7 +218,7 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
 
 
 def _is_inside(before: str, after: str, has_colon: bool) -> bool:
-    """Return whether a key is a word in the middle of a name or of a sentence."""
+    """Return whether a key is a word within a name or a sentence."""
     first = after.split()[:1]
     return (
         not has_colon
@@ -230,7 +230,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Weigh what stands right of a key: nothing, a colon or a hint, at best.
+    """Weigh the text right of a key: nothing, a colon or a hint is best.
 
     A sentence with instructions after the key's full stop is a hint, too.
     """
@@ -249,7 +249,7 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Weigh small letters where the template has a capital, as in running text, and short keys."""
+    """Weigh small letters where the template has capitals, as in prose, and short keys."""
     if wanted[:1].isupper() and read[:1].islower():
         return measures.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)

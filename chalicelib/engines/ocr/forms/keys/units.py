@@ -66,7 +66,7 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]]) -> Unit:
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Return for each segment the one that may continue it on the next line."""
+    """Return for each segment the segment that may continue it on the next line."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
     for place, number in enumerate(order):
@@ -83,7 +83,7 @@ def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> 
 
 
 def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
-    """Return the blank between two lines of one text in heights, None when they are not."""
+    """Return the gap between two lines of one text in heights; None if they are not."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = height > measures.SAME_SIZE * max(upper.height, lower.height)

@@ -65,7 +65,7 @@ def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
-    """Return which rectangles stand over or under a key, or begin where it begins."""
+    """Return which rectangles are above or below a key, or have the same left edge."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
@@ -225,7 +225,7 @@ class Neighbourhood:
         return self._kept_inside(found)
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
-        """Return how much a piece is of a key's types.
+        """Return a factor for how well a piece has a key's types.
 
         An address may begin with a name, and a number may have been read as two words.
         """
@@ -252,7 +252,7 @@ class Neighbourhood:
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Lower the weight of other boxes, where values are below captions in the same box.
+        """Lower the score of pieces outside the key's box, if values are in the same box.
 
         A box that holds nothing but its caption is empty there.
         """
@@ -266,7 +266,7 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a piece lies outside the closed box of a key, which begins with it.
+        """Return whether a piece is outside the closed box of a key.
 
         A number in single boxes has none but those of its digits.
         """
@@ -280,7 +280,7 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.piece]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece behind the second printing of a line's number.
+        """Yield the piece after the second copy of a line's number.
 
         Of several in its column, which reach into each other's rows, the one on the same baseline.
         """
@@ -295,7 +295,7 @@ class Neighbourhood:
                 yield NUMBERED, piece, 1.0
 
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
-        """Yield the nearest piece right of, below and above a key, and how near it is.
+        """Yield the nearest piece right of, below and above a key, with its nearness.
 
         A value does not leave the box that its key labels.
         """
@@ -319,7 +319,7 @@ class Neighbourhood:
             yield from self._stacked(key, ABOVE, above_gaps)
 
     def _own_box(self, key: FoundKey) -> Rect | None:
-        """Return the box that a key labels: it stands at its top, and has room below.
+        """Return the box that a key labels: the key is at its top, with space below.
 
         Where no rule closes the box on the left, it begins where its key does.
         """
@@ -343,7 +343,7 @@ class Neighbourhood:
         return box if is_first and not has_row else None
 
     def _above_caption(self, key: FoundKey) -> list[int]:
-        """Return the lines of the block above a caption that stands at the bottom of its box.
+        """Return the lines above a caption that is at the bottom of its box.
 
         A box with two captions holds what belongs to the upper one first: a wide blank parts them.
         """
@@ -370,12 +370,12 @@ class Neighbourhood:
         return block
 
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
-        """Return the piece of a box that is nearest to its key."""
+        """Return the piece in a box that is nearest to its key."""
         left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
         return int(np.where(inside, top + np.abs(left) / measures.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece right of a key; behind a colon it is as good as in the key's line."""
+        """Yield the piece right of a key; after a colon it counts as in the key's line."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
@@ -396,7 +396,7 @@ class Neighbourhood:
             yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, piece: int) -> bool:
-        """Return whether a text next to a key is a caption too: numbers are below both."""
+        """Return whether a text next to a key is also a caption, with values below."""
         return not self._has_digit[piece] and all(
             (below_gaps(self._rects, rect, rect.height) < measures.RIGHT_BELOW_HEIGHTS)[
                 self._has_digit
@@ -407,7 +407,6 @@ class Neighbourhood:
     def _stacked(
         self, key: FoundKey, relation: str, measure: Measure
     ) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece below or above a key."""
         rect, height = key.rect, key.height
         gaps = measure(self._rects, rect, height)
         labels = (
@@ -432,7 +431,7 @@ class Neighbourhood:
 
 
 def _is_inside(rects: Rects, box: Rect | None) -> Bools:
-    """Return which rectangles have their middle in a box; none without one."""
+    """Return which rectangles have their middle in a box; none without a box."""
     if box is None:
         return np.zeros(len(rects), dtype=bool)
     x, y = (rects[:, 0] + rects[:, 2]) / 2, (rects[:, 1] + rects[:, 3]) / 2
@@ -440,7 +439,7 @@ def _is_inside(rects: Rects, box: Rect | None) -> Bools:
 
 
 def _weigh(relation: str, is_ruled: bool | None) -> float:
-    """Return the factor of a ruled line between key and value, or of none."""
+    """Return the factor for a ruled line between key and value, or for none."""
     if is_ruled is None:
         return _UNKNOWN[relation]
     return _RULED[relation] if is_ruled else _UNRULED[relation]

@@ -167,7 +167,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield unassigned texts and labels at a height of the page; whether it is text."""
+        """Yield unassigned texts and labels at a height of the page, and whether each is text."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True
@@ -175,7 +175,7 @@ class Continuation:
             yield label, False
 
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
-        """Return how far right of a value its box reaches, where the box has one caption alone."""
+        """Return how far a value's box extends to the right, if the box has only one caption."""
         box = self._rulings.box(key)
         inside = sum(
             box.min_x < label.center[0] < box.max_x and box.min_y < label.center[1] < box.max_y
@@ -184,7 +184,7 @@ class Continuation:
         return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
 
     def _is_open(self, line: Sequence[int]) -> bool:
-        """Return whether a value may continue below a line: amounts, dates and numbers never do."""
+        """Return whether a value may continue below; amounts, dates and numbers never do."""
         return not is_closed(" ".join(self._segment(piece).text for piece in line))
 
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
@@ -200,7 +200,7 @@ class Continuation:
         return found
 
     def _next_word(self, number: int, reach: float) -> int | None:
-        """Return the piece right behind another one, None when something lies between."""
+        """Return the piece right after another one; None if something is between them."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
         word_gap = measures.WORD_GAP_HEIGHTS * height
@@ -227,7 +227,7 @@ class Continuation:
     def _next_line(
         self, key: FoundKey, chosen: Candidate, line: Sequence[int], types: Sequence[str]
     ) -> int | None:
-        """Return the piece that begins the next line of a value, None at its end."""
+        """Return the piece that begins the next line of a value; None at its end."""
         last = self._segment(line[0])
         begins = [(self._rect(chosen.piece).min_x, False)]
         if chosen.relation in {INLINE, RIGHT}:
@@ -259,7 +259,7 @@ class Continuation:
         return None if is_end else other
 
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
-        """Return whether a rule ends a value below a line.
+        """Return whether a ruled line ends a value below a line.
 
         Lines that are printed to write on do not part a text whose line ends with a comma.
         """
@@ -269,7 +269,7 @@ class Continuation:
         return not goes_on and bool(self._rulings.between_lines(upper.rect, self._rect(number)))
 
     def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
-        """Return whether a line belongs to what stands left of it."""
+        """Return whether a line belongs to the text to its left."""
         rect = self._rect(number)
         left = [label for label in self._level_labels(rect) if is_level(rect, label)]
         if chosen.relation != BELOW:
@@ -289,7 +289,7 @@ class Continuation:
         )
 
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
-        """Return whether a line, which begins at a place, ends near the right edge of the text.
+        """Return whether a line ends near the right edge of the text.
 
         A short one ends there because its text does, unless that is only half of something.
         """
@@ -301,7 +301,7 @@ class Continuation:
         ) and last.rect.max_x > measures.FULL_LINE_SHARE * self._right_edge
 
     def _is_block(self, line: Sequence[int], other: int) -> bool:
-        """Return whether a line and the one below it are two of three that stand close together."""
+        """Return whether a line and the next one are two of three closely spaced lines."""
         begin = self._rect(line[0]).min_x
         upper, lower = self._segment(line[0]), self._segment(other)
         height = upper.height
@@ -326,7 +326,6 @@ class Continuation:
         return number not in self._used and piece.owner is None and not piece.is_labelled
 
     def _segment(self, number: int) -> LineSegment:
-        """Return the place of a piece."""
         return self._pieces[number].segment
 
     def _rect(self, number: int) -> Rect:
@@ -335,18 +334,18 @@ class Continuation:
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
-    """Return whether a text is made of words that forms print, and stands off as captions do."""
+    """Return whether a text consists of words of forms, and is separated like a caption."""
     blank = right.rect.min_x - left.rect.max_x
     return blank > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
 def _is_speck(segment: LineSegment) -> bool:
-    """Return whether a text is one uncertain character: a tick, a stain."""
+    """Return whether a text is one uncertain character: a tick or a stain."""
     return len(segment.text) == 1 and segment.line.probability < measures.CLEAR_CHARACTER
 
 
 def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str) -> bool:
-    """Return whether two lines below a key are set about its middle, not from a left edge."""
+    """Return whether two lines below a key are centred on it, not aligned at the left."""
     height = upper.height
     off = max(abs(each.rect.center[0] - key.center[0]) for each in (upper, lower))
     gap = (lower.rect.min_y - upper.rect.max_y) / height
@@ -365,7 +364,7 @@ def _is_comb(first: LineSegment, second: LineSegment) -> bool:
 
 
 def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
-    """Return whether a segment is the next word of a line: level, and no further than words are.
+    """Return whether a segment is the next word of a line: level, and at a word's distance.
 
     Args:
         left: the text so far.
@@ -390,7 +389,7 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
 
 
 def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:
-    """Return whether a segment is the next line of a text that begins at a place."""
+    """Return whether a segment is the next line of a text with a given left edge."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = min(height, lower.height) >= measures.SAME_SIZE * max(height, lower.height)

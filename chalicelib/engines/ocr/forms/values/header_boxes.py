@@ -66,7 +66,7 @@ def values_below_headers(
 
 
 def _rows(keys: Sequence[FoundKey], found: dict[int, int]) -> list[list[tuple[int, int]]]:
-    """Return keys and their values row by row."""
+    """Return keys and their values, row by row."""
     rows: list[list[tuple[int, int]]] = []
     for number, value in sorted(found.items(), key=lambda each: keys[each[0]].rect.center[1]):
         if rows and is_level(keys[rows[-1][-1][0]].rect, keys[number].rect):
@@ -77,7 +77,7 @@ def _rows(keys: Sequence[FoundKey], found: dict[int, int]) -> list[list[tuple[in
 
 
 def _are_headers(row: Sequence[tuple[int, int]], remains: Remains) -> bool:
-    """Return whether the texts below a row of captions are values: enough, not only words."""
+    """Return whether the texts below a row of captions are values: enough, and not only words."""
     texts = [remains.pieces[value].segment.text for _, value in row]
     with_digits = sum(any(map(str.isdecimal, text)) for text in texts)
     are_values = 2 * with_digits >= len(texts) and not any(map(is_numbered_caption, texts))
@@ -85,7 +85,7 @@ def _are_headers(row: Sequence[tuple[int, int]], remains: Remains) -> bool:
 
 
 def _is_next(box: Rect, cell: Rect, height: float) -> bool:
-    """Return whether a box has the same sides as another one and begins where that ends."""
+    """Return whether a box is directly below another one with the same sides."""
     slack = measures.IN_RULE_HEIGHTS * height
     sides = ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))
     return isfinite(cell.area) and all(abs(one - other) <= slack for one, other in sides)

@@ -67,7 +67,7 @@ def find_holders(
 
 
 def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
-    """Return the blocks of a page from the top."""
+    """Return the address blocks of a page, from top to bottom."""
     segments = sorted((piece.segment for piece in pieces), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
     if len(towns) > measures.MOST_TOWNS:
@@ -91,7 +91,7 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
 
 
 def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a line of a block stands right above another one."""
+    """Return whether a line of a block is directly above another one."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
@@ -101,7 +101,7 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _street(lines: Sequence[LineSegment]) -> int:
-    """Return which line the address begins with: the lines above a town that are of one."""
+    """Return the first line of an address, given the lines above a town."""
     first = len(lines) - 1
     while first and _is_of_address(lines[first - 1].text):
         first -= 1
@@ -109,7 +109,7 @@ def _street(lines: Sequence[LineSegment]) -> int:
 
 
 def _is_of_address(text: str) -> bool:
-    """Return whether a line above a town is a street, a box or a building."""
+    """Return whether a line above a town is a street, a post box or a building."""
     return (
         bool(_DIGITS.search(text))
         or text.rstrip().endswith(",")
@@ -125,7 +125,7 @@ def _is_name(text: str) -> bool:
 def _card(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Divide the first block of a card into family name, given names and address."""
+    """Split the first block of a card into family name, given names and address."""
     if not blocks:
         return {}
     block = blocks[0]
@@ -144,7 +144,7 @@ def _card(
 
 
 def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[LineSegment, ...]]:
-    """Divide one line into given names and family name, which a comma ends when it comes first."""
+    """Split one line into given names and family name; a comma ends a first family name."""
     text = line.text
     if "," in text:
         at = text.index(",")
@@ -160,7 +160,7 @@ def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[Li
 def _pay(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Return the firm's and the person's block."""
+    """Return the block of the firm and the block of the person."""
     distinct: dict[str, HolderBlock] = {}
     for block in blocks:
         if block.names:

@@ -77,7 +77,7 @@ class NumberedLines:
         }
 
     def _is_repeated(self, second: LineNumber) -> bool:
-        """Return whether a number stands once further left in its row, or its letter does."""
+        """Return whether a number, or only its letter, also occurs further left in its row."""
         same = [
             each.rect.min_x
             for each in self._firsts.level(second.rect)
@@ -89,7 +89,7 @@ class NumberedLines:
         )
 
     def _is_again(self, first: LineNumber) -> bool:
-        """Return whether the number of a line is printed again further right."""
+        """Return whether the number of a line occurs again further right."""
         return any(
             first.text == each.text and first.rect.max_x < each.rect.min_x
             for each in self._seconds.level(first.rect)
@@ -139,7 +139,7 @@ class NumberedLines:
 
 
 class _Rows:
-    """Printings by their heights on the page."""
+    """Numbers by their heights on the page."""
 
     def __init__(self, printings: Iterable[LineNumber]) -> None:
         self.every = sorted(printings, key=lambda each: each.rect.min_y)
@@ -147,14 +147,14 @@ class _Rows:
         self._tallest = max((each.rect.height for each in self.every), default=0.0)
 
     def level(self, rect: Rect) -> list[LineNumber]:
-        """Return those in one line with a rectangle."""
+        """Return the numbers in one line with a rectangle."""
         first = bisect_left(self._tops, rect.min_y - self._tallest)
         last = bisect_right(self._tops, rect.max_y)
         return [each for each in self.every[first:last] if is_level(rect, each.rect)]
 
 
 def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> list[LineNumber]:
-    """Return the numbers that texts begin with."""
+    """Return the numbers with which texts begin."""
     found = []
     for place, segment in enumerate(segments):
         text = segment.text
@@ -168,7 +168,7 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
 
 
 def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
-    """Return whether another digit is adjacent: both belong to a longer number."""
+    """Return whether another digit is adjacent, so that both are part of a longer number."""
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
@@ -178,12 +178,12 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Return whether a second printing is that of a first, of which only the letter may stand."""
+    """Return whether two copies are the same number; of one, only the letter may be printed."""
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
 
 
 def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    """Return the numbers of those columns in which they grow from row to row."""
+    """Return the numbers of columns in which they increase from row to row."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
@@ -201,19 +201,19 @@ def _grows(column: Iterable[LineNumber]) -> bool:
 
 
 def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
-    """Return whether a number stands alone in the column of those that are printed twice."""
+    """Return whether a number is alone in the column of numbers that are printed twice."""
     reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
     return number.is_alone and count >= measures.FEWEST_LINE_NUMBERS
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:
-    """Return whether a place is in the same row between two others."""
+    """Return whether a position is in the same row between two others."""
     return left.max_x <= rect.min_x < right.min_x and is_level(left, rect)
 
 
 def _without(pieces: Sequence[FormPiece], ends: dict[int, int]) -> Iterator[FormPiece]:
-    """Yield the pieces that are left, and what stands behind a number in one of them."""
+    """Yield the remaining pieces, and the text after a number in a piece."""
     for place, piece in enumerate(pieces):
         end, text = ends.get(place), piece.segment.text
         if end is None:

@@ -39,7 +39,7 @@ _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """A column's header, and what the column holds."""
+    """The header of a column, and the kind of its values."""
 
     kind: str
     rect: Rect
@@ -134,7 +134,7 @@ class StatementColumns:
                             yield Crossing(label, piece)
 
     def _row(self, label: Rect) -> dict[str, int]:
-        """Return the numbers right of a label by what their columns hold."""
+        """Return the numbers right of a label, by the kind of their columns."""
         found: dict[str, int] = {}
         for number, piece in enumerate(self._pieces):
             rect = piece.segment.rect
@@ -146,7 +146,7 @@ class StatementColumns:
         return found
 
     def _kind(self, rect: Rect) -> str | None:
-        """Return what the column of a number holds, by the nearest header above it."""
+        """Return the kind of a number's column, by the nearest header above it."""
         above = [
             each
             for each in self._headers

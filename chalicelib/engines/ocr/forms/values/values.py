@@ -71,7 +71,7 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
 
 
 def _kinship(keys: Sequence[FoundKey]) -> Doubles:
-    """Return how much each key's vote counts for each, float64, shape (keys, keys)."""
+    """Return the weight of each key's vote for each key, float64, shape (keys, keys)."""
     has_colon = np.array([key.has_colon for key in keys])
     middles = np.array([key.rect.center[1] for key in keys])
     heights = np.array([key.height for key in keys])
@@ -88,7 +88,7 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
 
 
 def _votes(count: int, candidates: Sequence[Candidate]) -> Doubles:
-    """Return what each key speaks for, float64, shape (keys, directions)."""
+    """Return the votes of each key for directions, float64, shape (keys, directions)."""
     by_key: dict[int, dict[str, float]] = {}
     for each in candidates:
         by_key.setdefault(each.key, {})[each.relation] = each.score
@@ -100,7 +100,7 @@ def _votes(count: int, candidates: Sequence[Candidate]) -> Doubles:
 
 
 def _vote(scores: dict[str, float]) -> tuple[str, float]:
-    """Return the direction that one key speaks for, and how clearly."""
+    """Return the direction for which one key votes, and its weight."""
     if INLINE in scores:
         return RIGHT, 1.0
     if scores.keys() & _PLACED:
@@ -186,7 +186,7 @@ def _value(
     template: TemplateKey,
     around: Surroundings,
 ) -> Value:
-    """Return a value of some texts, of which the first was chosen."""
+    """Return the value of some texts, the first of which was chosen."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
         certainty *= measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
@@ -195,7 +195,7 @@ def _value(
 
 
 class _Rivals:
-    """What else each key, and each piece, may belong to."""
+    """The competing candidates of each key and each piece."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         """Sort candidates of a page by key and by piece."""
@@ -206,7 +206,7 @@ class _Rivals:
             self._of_piece.setdefault(each.piece, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Return the best score of another piece of its key, or another key of its piece.
+        """Return the best score of another piece for the key, or another key for the piece.
 
         It is a share of the candidate's own.
         """
@@ -217,7 +217,7 @@ class _Rivals:
 
 
 def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> dict[int, Value]:
-    """Return for each key an empty value with how sure it would be."""
+    """Return an empty value for each key, with the probability that it is empty."""
     has_text = {each.key for each in candidates}
 
     def certainty(number: int) -> float:
@@ -233,14 +233,14 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
 
 
 def _is_comb(segments: Sequence[LineSegment]) -> bool:
-    """Return whether a value is of several characters in single boxes."""
+    """Return whether a value consists of characters in single boxes."""
     return all(is_spaced(each.text) for each in segments) and (
         sum(len(each.text.split()) for each in segments) > 1
     )
 
 
 def _has_gap(segments: Sequence[LineSegment]) -> bool:
-    """Return whether a character between others in single boxes was not read.
+    """Return whether a character between others in single boxes is missing.
 
     Args:
         segments: of characters in single boxes.
@@ -256,7 +256,7 @@ def _has_gap(segments: Sequence[LineSegment]) -> bool:
 
 
 def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
-    """Give each key its most likely piece, and each piece to one key."""
+    """Assign each key its most likely piece, and each piece to at most one key."""
     chosen: dict[int, Candidate] = {}
     used: set[int] = set()
     order = sorted(candidates, key=lambda each: (-each.score, each.key, each.piece))
@@ -283,7 +283,7 @@ def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequ
 
 
 def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
-    """Leave only what is of the key's type where the rest is noise."""
+    """Return only the part that has the key's type, if the rest is noise."""
     if len(segments) == 1 and (span := span_of(types, segments[0].text)):
         return (segments[0].part(*span),)
     return tuple(segments)

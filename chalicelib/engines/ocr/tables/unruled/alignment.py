@@ -65,7 +65,7 @@ def placed_grid(
 
 
 def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
-    """Return the columns' stretches along x, which meet in the middle of their gutters."""
+    """Return the intervals of the columns along x, which meet in the middle of gutters."""
     box = around(piece.box for row in rows for piece in row)
     left, width = box.min_x, int(box.width) + 2
     wide = [row for row in rows if len(row) > 1] or list(rows)
@@ -89,7 +89,7 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
 
 
 def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
-    """Return the first and the last column that a piece covers by more than its slack."""
+    """Return the first and last column that a piece clearly covers."""
     box = piece.box
     slack = min(measures.GUTTER_SLACK_HEIGHTS * box.height, measures.GUTTER_SLACK_SHARE * box.width)
     covered = [
@@ -109,7 +109,7 @@ def _row_numbers(
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],
 ) -> list[int]:
-    """Return the table's row of each row of text: lines of one cell are in the same."""
+    """Return the table row of each row of text; lines of one cell have the same row."""
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]
@@ -126,7 +126,7 @@ def _row_numbers(
 
 
 def _row_distance(between: Sequence[float]) -> float:
-    """Return the usual white between rows: the median of the upper half."""
+    """Return the usual white space between rows: the median of the upper half."""
     ordered = sorted(between)
     return float(median(ordered[len(ordered) // 2 :])) if ordered else 0.0
 
@@ -145,7 +145,7 @@ def _continues(
 
 
 def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) -> None:
-    """Make a place, or let one grow, so that it covers columns.
+    """Create a slot, or extend one, so that it covers columns.
 
     Args:
         slots: the row's places by their first column; changed.
@@ -175,7 +175,7 @@ def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[S
 
 
 def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]) -> list[Slot]:
-    """Return places for what no text covers."""
+    """Return slots for areas without text."""
     taken = {(slot.row, column) for slot in slots for column in slot.columns}
     return [
         Slot(row, column, Rect(left, top, right, bottom))

@@ -94,7 +94,7 @@ class Growing:
             self.rows.append(row)
 
     def _is_below(self, piece: TextLine, row: Sequence[TextLine]) -> bool:
-        """Return whether a piece starts, ends or is centred where a later cell of a row is."""
+        """Return whether a piece begins, ends or is centred like a cell of a row."""
         box, slack = piece.box, 0.5 * self.text_height
         return any(
             min(
@@ -107,7 +107,7 @@ class Growing:
         )
 
     def _most_white(self) -> float:
-        """Return the white that ends the region."""
+        """Return the white space that ends the region."""
         if not self.whites:
             return measures.FIRST_ROW_EMS * self.text_height
         return max(
@@ -116,7 +116,7 @@ class Growing:
         )
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
-        """Return the gutters that a row leaves."""
+        """Return the gutters that a row leaves free."""
         return narrowed(self.gutters, row, measures.REGION_GUTTER_EMS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
@@ -143,7 +143,7 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
-    """Return whether a rule is as wide as some text and is in it or right above or below."""
+    """Return whether a line is as wide as some text, and in it or directly above or below."""
     slack = measures.RULE_BEYOND_EMS * text_height
     near = measures.RULE_TO_TEXT_EMS * text_height
     return (
@@ -154,7 +154,7 @@ def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
 
 
 def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
-    """Return the white between two rows, whichever is above."""
+    """Return the white space between two rows in any order."""
     one, other = row_box(first), row_box(second)
     return max(other.min_y - one.max_y, one.min_y - other.max_y)
 
@@ -162,7 +162,7 @@ def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
 def _side_by_side(
     rows: Sequence[Sequence[TextLine]], text_height: float
 ) -> Iterator[list[TextLine]]:
-    """Part tables that stand side by side: by a gutter much wider than all others."""
+    """Separate tables that are next to each other, at a gutter much wider than all others."""
     pieces = [piece for row in rows for piece in row]
     columns = joined(
         (piece.box.min_x, piece.box.max_x) for row in rows if len(row) > 1 for piece in row

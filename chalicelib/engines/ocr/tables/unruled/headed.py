@@ -91,7 +91,7 @@ class HeadedTable:
         return True
 
     def _reached(self, box: Rect) -> list[int]:
-        """Return the columns over which a box lies."""
+        """Return the columns that a box overlaps."""
         slack = min(
             measures.UNDER_NEXT_HEADER_EMS * self.height,
             measures.UNDER_NEXT_HEADER_SHARE * box.width,
@@ -106,7 +106,7 @@ class HeadedTable:
         ]
 
     def _parted(self, piece: TextLine) -> list[TextLine]:
-        """Cut a piece that reaches under two headers, where a word begins at its column's side."""
+        """Split a piece below two headers where a word begins at the side of a column."""
         reached = self._reached(piece.box)
         if len(reached) < 2 or not piece.places:
             return [piece]
@@ -122,7 +122,7 @@ class HeadedTable:
         return cut(piece, marks) if marks else [piece]
 
     def _assigned(self, row: Row) -> list[int] | None:
-        """Return the column of each piece of a row; None when one has none or several."""
+        """Return the column of each piece of a row; None if a piece has none or several."""
         lanes: list[int] = []
         for piece in row:
             reached = self._reached(piece.box)
@@ -132,7 +132,7 @@ class HeadedTable:
         return lanes
 
     def _aligned(self, box: Rect) -> int:
-        """Return the column of a box, by the side on which it is aligned."""
+        """Return the column with which a box is aligned."""
 
         def distance(lane: int) -> float:
             start, end = self._headers[lane]
@@ -145,7 +145,7 @@ class HeadedTable:
         return min((nearest, min(nearest + 1, len(self._headers) - 1)), key=distance)
 
     def _is_row(self, lanes: Sequence[int], has_number: bool) -> bool:
-        """Return whether text is a separate row, and not a sum on the right below the rows.
+        """Return whether text is a separate row, and not a sum below the rows.
 
         It begins on the left and fills half of the columns; without a number, more than half.
         """
@@ -155,7 +155,7 @@ class HeadedTable:
         return 2 * len(filled) >= count + (0 if has_number else 1)
 
     def _most_white(self) -> float:
-        """Return the white that ends the table."""
+        """Return the white space that ends the table."""
         whites = [line.white for line in self.lines if line.has_value]
         if not whites:
             return measures.BELOW_HEADER_EMS * self.height
@@ -231,11 +231,11 @@ class HeadedTable:
         )
 
     def _usual_white(self) -> float:
-        """Return the white between rows of the table."""
+        """Return the usual white space between rows of the table."""
         return median([line.white for line in self.lines if line.has_value] or [0.0])
 
     def _numbers(self, usual: float) -> list[int]:
-        """Return the table's row of each line, from 0 below the header.
+        """Return the table row of each line, from 0 below the header.
 
         A line without values belongs to the row that it is nearer to.
         """
@@ -252,14 +252,14 @@ class HeadedTable:
         return numbers
 
     def _goes_on(self, above: _Line, line: _Line, usual: float) -> bool:
-        """Return whether a line only continues cells of the one above."""
+        """Return whether a line only continues cells of the line above."""
         if line.has_value:
             return False
         is_near = line.white < measures.WRAPPED_BELOW_HEADER_SHARE * usual
         return is_near or (line.white <= usual + 1 and self._is_wrapped(above, line))
 
     def _is_wrapped(self, above: _Line, line: _Line) -> bool:
-        """Return whether the first word of a line would not have fitted into the one above."""
+        """Return whether the first word of a line did not fit into the line above."""
         first = line.pieces[0]
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
         same = [
@@ -271,7 +271,7 @@ class HeadedTable:
         return bool(same) and same[-1].box.max_x + word > room
 
     def _grid(self, numbers: Sequence[int]) -> FilledGrid:
-        """Assign header and rows to places."""
+        """Assign header and rows to slots."""
         rows = [*self.head, *(line.pieces for line in self.lines)]
         heads = [[self._header_lane(piece.box) for piece in row] for row in self.head]
         owners = [*heads, *(line.lanes for line in self.lines)]
@@ -329,7 +329,7 @@ def find_headed(
 
 
 def _word_starts(piece: TextLine) -> list[float]:
-    """Return where the words of a piece begin, but for the first."""
+    """Return where the words of a piece begin, except the first one."""
     step = piece.box.width / max(1, len(piece.text))
     return [
         piece.box.min_x + place * piece.box.width - step / 2
@@ -339,7 +339,7 @@ def _word_starts(piece: TextLine) -> list[float]:
 
 
 def _is_header(row: Sequence[TextLine], least: int) -> bool:
-    """Return whether a row can name columns: short words side by side, few with digits."""
+    """Return whether a row may name columns: short words next to each other, few with digits."""
     with_digits = sum(any(map(str.isdigit, piece.text)) for piece in row)
     return max(least, 2 * with_digits + 1) <= len(row) <= measures.MOST_HEADERS and not any(
         (is_numeric(piece.text) and piece.text != "#")

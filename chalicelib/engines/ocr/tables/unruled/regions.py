@@ -40,7 +40,7 @@ def ruled_regions(
 
 
 def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
-    """Leave out captions and notes: first and last rows of one long piece."""
+    """Remove captions and notes: first and last rows of one long piece."""
     rows = group_rows(pieces)
     for end in (0, -1):
         while rows and len(rows[end]) == 1 and is_wordy(rows[end][0].text):
@@ -51,7 +51,7 @@ def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
 def _extended(
     region: Region, pieces: Sequence[TextLine], text_height: float, *, is_closed: bool
 ) -> Region:
-    """Add the rows right above and below that fit: heads and last rows outside the rules.
+    """Add the rows directly above and below that fit: headers and last rows outside the lines.
 
     Args:
         region: what lies between the rules.
@@ -108,7 +108,7 @@ def _fitting(
 
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
-    """Group rules that begin and end at the same places, at least two each, from the top."""
+    """Group lines that begin and end at the same positions, at least two each, from the top."""
     groups: list[list[Ruling]] = []
     for rule in rulings:
         for group in groups:
@@ -126,7 +126,7 @@ def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Rul
 def _parted_by_prose(
     group: Sequence[Ruling], pieces: Sequence[TextLine], text_height: float
 ) -> Iterator[list[Ruling]]:
-    """Part a group of rules where running text or nothing at all lies between two of them."""
+    """Split a group of lines where prose or nothing is between two of them."""
     part = [group[0]]
     for rule in group[1:]:
         band = Rect(rule.start, part[-1].position, rule.end, rule.position)
@@ -175,7 +175,7 @@ def aligned_regions(
 
 
 def _without_prose(pieces: Sequence[TextLine], text_height: float) -> list[TextLine]:
-    """Leave out paragraphs: stacks of three or more long lines with nothing next to them."""
+    """Remove paragraphs: three or more long lines with nothing next to them."""
     stacks = _stacks(pieces, text_height)
     prose = {
         id(piece)
