@@ -480,3 +480,18 @@ def test_bad_keys_use_up_no_rate(call, monkeypatch, world):
     monkeypatch.setattr(world.container.rates, "check", None)
 
     assert {whoami(call, f"pk_{number:043d}").status for number in range(20)} == {401}
+
+
+def test_sweep_deletes_the_keys_of_a_closed_account(call, world):
+    """Rows that a died process left go with the account's data."""
+    account, _ = world.sign_up("b@example.test")
+    world.container.api_keys.create(account, "left")
+    mine = create(call)
+    world.stores.accounts.close(account.account_id, world.clock.now)
+
+    world.container.sweeping.run()
+
+    assert world.stores.accounts.get(account.account_id) is None
+    owners = {row.target or row.lookup for row in ApiKeyRow.scan()}
+    assert owners == {world.account.account_id}
+    assert whoami(call, mine["secret"]).status == 200
