@@ -1,7 +1,8 @@
 """Decides how rows with more cells than a header of two names are read.
 
 Texts with commas that are not quoted fall into several cells. They are joined again where the cells
-show where the label is; otherwise the rows are rejected, since parts of texts would become labels.
+show where the label is. Cells behind a column of labels are left out with a warning. Otherwise the
+rows are rejected, since parts of texts would become labels.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import islice
 
 from chalicelib.domain.datasets.upload_format import (
     CELLS_JOINED,
+    COLUMNS_GUESSED,
     MAX_PLACES,
     XLSX,
     UploadWarning,
@@ -25,30 +27,40 @@ _HALF, _FEW, _MOST = 0.5, 0.2, 0.8
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Return the layout of a table whose header has two names, with its wide rows joined.
+    """Return the layout of a table whose header has two names, with its wide rows decided.
 
-    They are rejected instead if most rows have two cells, or if the cells show no label. A table
-    whose header has empty names stays as it is: so spreadsheets write columns without a name.
+    A table whose header has empty names stays as it is: so spreadsheets write columns without a
+    name. So does one in which most rows have two cells: its wide rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
     wide = [(number, cells) for number, cells in rows if len(cells) > 2]
     if layout.kind == XLSX or not wide or _has_empty_names(table):
         return layout
-    layout = replace(layout, width=2)
-    shows_label = _has_texts_behind if layout.label_at == 0 else _has_labels_last
-    if len(wide) <= len(rows) * _HALF or not shows_label([cells for _, cells in rows]):
-        return layout
-    name = DELIMITER_NAMES[layout.delimiter]
+    judged = [cells for _, cells in rows]
+    has_parts = _has_texts_behind if layout.label_at == 0 else _has_labels_last
+    if len(wide) > len(rows) * _HALF and has_parts(judged):
+        taken = "first" if layout.label_at == 0 else "last"
+        message = f"the {taken} cell was taken for the label, and the others joined to the text"
+        joined = replace(layout, width=2, joins_cells=True)
+        return _warn(joined, CELLS_JOINED, message, [number for number, _ in wide])
+    if layout.width == 2 or (layout.label_at and not _are_labels(_seconds(judged), judged)):
+        return replace(layout, width=2)
+    message = "text and label were taken from the first two, and the others left out"
+    return _warn(layout, COLUMNS_GUESSED, message, [number for number, _ in wide])
+
+
+def _warn(layout: TextLayout, code: str, message: str, numbers: list[int]) -> TextLayout:
+    """Return the layout with a warning about rows with more cells than names."""
     warning = UploadWarning(
-        CELLS_JOINED,
-        f"Of the first {len(rows):,} rows, {len(wide):,} have more cells than the header has "
-        f"names; the {'first' if layout.label_at == 0 else 'last'} cell was taken for the label, "
-        f"and the others were joined to the text. Put texts that hold a {name} in double quotes.",
-        len(wide),
-        tuple(f"row {number}" for number, _ in wide[:MAX_PLACES]),
+        code,
+        f"{len(numbers):,} of the first rows have more cells than the header has names; {message}. "
+        f"Put texts that hold a {DELIMITER_NAMES[layout.delimiter]} in double quotes, or name all "
+        "columns in the header.",
+        len(numbers),
+        tuple(f"row {number}" for number in numbers[:MAX_PLACES]),
     )
-    return replace(layout, joins_cells=True, warnings=(*layout.warnings, warning))
+    return replace(layout, warnings=(*layout.warnings, warning))
 
 
 def _has_empty_names(table: TextTable) -> bool:
@@ -58,15 +70,21 @@ def _has_empty_names(table: TextTable) -> bool:
 
 
 def _has_labels_last(rows: list[list[str]]) -> bool:
-    """Return whether the last cells are labels: few that repeat, unlike the second cells."""
+    """Return whether the last cells are labels: few that repeat, and the second ones are not."""
     wide = [cells for cells in rows if len(cells) > 2]
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
-    lasts = Counter(cells[-1].strip() for cells in rows)
-    seconds = Counter(cells[1].strip() for cells in rows)
-    # A single second cell cannot be the label of all texts.
-    others = len(seconds) if len(seconds) > 1 else len(rows)
-    return 2 <= len(lasts) <= min(len(rows), others) / 2
+    lasts = {cells[-1].strip() for cells in rows}
+    return _are_labels(lasts, rows) and not _are_labels(_seconds(rows), rows)
+
+
+def _seconds(rows: list[list[str]]) -> set[str]:
+    return {cells[1].strip() for cells in rows}
+
+
+def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
+    """Return whether values can be labels: several, each for at least two rows on average."""
+    return 2 <= len(values) <= len(rows) / 2
 
 
 def _has_texts_behind(rows: list[list[str]]) -> bool:

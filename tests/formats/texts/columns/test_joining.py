@@ -85,14 +85,21 @@ def test_missing_label_behind_joined_cells_is_rejected():
         ("label,text", lambda n, label: f"{label},hello {n},note {n}"),
     ],
 )
-def test_further_columns_without_a_name_are_refused(header, make):
-    """Cells that can be another column are not guessed; naming the column is the remedy."""
-    with pytest.raises(InvalidUpload, match=r"has 3 cells, .* or name the other columns"):
-        read(header, make)
-    rows, codes = read(f"{header},note", make)
+def test_further_columns_without_a_name_are_left_out_with_a_warning(header, make):
+    """A file with two readings gives the same dataset as before; named columns are certain."""
+    rows, codes = read(header, make)
+    named, sure = read(f"{header},note", make)
 
+    assert rows == named
     assert rows[0] == ("hello 0", "billing")
-    assert "cellsJoined" not in codes
+    assert "columnsGuessed" in codes
+    assert not {"columnsGuessed", "cellsJoined"} & set(sure)
+
+
+def test_cells_that_show_no_label_are_refused():
+    """Where neither the second nor the last cell can be a label, no part of a text becomes one."""
+    with pytest.raises(InvalidUpload, match=r"has 3 cells, .* or name the other columns"):
+        read("text,label", lambda n, label: f"hello {n},my parcel {n},note {n}")
 
 
 def test_few_wide_rows_stay_rejected_and_unnamed_columns_of_sheets_stay():
