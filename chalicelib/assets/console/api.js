@@ -43,6 +43,7 @@ export const CALLS = {
   detect: "POST /v2/vision/detect",
   read: "POST /v2/vision/ocr",
   rank: "POST /v2/{family}/rankings",
+  createBatch: "POST /v2/{family}/batches",
   batch: "GET /v2/{family}/batches/{batch_id}",
   batches: "GET /v2/{family}/batches",
   webhooks: "GET /v2/webhooks",

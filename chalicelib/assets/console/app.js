@@ -4,6 +4,7 @@ import { render } from "./preact.module.js";
 import { useEffect, useErrorBoundary, useState } from "./hooks.module.js";
 import { BASE_PATH, watchService } from "./api.js";
 import { Upload } from "./upload.js";
+import { Classify } from "./classify.js";
 import { Compare } from "./compare.js";
 import { DatasetPage } from "./dataset.js";
 import { Dialogs } from "./dialog.js";
@@ -28,10 +29,11 @@ const PAGES = {
   compare: Compare,
   next: LabelNext,
   try: Try,
+  classify: Classify,
   usage: Usage,
   webhooks: Webhooks,
 };
-const MENU = ["datasets", "models", "try", "usage"];
+const MENU = ["datasets", "models", "try", "classify", "usage"];
 const WITHIN = {
   upload: "datasets",
   dataset: "datasets",

@@ -109,6 +109,10 @@ function Result({ variables, training }) {
         </a>
         ${
           RANKED.includes(training.modelType) &&
+          html`<a class="button" href=${`#/classify/${family}/${training.modelId}`}>${t("model.classify")}</a>`
+        }
+        ${
+          RANKED.includes(training.modelType) &&
           html`<a class="button" href=${`#/next/${family}/${training.modelId}`}>${t("next.title")}</a>`
         }
       </div>

@@ -13,6 +13,17 @@ export async function allModels() {
   return found.reverse();
 }
 
+const SHARED_MODELS = [
+  { modelId: "OCRModel", modelType: "ocr" },
+  { modelId: "GlobalIntentModel", modelType: "text-intent" },
+  { modelId: "CommunitySentiment", modelType: "text-sentiment" },
+  { modelId: "GeneralImageClassifier", modelType: "image" },
+].map((model) => ({ ...model, name: model.modelId, status: "SUCCEEDED" }));
+/** Read the models that can predict: those of the account and the prebuilt ones. */
+export async function usableModels() {
+  return [...(await allModels()).filter((model) => model.status === "SUCCEEDED"), ...SHARED_MODELS];
+}
+
 export function Models() {
   const loaded = useLoad(allModels, []);
   const [chosen, setChosen] = useState([]);

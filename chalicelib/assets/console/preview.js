@@ -14,6 +14,7 @@ const ENCODINGS = [
   ..."utf-8 utf-16 windows-1252 windows-1250 windows-1251 windows-1254 windows-1256".split(" "),
   ..."cp932 gb18030 big5 euc_kr koi8-r cp437".split(" "),
 ];
+const ROLES = ["", "text", "label"];
 const GUESSED = ["columnsGuessed", "columnsSwapped"];
 
 export function Preview({ found, file, type, options, busy, change, create, isNew }) {
@@ -56,14 +57,14 @@ export function Preview({ found, file, type, options, busy, change, create, isNe
 }
 
 /** Choosers of sheet, header row, delimiter and encoding. A change reads the file again. */
-function Controls({ found, options, change }) {
+export function Controls({ found, options, change, encodings = ENCODINGS }) {
   const { format = {}, sheets } = found;
   const set = (name) => (e) => change(withField(options, name, e.target.value));
   const first = found.preview[0]?.row ?? 1;
   // The row above the first one that was read.
   const header = options.header ?? (format.header ? String(Math.max(1, first - 1)) : "false");
   const isTable = sheets.length > 0 || !/^json|labelStudio/.test(format.kind ?? "");
-  const encodings = [...new Set([...ENCODINGS, format.encoding].filter(Boolean))];
+  const offered = [...new Set([...encodings, format.encoding].filter(Boolean))];
   return html`
     <div class="row">
       ${
@@ -106,11 +107,12 @@ function Controls({ found, options, change }) {
       }
       ${
         !sheets.length &&
+        encodings.length > 0 &&
         html`
           <${Field} label=${t("format.encoding")}>
             <select value=${options.encoding ?? format.encoding ?? ""} onChange=${set("encoding")}>
               <option value="">${t("preview.detected")}</option>
-              ${encodings.map((one) => html`<option value=${one}>${one}</option>`)}
+              ${offered.map((one) => html`<option value=${one}>${one}</option>`)}
             </select>
           <//>
         `
@@ -128,7 +130,7 @@ function shownColumns(columns, roles, all) {
 }
 
 /** The first rows as they were read, with the role of each column; of archives the paths and labels. */
-function Rows({ found, options, change }) {
+export function Rows({ found, options, change, choices = ROLES }) {
   const [all, setAll] = useState(false);
   if (!found.preview.length) return null;
   const roles = rolesOf(options, found);
@@ -145,7 +147,7 @@ function Rows({ found, options, change }) {
             value=${roles[column.position] ?? ""}
             onChange=${(e) => change(withRole(options, found, column.position, e.target.value))}
           >
-            ${["", "text", "label"].map((role) => html`<option value=${role}>${t(`role.${role}`)}</option>`)}
+            ${choices.map((role) => html`<option value=${role}>${t(`role.${role}`)}</option>`)}
           </select>
         `,
       )

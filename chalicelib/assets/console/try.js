@@ -6,18 +6,12 @@ import { Explanation, HighlightedImage, HighlightedText } from "./explain.js";
 import { DocumentAnswer } from "./document.js";
 import { DropZone } from "./drop.js";
 import { shrinkImage } from "./folder.js";
-import { allModels } from "./models.js";
+import { usableModels } from "./models.js";
 import { BoxedImage } from "./image.js";
 import { Snippets } from "./snippets.js";
 import { Action, Bar, familyOf, Field, Head, html, Loaded, percent, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
-const SHARED_MODELS = [
-  { modelId: "OCRModel", modelType: "ocr" },
-  { modelId: "GlobalIntentModel", modelType: "text-intent" },
-  { modelId: "CommunitySentiment", modelType: "text-sentiment" },
-  { modelId: "GeneralImageClassifier", modelType: "image" },
-].map((model) => ({ ...model, name: model.modelId, status: "SUCCEEDED" }));
 const CALLS = {
   "text-intent": "intent",
   "text-sentiment": "sentiment",
@@ -30,10 +24,7 @@ const TASKS = ["text", "table", "contact", "form"];
 const FORM_TYPES = ["1040", "dl", "passport", "paystub", "permanentResident", "w2"];
 
 export function Try({ rest: [, id] }) {
-  const loaded = useLoad(
-    async () => [...(await allModels()).filter((model) => model.status === "SUCCEEDED"), ...SHARED_MODELS],
-    [],
-  );
+  const loaded = useLoad(usableModels, []);
   const [chosen, choose] = useState(id);
   useEffect(() => choose(id), [id]);
   return html`

@@ -1,0 +1,77 @@
+// Reads a chosen file or folder: sends it once, and validates it again with each change of the options.
+
+import { useRef, useState } from "./hooks.module.js";
+import { call, uploadIfLarge } from "./api.js";
+import { MAX_BYTES, zipFiles } from "./folder.js";
+import { fieldsOf } from "./reading.js";
+import { familyOf } from "./ui.js";
+import { t } from "./words.js";
+
+const EMPTY = {
+  file: null,
+  type: "text-intent",
+  options: {},
+  parts: null,
+  found: null,
+  sent: null,
+  error: null,
+};
+
+/** Guess the dataset type from the file name. */
+const guessType = (name) => (/\.zip$/i.test(name) ? "image" : "text-intent");
+
+/**
+ * Return the state of a reading: `file`, `type`, `options`, `parts` (of a call that sends the file), `found` (the
+ * answer, or what a refusal shows), `sent` (the fraction, null at the end) and `error`; and what changes it.
+ * `isRead` tells the types that are validated.
+ */
+export function useReading(isRead = () => true) {
+  const [state, setState] = useState(EMPTY);
+  const latest = useRef(0);
+
+  /** Read a file. `parts` are known if only type or options have changed. */
+  const read = async (file, type, options = {}, parts = null) => {
+    const mine = ++latest.current;
+    // What comes after a later choice is dropped.
+    const set = (change) => mine === latest.current && setState((old) => ({ ...old, ...change }));
+    set({ file, type, options, error: null, ...(!parts && { parts: null, found: null }) });
+    try {
+      if (file.size > MAX_BYTES) throw new Error(t("upload.tooLarge", { limit: 2 }));
+      set({ sent: 0 });
+      const where = parts ?? (await uploadIfLarge(file, (sent) => set({ sent })));
+      set({ parts: where, sent: 1 });
+      if (!isRead(type)) return;
+      const found = await call("validate", {
+        variables: { family: familyOf(type) },
+        fields: { type, preview: "true", ...fieldsOf(options), ...where.fields },
+        file: where.file,
+      });
+      set({ found });
+    } catch (error) {
+      // A refusal shows the columns, so that the person can say what they hold.
+      const found = error.detail?.preview ? { ...error.detail, refusal: error.message } : null;
+      set({ error, found });
+    } finally {
+      set({ sent: null });
+    }
+  };
+  const choose = async (files) => {
+    if (!files.length) return;
+    const setSent = (sent) => setState((old) => ({ ...old, sent }));
+    try {
+      const isFolder = files.length > 1 || files[0].path.includes("/");
+      const file = isFolder ? await zipFiles(files, setSent) : files[0].file;
+      read(file, guessType(file.name));
+    } catch (error) {
+      setState((old) => ({ ...old, error, sent: null }));
+    }
+  };
+  return {
+    ...state,
+    choose,
+    setOptions: (options) => setState((old) => ({ ...old, options })),
+    change: (options) => read(state.file, state.type, options, state.parts),
+    setType: (type) => read(state.file, type, {}, state.parts),
+    again: () => read(state.file, state.type, state.options),
+  };
+}
