@@ -50,11 +50,11 @@ class Settings:
     endpoint_url: str | None = None
     """Endpoint of an emulated AWS; None means real AWS."""
     public_storage_url: str | None = None
-    """Host that presigned URLs name, when callers reach the storage by another one."""
+    """Host in presigned URLs, if callers reach the storage by another host."""
     bucket: str = "presage-data"
     """Bucket of uploads and artifacts."""
     token_secret: str = ""
-    """Key that signs access and refresh tokens; empty when it lies in a secret store."""
+    """Key that signs access and refresh tokens; empty if it is in a secret store."""
     token_secret_name: str = ""
     """Name of the secret that holds the signing key, read when `token_secret` is empty."""
     audience_hosts: tuple[str, ...] = DEFAULT_AUDIENCE_HOSTS
@@ -66,11 +66,11 @@ class Settings:
     loads: tuple[str, ...] = ()
     """Parts of engines that a deployed function loads as it starts, in order, such as `bge`."""
     allow_origins: tuple[str, ...] = ()
-    """Origins whose pages may read answers, such as `https://shop.example`; `*` for every one."""
+    """Origins whose pages may read answers, such as `https://shop.example`; `*` for all."""
     download_allow: tuple[str, ...] = ()
     """Hosts, addresses or ranges that downloads may reach although they are not public."""
     rate_factor: float = 1.0
-    """What the rates of all plans are multiplied by; 0 switches them off."""
+    """Factor for the rates of all plans; 0 switches them off."""
     example_calls_per_month: int = 30
     """Calls that return examples, per account and month."""
     browsed_per_day: int = 1_000_000
@@ -94,25 +94,25 @@ class Settings:
     lease_seconds: float = 60.0
     """How long a worker owns a job without a heartbeat, in seconds."""
     max_attempts: int = 3
-    """How often a job is tried before it has FAILED."""
+    """Number of attempts after which a job has FAILED."""
     sync_seconds: float = 25.0
     """Time a synchronous upload or the reading of a document may take, in seconds; 0: no limit."""
     threads: int = 1
     """Threads that one engine call may use."""
     feature_bytes: int = 2 * 1024**3
-    """Features that one training uses; beyond, augmented views are left out, in bytes."""
+    """Bytes of features that one training uses; augmented views beyond are left out."""
     feature_file_bytes: int = 8 * 1024**3
-    """Features that one training keeps in a temporary file; the rest is read from the bucket."""
+    """Bytes of features that a training caches in a temporary file."""
     ocr_engine: str = "ppocr"
-    """Engine that reads text from pictures: `ppocr` or `tesseract`."""
+    """Engine that reads text from images: `ppocr` or `tesseract`."""
     ocr_threads: int = 2
     """Pages of one document that are read at the same time."""
     text_profile: str = "accurate"
-    """What text trainings use that ask for no profile: `accurate` where it can, or `fast`."""
+    """Profile of text trainings that name none: `accurate` where possible, or `fast`."""
     log_level: str = "INFO"
-    """Lowest level that is logged; calls, jobs, predictions and metrics always are."""
+    """Lowest level to log; calls, jobs, predictions and metrics are always logged."""
     log_stream: str = ""
-    """Where all log lines go, `stderr` or `stdout`; empty: warnings to stderr, the rest nowhere."""
+    """`stderr` or `stdout` for all log lines; empty for only warnings on stderr."""
     metrics: str = "off"
     """Whether log lines carry metrics for CloudWatch: `off` or `emf`."""
 

@@ -20,9 +20,9 @@ class ServiceError(Exception):
     status: int = 500
     code: str = "internal_error"
     detail: Any = ""
-    """More than a documented text may say; a member of its own in the answer."""
+    """Details that a documented message cannot have; a separate member of the answer."""
     text: str = ""
-    """What an error says that always says the same; others are given a message."""
+    """Message of errors that always have the same; others get one when they are raised."""
 
     def __init__(self, message: str | None = None, code: str | None = None) -> None:
         self.message = self.text if message is None else message

@@ -23,7 +23,7 @@ from chalicelib.traces import describe
 
 STDERR = "stderr"
 MAX_TEXT = 500
-"""Characters of one text in a line."""
+"""Maximum number of characters of one text in a line."""
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -40,7 +40,7 @@ _LEVELS = {
     "CRITICAL": logging.CRITICAL,
 }
 _FIXED = frozenset({"time", "level", "event"})
-"""Members that no fact replaces."""
+"""Members that facts cannot replace."""
 
 
 class _Stream(logging.Handler):
@@ -70,7 +70,7 @@ class _Libraries(logging.Handler):
 
 
 STREAM = _Stream(STDERR)
-"""Where lines go unless a host takes them by `write_to`."""
+"""Handler of the lines, unless a host takes them by `write_to`."""
 STREAM.setLevel(logging.WARNING)
 _LOGGER.addHandler(STREAM)
 

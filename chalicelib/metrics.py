@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from chalicelib import log
 
 NAMESPACE = "Presage"
-"""Of all metrics."""
+"""Namespace of all metrics."""
 SERVICE = "Service"
 """Dimension of every metric: the stack's name."""
 OFF, EMF = "off", "emf"
@@ -28,11 +28,11 @@ class Metric:
     """The name, unit and dimensions of a metric."""
 
     name: str
-    """In the namespace."""
+    """Name in the namespace."""
     unit: str
     """COUNT, MILLISECONDS or SECONDS."""
     dimensions: tuple[str, ...] = ()
-    """Besides the service."""
+    """Dimensions in addition to the service."""
 
 
 REQUEST_MILLISECONDS = Metric("RequestMilliseconds", MILLISECONDS, ("Route",))
@@ -46,7 +46,7 @@ PREDICTIONS_GIVEN_BACK = Metric("PredictionsGivenBack", COUNT, ("Type",))
 QUOTA_REFUSALS = Metric("QuotaRefusals", COUNT, ("Kind",))
 """Calls refused because a month's allowance is used up."""
 ENGINE_MILLISECONDS = Metric("EngineMilliseconds", MILLISECONDS, ("Type",))
-"""Of the engine alone, for one prediction."""
+"""Time of the engine alone for one prediction."""
 OCR_SECONDS = Metric("OcrSeconds", SECONDS, ("Task",))
 OCR_PAGES = Metric("OcrPages", COUNT, ("Task",))
 INGEST_SECONDS = Metric("IngestSeconds", SECONDS, ("Type",))

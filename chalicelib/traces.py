@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from types import TracebackType
 
 MAX_LINKS = 4
-"""Described exceptions of one chain."""
+"""Maximum number of described exceptions of one chain."""
 MAX_PLACES = 12
-"""Described places of one exception, the innermost ones."""
+"""Maximum number of described places of one exception, the innermost ones."""
 # Marks an exception that was described, so that its places are logged once.
 _DESCRIBED = "_is_described"
 _PARTS = 3
-"""Last parts of a file's path that are shown."""
+"""Number of last parts of a file's path that are shown."""
 
 
 def describe(exception: BaseException) -> dict[str, object]:

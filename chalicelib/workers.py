@@ -49,9 +49,9 @@ IDS = {
 
 
 SWEEP_REST_SECONDS = 30.0
-"""What a sweep leaves of its time; the next one has begun by then."""
+"""Time that a sweep leaves unused; the next sweep begins before it ends."""
 COUNTING_SECONDS = 3.0
-"""Pause between two counts of what waits: places that were counted hold for 5 seconds."""
+"""Pause between two counts of waiting trainings; counts are valid for 5 seconds."""
 
 
 class JobFailed(Exception):

@@ -24,7 +24,7 @@ class Verdict:
     status: int
     """Exit status."""
     lines: Sequence[str]
-    """What to show."""
+    """Lines to print."""
 
 
 def verdict(output: str, errors: str) -> Verdict:

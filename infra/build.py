@@ -51,21 +51,21 @@ class Plan:
     """Input and output of a build; tests build small projects with small packages."""
 
     target: LambdaTarget
-    """Its runtime is that of the Python that builds, whose byte code ships."""
+    """Target, whose runtime is that of the building Python."""
     project: Path = ROOT
     out: Path = ROOT / "build" / "package"
-    """Takes a folder named after the architecture."""
+    """Folder that contains a folder per architecture."""
     stage: str = "dev"
-    """Of .chalice/config.json."""
+    """Stage in .chalice/config.json."""
     compiles: bool = True
-    """Whether byte code is made."""
+    """Whether byte code is compiled."""
     limits: Limits = field(default_factory=Limits)
     required: dict[str, str] = field(default_factory=lambda: dict(natives.REQUIRED))
     functions: Sequence[str] = staging.LOGICAL_NAMES
     described: Callable[[], dict[str, Any]] = merge_template
-    """Makes everything else that is merged into the template."""
+    """Returns everything else that is merged into the template."""
     install: Callable[[LambdaTarget, Path], None] = lock.install
-    """Fills a folder with the packages."""
+    """Installs the packages into a folder."""
 
     @property
     def folder(self) -> Path:

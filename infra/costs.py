@@ -112,9 +112,9 @@ class Use:
     """The resources that one call uses."""
 
     kind: str
-    """What is called."""
+    """Kind of call."""
     function: str
-    """Whose time it takes."""
+    """Function that runs the call."""
     seconds: float
     """Assumed time of the function; change it by `--seconds`."""
     reads: float = 0
@@ -132,7 +132,7 @@ class Use:
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
     counted_as: str = ""
-    """Kind of call whose AWS calls a test counts, where several cost the same of these."""
+    """Kind of call whose AWS calls a test counts, if several kinds have the same."""
 
 
 # Assumed time in which a function loads what it serves, which Lambda charges for as for a call.

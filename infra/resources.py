@@ -44,7 +44,7 @@ class TableResource:
     keys: tuple[dict[str, str], ...]
     indexes: tuple[dict[str, Any], ...]
     ttl_attribute: str | None = None
-    """Attribute after whose time a row disappears."""
+    """Attribute with the time at which a row expires."""
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class QueueResource:
     """One queue and its dead-letter queue."""
 
     name: str
-    """Full name; its dead-letter queue ends in `-dead`."""
+    """Full name; that of the dead-letter queue ends in `-dead`."""
     visibility_seconds: int
     """How long a received message is hidden from other workers."""
 

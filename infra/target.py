@@ -33,7 +33,7 @@ class CommandTarget:
     """The stack that a command uses."""
 
     settings: Settings
-    """Where the tables are."""
+    """Settings with which the tables are reached."""
     url: str
     logs: Path = Path(".presage/logs")
     """Folder of the local stack's log lines."""

@@ -25,7 +25,7 @@ class Audit:
     month: Month
     now: datetime
     log: Path | LogGroup
-    """Where the lines are: a file, a folder, or a log group."""
+    """Source of the lines: a file, a folder, or a log group."""
     tolerance: int
     """Differences of an account that are not errors."""
 

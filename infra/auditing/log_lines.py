@@ -37,11 +37,11 @@ class Tally:
     """The counts of predictions in the log of one month."""
 
     month: str
-    """For example `2026-11`."""
+    """Name of the month, such as `2026-11`."""
     by_account: dict[str, Counter[str]] = field(default_factory=dict)
     """Lines by account and outcome."""
     damaged: int = 0
-    """Lines that look like one of interest and cannot be read."""
+    """Relevant lines that cannot be parsed."""
     _settled: set[tuple[str, str]] = field(default_factory=set)
     """Lines that were taken in of calls and batches that have a token; there may be others."""
 

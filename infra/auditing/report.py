@@ -49,7 +49,7 @@ class ReportRow:
 
     account_id: str
     email: str
-    """Its address, or a note if the account was deleted."""
+    """Email address of the account, or a note if the account was deleted."""
     counter: int
     lines: int
     """Lines of predictions that were counted."""

@@ -54,7 +54,7 @@ class AccountLimits:
     """The Lambda limits of an account."""
 
     concurrency: int
-    """Functions that may run at once, of all stages and everybody."""
+    """Number of functions that may run at the same time in the account."""
     unreserved: int
     """The part of these that is not reserved."""
 

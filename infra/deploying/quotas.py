@@ -45,13 +45,13 @@ class Quota:
     """An AWS limit on the size or number of one kind of item in the templates."""
 
     what: str
-    """Name of what is measured, in a sentence with its resource."""
+    """Name of the measured item, for a sentence with its resource."""
     most: int
     """The quota."""
     measure: Callable[[Template], Iterator[tuple[str, int]]]
     """Yields resources, by their logical name, with their sizes."""
     remedy: str = "report this as a defect of the template"
-    """What the user can do."""
+    """Advice for the user."""
 
 
 def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str]) -> None:

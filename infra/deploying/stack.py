@@ -42,11 +42,11 @@ class StackTemplate:
     """An uploaded template."""
 
     url: str
-    """Where CloudFormation reads it."""
+    """URL from which CloudFormation reads the template."""
     parameters: frozenset[str]
-    """What may be set."""
+    """Parameters of the template."""
     runtimes: Mapping[str, str]
-    """Of each function, by its name in the template."""
+    """Runtime of each function, by its name in the template."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Change:
     replacement: str
     """Whether the resource is replaced: True, False or Conditional."""
     runtime: str = ""
-    """Of a function that another Python is to run: both names, with an arrow."""
+    """Old and new runtime with an arrow, for a function that changes its Python."""
 
     @property
     def line(self) -> str:

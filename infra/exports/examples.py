@@ -37,9 +37,9 @@ class Notes:
     """Missing images and changed names of an export."""
 
     missing: list[dict[str, object]] = field(default_factory=list)
-    """Examples whose picture is not in the storage."""
+    """Examples whose image is not in the storage."""
     renamed: dict[str, str] = field(default_factory=dict)
-    """Labels and file names that no archive can hold, as they are exported."""
+    """Labels and file names that an archive cannot contain, with the exported names."""
 
     def name(self, stored: str, exported: str) -> str:
         """Note that a name was changed, and return the exported name."""

@@ -32,7 +32,7 @@ class State:
     """One state folder."""
 
     folder: Path
-    """Its path; created when needed, readable by its owner only."""
+    """Path of the folder; created when needed, readable only by its owner."""
 
     @property
     def demo_key(self) -> Path:

@@ -171,7 +171,7 @@ class ChildProcess:
     work: Callable[[], None]
     pid: int
     started: float
-    """Its start on the monotonic clock, in seconds."""
+    """Start of the process on the monotonic clock, in seconds."""
 
 
 class Supervisor:

@@ -14,7 +14,7 @@ class ModelDescription:
 
     name: str
     folder: str
-    """Its folder in the model directory."""
+    """Folder in the model directory."""
     title: str
     """The name that its authors use."""
     changes: str
@@ -26,15 +26,15 @@ class ModelDescription:
     working_bytes: int = MEGABYTE // 10
     """Approximate working space of the conversion, without the downloads."""
     sources: tuple[Source, ...] = ()
-    """Its packages, that of the weights first; none if it is made from `needs` alone."""
+    """Packages, that of the weights first; empty if the model is made from `needs` alone."""
     recipe: int = 1
-    """Raised when the conversion gives other files, so that installed ones are replaced."""
+    """Increased when the conversion gives other files, so that installed files are replaced."""
     dimensions: int = 0
     """Length of an encoder's vectors; 0 for other models."""
     needs: tuple[str, ...] = ()
-    """Names of the models that it is made from."""
+    """Names of the models from which this model is made."""
     own: tuple[Path, ...] = ()
-    """Small files of this repository that it is made from."""
+    """Small files of this repository from which the model is made."""
 
     @property
     def archive_bytes(self) -> int:

@@ -28,13 +28,13 @@ _SIGNS_OF_WORDS = {
     "tired": "😴🥱",
     "thinking": "🤔😐😶",
 }
-"""Single signs; what modifies the colour of a sign is dropped."""
+"""Emoji by their words; modifiers of skin colour are dropped."""
 _DROPPED = "\ufe0f\ufe0e\u200d🏻🏼🏽🏾🏿"
 
 WORDS: Mapping[str, str] = MappingProxyType(
     {sign: words for words, signs in _SIGNS_OF_WORDS.items() for sign in signs}
 )
-"""Words by sign."""
+"""Words by emoji."""
 
 
 def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class ByteCode:
     """The compiled files and failures."""
 
     compiler: str
-    """Which Python made it."""
+    """Python version that compiled the files."""
     files: int
     refused: list[str] = field(default_factory=list)
     """Files that this Python version cannot compile; they ship as sources."""

@@ -35,7 +35,7 @@ class Shipped:
     name: str
     version: str
     licence: str
-    """As its metadata names it."""
+    """Licence as named in the metadata."""
 
 
 def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:

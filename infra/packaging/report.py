@@ -52,9 +52,9 @@ class Weight:
     unpacked_bytes: int
     files: int
     assets_bytes: int
-    """Of that, the samples and global data sets."""
+    """Bytes of samples and global datasets, included in the total."""
     parts: tuple[Part, ...]
-    """The largest first."""
+    """Parts, the largest first."""
 
 
 def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:

@@ -28,11 +28,11 @@ class Runtime:
     """A Python version that Lambda runs."""
 
     version: str
-    """Such as `3.12`."""
+    """Version such as `3.12`."""
     glibc: tuple[int, int]
-    """Version of the C library that it runs on."""
+    """Version of the C library of Lambda's system."""
     deprecated: date
-    """When Lambda stops to fix it, and soon after to accept new code for it."""
+    """Date on which Lambda's support ends; soon after it accepts no new code."""
 
     @property
     def name(self) -> str:
@@ -76,9 +76,9 @@ class Architecture:
     """A type of processor that Lambda offers."""
 
     name: str
-    """As Lambda calls it."""
+    """Name used by Lambda."""
     machine: str
-    """As Linux and Python packages call it."""
+    """Name used by Linux and Python packages."""
 
     @property
     def platforms(self) -> tuple[str, ...]:

@@ -30,25 +30,25 @@ class Alarm:
     """One alarm."""
 
     kind: str
-    """Its section in the runbook."""
+    """Section in the runbook."""
     name: str
-    """Of the alarm in the account, after the stack's name; also of the resource."""
+    """Name of the alarm, without the stack's name; also of the resource."""
     namespace: str
-    """Of its metric."""
+    """Namespace of the metric."""
     metric: str
-    """Name of its metric."""
+    """Name of the metric."""
     dimensions: tuple[tuple[str, Part | str], ...]
-    """What the metric is of."""
+    """Dimensions of the metric."""
     threshold: int | Part
-    """From which value on it is raised."""
+    """Value from which the alarm is raised."""
     text: str
-    """What has happened."""
+    """Description of what has happened."""
     statistic: str = "Sum"
     """`Sum`, `Maximum`, or a percentile such as `p99`."""
     minutes: int = 5
-    """Length of a period."""
+    """Length of a period, in minutes."""
     periods: int = 1
-    """Periods in a row."""
+    """Number of consecutive periods."""
 
 
 def all_alarms() -> tuple[Alarm, ...]:

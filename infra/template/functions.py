@@ -46,21 +46,21 @@ class Function:
     """One deployed function."""
 
     name: str
-    """Of its handler in app.py, or of what it answers where the gateway calls it."""
+    """Name of the handler in app.py, or of the group of routes."""
     memory_mb: int
-    """1,769 MB are one processor."""
+    """Memory in MB; 1,769 MB are one processor."""
     timeout_seconds: int
-    """Longest run."""
+    """Longest run, in seconds."""
     disk_mb: int
-    """Of /tmp: model files, and whatever is read there."""
+    """Size of /tmp in MB, for model files and other files."""
     queue: str = ""
     """Short name of the queue that brings its events."""
     most_at_once: int = 0
-    """Default of how many run at the same time for that queue."""
+    """Default of the maximum concurrency for the queue."""
     loads: tuple[str, ...] = ()
-    """Parts of engines that it loads as it starts, by default; others when they are needed."""
+    """Engine parts that the function loads at its start by default; others load when needed."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Its own variables."""
+    """Additional environment variables."""
 
     @property
     def logical(self) -> str:

@@ -35,15 +35,15 @@ class Cell:
     """A cell of a table."""
 
     row: int
-    """First row that it covers, from 1."""
+    """First row of the cell, from 1."""
     column: int
-    """First column that it covers, from 1."""
+    """First column of the cell, from 1."""
     text: str
-    """Its lines, joined by a space; may be empty."""
+    """Lines of the cell, joined by a space; may be empty."""
     probability: float
     """0 to 1, weighted by line length; if empty, the probability of the table's structure."""
     box: Rect
-    """Box of its text; of its place in the grid when it is empty."""
+    """Box of the text; of an empty cell, its box in the grid."""
     kind: str = NORMAL
     """One of CELL_KINDS."""
     row_span: int = 1
@@ -83,7 +83,7 @@ class NamedTable:
     """A table with names from its headers and from the header cells of a template."""
 
     table: Table
-    """The table; rows and columns that only the template shows to be headers are marked as such."""
+    """The table; rows and columns that are headers only in the template are marked as such."""
     name: str | None
     """Name in the template, unique among the named tables; None when no header cell names it."""
     cell_entities: tuple[str | None, ...]

@@ -42,13 +42,13 @@ class _Word:
     """A word of an address, without commas."""
 
     text: str
-    """What it says."""
+    """Text of the word."""
     label: str
-    """What the parser takes it for."""
+    """Kind that the parser assigned."""
     is_glued: bool
-    """Whether no space is between the word before and this one."""
+    """Whether there is no space between the previous word and this one."""
     ends_part: bool
-    """Whether a comma stands behind it."""
+    """Whether a comma follows."""
 
 
 def normalized_address(text: str) -> str | None:

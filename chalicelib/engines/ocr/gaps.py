@@ -39,9 +39,9 @@ class LineSplit:
     """A line and its parts."""
 
     parts: tuple[TextLine, ...]
-    """From left to right, with boxes drawn in to the ink."""
+    """Parts from left to right, with boxes tightened to the ink."""
     places: tuple[Quad, ...] = ()
-    """Where each part is to be read again; empty when the text of all parts is clear."""
+    """Areas of parts to read again; empty if the text of all parts is clear."""
 
 
 def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[TextLine, ...]:

@@ -35,11 +35,11 @@ class Ink:
     """The ink of one line."""
 
     top: float
-    """Where its first row begins, across the line."""
+    """Beginning of the first row, across the line."""
     bottom: float
-    """Where its last row ends."""
+    """End of the last row."""
     spans: tuple[tuple[float, float], ...]
-    """Beginning and end of each stretch of inked columns, along the line, in order."""
+    """Beginning and end of each run of inked columns, along the line, in order."""
     ratio: float
     """Length of the line's box in heights of the box."""
 

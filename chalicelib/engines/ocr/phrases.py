@@ -36,9 +36,9 @@ class Gap:
     """One gap of a line."""
 
     width: float
-    """In heights of the ink."""
+    """Width in heights of the ink."""
     is_space: bool
-    """Whether a space was read there."""
+    """Whether the text has a space there."""
 
 
 def find_gaps(line: TextLine, ink: Ink) -> list[Gap]:

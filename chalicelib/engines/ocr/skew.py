@@ -28,11 +28,11 @@ class PageRotation:
     """A rotation about the centre of a page, which keeps the page's size."""
 
     angle: float
-    """Clockwise, in radians, of the page as it is."""
+    """Clockwise angle of the original page, in radians."""
     width: int
-    """Of the page, in pixels."""
+    """Width of the page, in pixels."""
     height: int
-    """Of the page, in pixels."""
+    """Height of the page, in pixels."""
 
     def upright(self, line: TextLine) -> TextLine:
         """Return a line as it is on the rotated, upright page."""

@@ -36,9 +36,9 @@ class Tools:
     """The networks that read pages."""
 
     engine: TextEngine
-    """Reads text."""
+    """Engine that reads text."""
     structure: StructureModel | None
-    """Finds rows and columns of tables without ruled lines; None when it is not installed."""
+    """Network for tables without ruled lines; None if it is not installed."""
 
 
 def find_items(

@@ -36,17 +36,17 @@ class Glyph(NamedTuple):
     """One rendered character, in pixels of the raster."""
 
     text: str
-    """Its letters: one, or those of a ligature."""
+    """Letters of the character: one, or those of a ligature."""
     origin: tuple[float, float]
-    """Start of its baseline."""
+    """Start of the baseline."""
     box: tuple[float, float, float, float]
-    """Least x, least y, greatest x, greatest y of its ink."""
+    """Least x, least y, greatest x, greatest y of the ink."""
     angle: float
     """Direction of reading in degrees, clockwise from left-to-right: 0 to below 360, a multiple of
     ANGLE_STEP.
     """
     size: float
-    """Height of its font."""
+    """Height of the font."""
     run: int
     """Number of the text object that contains it."""
     spaced: bool

@@ -35,13 +35,13 @@ class Survey:
     share: float
     """Fraction of the records that have this width."""
     labels: list[str]
-    """Second cells of the rows of two."""
+    """Second cells of the rows with two cells."""
     wide: float
     """Fraction of the records that have more than two cells."""
     is_named: bool
     """Whether the first row names text and label."""
     is_documented: bool
-    """Whether it does so by the names of the documentation."""
+    """Whether the first row has the documented names."""
 
     @property
     def is_whole(self) -> bool:

@@ -16,7 +16,7 @@ class LabelRange:
     sequence: ExampleSequence
     """The sequence of the examples."""
     label: Label
-    """Their label."""
+    """Label of the examples."""
     count: int
     """Number of examples."""
 

@@ -17,7 +17,7 @@ class SoughtExample:
     sequence: ExampleSequence
     """The sequence."""
     count: int
-    """Number of its committed examples."""
+    """Number of committed examples of the sequence."""
     example_id: int
     """The id."""
 

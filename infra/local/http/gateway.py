@@ -213,7 +213,7 @@ class HttpAnswer:
     """Headers without the hop-by-hop ones and the length."""
     body: bytes
     is_own: bool = False
-    """Whether it is the gateway's own, without a call of the service."""
+    """Whether the gateway answers without calling the service."""
     length: int | None = None
     """Length of the body that GET would have, in an answer to HEAD."""
 

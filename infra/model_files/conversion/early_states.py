@@ -18,7 +18,7 @@ from infra.model_files.conversion.graph import Graph, tensor
 from infra.model_files.errors import BrokenFile
 
 WEIGHTS_FILE = "weights.onnx"
-"""The encoder's own file, the very one where the disk allows."""
+"""The encoder's file of weights, linked if the file system allows it."""
 _STATES = "layer{}_normal"
 # Larger constants, in bytes, stay in the encoder's file, so that the new graph is small.
 _LARGE = 20_000

@@ -45,9 +45,9 @@ class _Choice:
     """The choices that make a prebuilt model of a network."""
 
     type: str
-    """Type of the data sets that it predicts like."""
+    """Dataset type whose predictions the model returns."""
     labels: Mapping[int, str] | None
-    """Labels by their place in the network's output; None for all."""
+    """Labels by their index in the network's output; None for all."""
     data: str
     """The data that the network was trained on."""
     limits: str

@@ -38,9 +38,9 @@ class Clues:
     """Parts of mail and web addresses that hint at names, in lower case."""
 
     owners: tuple[str, ...]
-    """Labels that name the owner of a domain, without providers of mail."""
+    """Labels of domain names that name their owner, without mail providers."""
     locals: tuple[str, ...]
-    """Parts of mail addresses before the at sign, without those of a role."""
+    """Parts of mail addresses before the at sign, without names of roles."""
 
     def organisation(self, text: str) -> float:
         """Return how well a text fits the domain of an address as its owner, 0 to 1."""

@@ -28,11 +28,11 @@ class EntityMatch:
     tag: str
     """One of the tags of Contact."""
     text: str
-    """Its text without label."""
+    """Text of the entity without its label."""
     confidence: float
-    """How sure the tag is: 0 to 1."""
+    """Confidence of the tag, 0 to 1."""
     pieces: tuple[CardPiece, ...]
-    """The pieces it stands on, in order; at least one."""
+    """Pieces that contain the entity, in order; at least one."""
 
 
 def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:

@@ -18,19 +18,19 @@ class CardPiece:
     """Consecutive characters of one text line."""
 
     text: str
-    """At least one visible character."""
+    """Text with at least one visible character."""
     probability: float
-    """That of its line."""
+    """Probability of the line."""
     corners: Quad
-    """Its corners in pixels of the page, as it is read."""
+    """Corners in pixels of the page, in reading direction."""
     place: Rect
-    """Where it is when the page is turned so that its lines are level, in pixels."""
+    """Box on the page rotated until its lines are level, in pixels."""
     height: float
     """Height of its letters, in pixels; at least 1."""
     order: tuple[int, int]
-    """Number of its line and of its first character there."""
+    """Numbers of the line and of the first character in it."""
     places: tuple[float, ...] = ()
-    """See TextLine; of the characters of this piece, 0 to 1 along it."""
+    """Centres of the characters along the piece, 0 to 1; see TextLine."""
 
     @property
     def box(self) -> Rect:

@@ -25,9 +25,9 @@ class AmountStyle:
     """The notation that the amounts of a page share."""
 
     has_commas: bool = False
-    """Whether they have commas between thousands."""
+    """Whether amounts have commas between thousands."""
     has_cents: bool | None = None
-    """Whether nearly all of them have cents behind a point, or none; None when it is not known."""
+    """Whether nearly all amounts have cents, or nearly none; None if unknown."""
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> AmountStyle:

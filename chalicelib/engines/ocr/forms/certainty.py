@@ -23,18 +23,19 @@ class Surroundings:
     """What is printed around a value."""
 
     is_placed: bool = True
-    """Whether a ruled box, a line's number or a column of the form holds it."""
+    """Whether the value is in a ruled box, a numbered line or a column of the form."""
     rivalry: float = 0.0
-    """How likely the next best value of the key, or the next best key of the text, is to be meant,
-    as a share of how likely the chosen one is; 0 to 1 and a little more."""
+    """Probability of the best competing value or key relative to the chosen one, 0 to about 1."""
     has_text_behind: bool = False
-    """Whether unassigned text follows it in its line."""
+    """Whether unassigned text follows the value in its line."""
     has_text_below: bool = False
-    """Whether unassigned text follows directly below it."""
+    """Whether unassigned text is directly below the value."""
     bound: float = 1.0
-    """Above which no probability goes where an engine read: below 1 for characters in single boxes,
-    of which some are often not read, and for amounts that are not written as the others are; of
-    both too few were there to fit anything."""
+    """Maximum probability of a value that an engine recognised.
+
+    It is below 1 for characters in single boxes, of which some are often missed, and for amounts in
+    another notation than the others. There were too few of both to fit a weight.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,17 @@ class Evidence:
     """The facts about a value from which its probability is computed."""
 
     surroundings: Surroundings
-    """Of its place."""
+    """What is printed around the value."""
     misread: float
-    """Characters of it that are misread, as the engine that read them expects."""
+    """Expected number of misread characters in the value."""
     blur: float
-    """Share of the whole page's characters that are misread, in the same way."""
+    """Expected fraction of misread characters on the whole page."""
     characters: int
-    """Letters, digits and marks of it, at least one."""
+    """Number of letters, digits and marks of the value, at least one."""
     is_closed: bool
-    """Whether it is one number, date, amount, telephone number or mail address."""
+    """Whether the value is one number, date, amount, phone number or mail address."""
     preparation: float
-    """How much the template knows of its form: see `preparation`."""
+    """How completely the template describes its form: see `preparation`."""
 
     @property
     def inputs(self) -> tuple[float, ...]:

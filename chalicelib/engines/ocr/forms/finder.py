@@ -51,13 +51,13 @@ class _FormPage:
     """The data that all fields of a page share."""
 
     amounts: AmountStyle
-    """How amounts are written; nothing of it in a text layer, which misreads none."""
+    """Notation of amounts; empty for a text layer, which has no misread amounts."""
     blur: float
     """See `Evidence`."""
     preparation: float
     """See `Evidence`."""
     weigh: Weigh
-    """Makes of evidence a probability."""
+    """Function that computes a probability from evidence."""
 
 
 def find_fields(

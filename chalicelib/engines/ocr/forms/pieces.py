@@ -35,11 +35,11 @@ class FormPiece:
     """A text that may be a value."""
 
     segment: LineSegment
-    """Its place and text."""
+    """Position and text of the piece."""
     owner: int | None = None
-    """The key right before it in the same line, as its place in the list of keys."""
+    """Index of the key directly before the piece in the same line."""
     is_labelled: bool = False
-    """Whether it begins with a label that the template does not know."""
+    """Whether the piece begins with a label that is not in the template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Remains:
     pieces: tuple[FormPiece, ...]
     """Texts that may be values."""
     labels: tuple[LineSegment, ...]
-    """Labels that the template does not know; never values."""
+    """Labels that are not in the template; never values."""
 
 
 def take_out_keys(

@@ -27,11 +27,11 @@ class LineSegment:
     line: TextLine
     """The line."""
     start: int
-    """Its first character in the line's text."""
+    """Index of the first character in the line's text."""
     end: int
-    """One past its last character."""
+    """Index after the last character."""
     rect: Rect
-    """Where it is on the levelled page."""
+    """Rectangle on the levelled page."""
 
     @property
     def text(self) -> str:

@@ -58,21 +58,21 @@ class _Row:
     """Digits in single boxes of one row."""
 
     lines: tuple[int, ...]
-    """Numbers of the lines that hold them."""
+    """Numbers of the lines with the digits."""
     digits: tuple[str, ...]
-    """As they were read, from the left."""
+    """Digits as read, from left to right."""
     places: tuple[int, ...]
-    """The box of each, counted from that of the first."""
+    """Box of each digit, counted from that of the first."""
     begin: float
     """Middle of the first box on the page."""
     pitch: float
-    """From one box to the next, in pixels."""
+    """Distance from one box to the next, in pixels."""
     middle: float
-    """Height of the middle of the digits above the first box."""
+    """Vertical middle of the digits at the first box."""
     slope: float
-    """By which the row goes down to the right."""
+    """Slope of the row, positive if it falls to the right."""
     height: float
-    """Of a digit, in pixels."""
+    """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
         """Return the middle part of a box, with a fraction of its width."""

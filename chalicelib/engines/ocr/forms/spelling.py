@@ -20,11 +20,11 @@ class Token:
     """A word of a text."""
 
     folded: str
-    """Lower case; letters and digits that are read for one another are one."""
+    """Text in lower case; letters and digits that are easily confused are the same."""
     start: int
-    """Its first character in the text."""
+    """Index of the first character in the text."""
     end: int
-    """One past its last character."""
+    """Index after the last character."""
 
 
 def tokens(text: str) -> list[Token]:

@@ -26,13 +26,13 @@ class Span:
     """The characters from `start` to `end` of a line, with their kind and text."""
 
     start: int
-    """Its first character, from 0."""
+    """Index of the first character."""
     end: int
-    """The character after its last one."""
+    """Index after the last character."""
     text: str
-    """Its text with corrected reading errors: no spaces inside a mail address."""
+    """Text with corrected reading errors, such as no spaces inside a mail address."""
     confidence: float
-    """How sure the kind is: 0 to 1."""
+    """Confidence of the kind, 0 to 1."""
 
     def meets(self, other: Span) -> bool:
         """Return whether two spans share a character."""

@@ -21,9 +21,9 @@ class Block:
     """A paragraph, a heading or a single line."""
 
     rows: list[Row]
-    """Its lines: in each the runs or parts of runs."""
+    """Lines of the block, each a list of runs or parts of runs."""
     right: float
-    """Where a line would have to end, at the latest."""
+    """Position at which lines end at the latest."""
 
     def flows_on(self, number: int) -> bool:
         """Return whether a line was wrapped: the first word of the next line did not fit."""

@@ -62,13 +62,13 @@ class Piece:
     """Number of the run on its page."""
     begin: int
     end: int
-    """Its characters: the first among those of the run, and the one behind the last."""
+    """Index of the first character in the run, and the index after the last."""
     left: float
     top: float
     right: float
     bottom: float
     first_word: int = 0
-    """Characters of its first word."""
+    """Number of characters of the first word."""
 
     @property
     def length(self) -> int:

@@ -38,15 +38,15 @@ class Decision:
 
     format: ZoneFormat
     rows: tuple[str, ...]
-    """Its characters."""
+    """Characters of the rows."""
     certainty: float
-    """How sure it is that its check digits are printed so, 0.5 to 1."""
+    """Probability that the check digits are printed like this, 0.5 to 1."""
     share: float
-    """How sure it is among all readings whose check digits hold, 0 to 1."""
+    """Probability among all texts with correct check digits, 0 to 1."""
     chances: tuple[tuple[float, ...], ...]
-    """How sure each character is among its rivals, 0 to 1."""
+    """Probability of each character relative to its alternatives, 0 to 1."""
     long_number: tuple[Place, ...] = ()
-    """Where a number continues that is too long for its element, including its check digit."""
+    """Where a number that is too long for its element continues, with its check digit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class _Step:
 
     place: Place
     weight: int
-    """Its weight in the check digit of its element; 0 if it has none."""
+    """Weight in the check digit of the element; 0 if it has none."""
     total_weight: int
-    """In the last check digit."""
+    """Weight in the last check digit."""
     closes: bool
-    """Whether it is the check digit of its element."""
+    """Whether the character is the check digit of its element."""
 
 
 def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
@@ -165,11 +165,11 @@ class _Reached:
     """The best sequence of characters that leads to a state."""
 
     score: float
-    """Of the best characters."""
+    """Score of the best characters."""
     text: str
     """The best characters."""
     mass: float
-    """Sum of the probabilities of all characters that lead there."""
+    """Sum of the probabilities of all texts that lead to the state."""
 
 
 def _best_valid(

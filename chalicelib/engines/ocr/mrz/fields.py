@@ -60,10 +60,10 @@ class _Claim:
     """The value in the zone for one entity."""
 
     text: str
-    """As the template's fields are written."""
+    """Value in the form of the template's fields."""
     field: ZoneField
     agrees: Callable[[str], bool]
-    """Whether a printed value says the same."""
+    """Function that returns whether a printed value agrees."""
 
 
 def with_zone(

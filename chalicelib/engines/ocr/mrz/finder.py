@@ -55,7 +55,7 @@ class Zone:
 
     decision: Decision
     quads: tuple[Quad, ...]
-    """Corners of its rows."""
+    """Corners of the rows."""
 
     def box(self, places: Sequence[Place]) -> Rect:
         """Return the box of some characters; if they are in several rows, that in the first row."""

@@ -48,11 +48,11 @@ class DataElement:
 
     row: int
     start: int
-    """Its first column."""
+    """First column."""
     stop: int
-    """The column behind it."""
+    """Column after the last."""
     letters: str = LETTERS
-    """The characters that can occur in it."""
+    """Characters that are allowed."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -72,7 +72,7 @@ class ZoneFormat:
     """TD1, TD2 or TD3."""
     row_count: int
     elements: dict[str, DataElement]
-    """By what they hold; `…_check` is the check digit of what stands before it."""
+    """Elements by name; `…_check` is the check digit of the element before it."""
     covered: tuple[str, ...]
     """Elements that the last check digit, `check`, covers, in its order."""
 

@@ -31,13 +31,13 @@ class ZoneField:
     """One item of a zone, such as a name, with its positions."""
 
     text: str
-    """Without fillers; the words of a name are separated by spaces. Dates as YYMMDD."""
+    """Text without fillers; words of a name are separated by spaces. Dates as YYMMDD."""
     probability: float
     """0 to 1."""
     places: tuple[Place, ...]
-    """Its positions in the zone."""
+    """Positions in the zone."""
     is_cut: bool = False
-    """Whether it fills its place to the end, so that a name can be cut off."""
+    """Whether the field fills its element to the end, so that a name may be cut off."""
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:

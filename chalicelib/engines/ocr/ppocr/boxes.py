@@ -21,9 +21,9 @@ class Runs:
     rows: Ints
     """Row of each run, int64, shape (runs,)."""
     starts: Ints
-    """Its first column."""
+    """First column of each run."""
     ends: Ints
-    """The column behind its last."""
+    """Column after the last of each run."""
     width: int
     """Columns of the mask."""
 
@@ -149,21 +149,21 @@ class Rectangle:
     """A rectangle at any angle; the origin of the coordinates is the top left, y points down."""
 
     x: float
-    """Middle, from the left edge, in pixels."""
+    """Centre, from the left edge, in pixels."""
     y: float
-    """Middle, from the top edge."""
+    """Centre, from the top edge, in pixels."""
     length: float
     """Side along the direction."""
     breadth: float
     """The other side."""
     dx: float
-    """Direction of a unit of length, to the right."""
+    """Horizontal part of the direction's unit vector."""
     dy: float
-    """The same, downwards."""
+    """Vertical part of the direction's unit vector."""
     course: Course | None = None
-    """The way of the line in it, when that is followed."""
+    """Curve of the line, if it is followed."""
     is_filled: bool = True
-    """Whether text covers it; it does not when the line bends."""
+    """Whether text covers the rectangle, which is not so for bent lines."""
 
     def grown(self, margin: float) -> Rectangle:
         """Return the rectangle with a margin on all four sides."""

@@ -22,11 +22,11 @@ class RecognisedText:
     """Text that was recognised in one crop, with its probability."""
 
     text: str
-    """Words separated by single spaces; empty when nothing was read."""
+    """Words separated by single spaces; empty if nothing was recognised."""
     probability: float
-    """Mean over its characters; 0 for an empty text."""
+    """Mean over the characters; 0 for an empty text."""
     places: tuple[float, ...]
-    """For each character where its middle is: 0 at the crop's left side, 1 at its right."""
+    """Middle of each character: 0 at the crop's left side, 1 at its right."""
 
 
 # A crop without text.

@@ -17,17 +17,17 @@ class Slot:
     """The area of a cell, over one or more rows and columns."""
 
     row: int
-    """Its first row."""
+    """First row of the slot."""
     column: int
-    """Its first column."""
+    """First column of the slot."""
     box: Rect
-    """Where it is; of a network's guess, where its text is."""
+    """Box of the slot; in a predicted table, of its text."""
     row_span: int = 1
-    """Rows it covers."""
+    """Number of rows."""
     column_span: int = 1
-    """Columns it covers."""
+    """Number of columns."""
     is_head: bool = False
-    """Whether the structure says that it belongs to the table's head."""
+    """Whether the structure marks the slot as part of the header."""
 
     @property
     def rows(self) -> range:
@@ -45,11 +45,11 @@ class TableGrid:
     """The slots of one table."""
 
     box: Rect
-    """Where the table is."""
+    """Box of the table."""
     slots: tuple[Slot, ...]
-    """Its places, row by row; none overlap in rows and columns."""
+    """Slots row by row; none overlap in rows and columns."""
     probability: float = 1.0
-    """How sure the structure is, 0 to 1."""
+    """Probability that the structure is right, 0 to 1."""
 
     @property
     def row_count(self) -> int:
@@ -67,9 +67,9 @@ class FilledGrid:
     """The slots of a table and the lines of text in them."""
 
     grid: TableGrid
-    """The places."""
+    """The slots."""
     texts: tuple[tuple[TextLine, ...], ...] = field(default=())
-    """For each place the lines in it, in reading order."""
+    """Lines of each slot, in reading order."""
 
     def lines(self) -> Iterable[TextLine]:
         """Return all lines, slot by slot."""

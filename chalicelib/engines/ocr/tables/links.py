@@ -28,9 +28,9 @@ class PagePart:
     """A table on its page, which may be a part of a longer table."""
 
     view: ReadPage
-    """The page; neither pixels nor lines are needed."""
+    """The page, without pixels and lines."""
     table: Table
-    """With the text above and below it."""
+    """The table, with the text above and below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class WholeTable:
     """The joined parts of one table."""
 
     table: Table
-    """Rows of all parts, counted on, without repeated headers; the box is the first part's."""
+    """Rows of all parts, numbered through, without repeated headers; box of the first part."""
     parts: tuple[Table, ...]
-    """What each page has of it; their cells, in this order, are the whole's."""
+    """Part of the table on each page; their cells, in order, are those of the whole."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
         """Return for each part its share of the names that were found for the whole table."""

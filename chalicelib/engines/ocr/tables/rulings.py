@@ -27,13 +27,13 @@ class Ruling:
     """A straight line, horizontal or vertical."""
 
     position: float
-    """Its middle: y of a horizontal one, x of a vertical one."""
+    """Middle of the line: y of a horizontal one, x of a vertical one."""
     start: float
-    """Its left or upper end."""
+    """Left or upper end."""
     end: float
-    """Its right or lower end."""
+    """Right or lower end."""
     thickness: float
-    """Distance of its outermost edges; about 1 for the side of a fill."""
+    """Distance between the outermost edges; about 1 for the edge of a shaded area."""
 
     @property
     def length(self) -> float:

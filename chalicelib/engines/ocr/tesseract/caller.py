@@ -57,9 +57,9 @@ class Word:
     probability: float
     """0 to 1."""
     box: Rect
-    """In pixels of the picture that was read."""
+    """Box in pixels of the image that was read."""
     line: tuple[str, str, str]
-    """Its block, paragraph and line."""
+    """Numbers of block, paragraph and line."""
 
 
 class Caller:

@@ -39,9 +39,9 @@ class Prepared:
     """A page image prepared for the program."""
 
     image: Image.Image
-    """Grey."""
+    """Greyscale image."""
     scale: float
-    """Its pixels for each pixel of the page."""
+    """Pixels of the image for each pixel of the page."""
 
     def on_page(self, box: Rect, width: int, height: int) -> Rect:
         """Convert a rectangle of the prepared image to pixels of the page, clipped to the page.

@@ -31,7 +31,7 @@ class Program:
     path: Path
     """The executable."""
     data: Path | None
-    """Folder of the language data; None when the program finds its own."""
+    """Folder of the language data; None if the program finds its data itself."""
 
 
 @cache

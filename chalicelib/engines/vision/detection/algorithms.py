@@ -23,15 +23,15 @@ class Rules:
     is_tiled: bool
     """Whether images are also seen in tiles."""
     radius: float
-    """Cells around a box's centre that must find it."""
+    """Radius in cells around a box's centre in which cells must predict the box."""
     least_share: float
     """Fraction of a box that a view must show for the box to be trained on."""
     most_overlap: float
-    """Intersection over union up to which two answers of a label are both kept."""
+    """Largest intersection over union of two returned boxes of a label."""
     decay: float | None
     """Decay of scores that overlap a better box of the label; None in older models."""
     most_boxes: int
-    """Most answers for one image."""
+    """Maximum number of returned boxes of an image."""
     views_an_epoch: int
     """Views of each image in one epoch."""
     has_crops: bool

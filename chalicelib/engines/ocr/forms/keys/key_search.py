@@ -155,11 +155,11 @@ class KeyMatch:
     key: int
     """Number of the key."""
     variation: str
-    """The text that was looked for."""
+    """Text of the key that was searched."""
     parts: tuple[tuple[int, int, int], ...]
-    """For each line of it: segment, first character, one past the last."""
+    """Segment, first character and end for each line of the match."""
     similarity: float
-    """0 to 1; 1 when it is read exactly."""
+    """Similarity, 0 to 1; 1 if the texts are equal."""
 
 
 # Keys that one folded text stands for: number, and the text as the template has it.

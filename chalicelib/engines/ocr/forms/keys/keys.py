@@ -37,15 +37,15 @@ class FoundKey:
     number: int
     """Number of the key in the template."""
     parts: tuple[tuple[int, int, int], ...]
-    """For each line of it: segment, first character, one past the last."""
+    """Segment, first character and end for each line of the key."""
     segments: tuple[LineSegment, ...]
     """The same parts as segments."""
     similarity: float
-    """How well it is read, 0 to 1."""
+    """Similarity of the text to the key, 0 to 1."""
     score: float
-    """How much it stands there as a key does, 0 to 1."""
+    """How much the text is positioned like a key, 0 to 1."""
     has_colon: bool
-    """Whether a colon stands behind it."""
+    """Whether a colon follows."""
 
     @property
     def rect(self) -> Rect:

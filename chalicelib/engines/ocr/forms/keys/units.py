@@ -18,11 +18,11 @@ class Unit:
     segments: tuple[int, ...]
     """Numbers of the segments."""
     words: tuple[tuple[int, Token], ...]
-    """For each word its segment, counted within the unit, and the word."""
+    """Each word with the number of its segment in the unit."""
     folded: str
-    """All words without anything between them."""
+    """All words, joined without separators."""
     begins: tuple[int, ...]
-    """Where each word begins in the folded text."""
+    """Beginning of each word in the folded text."""
 
     def word_at(self, place: int) -> int:
         """Return the word that contains a character of the folded text."""

@@ -143,13 +143,13 @@ class Candidate:
     """A text that may be the value of a key."""
 
     key: int
-    """Place in the list of keys."""
+    """Index in the list of keys."""
     piece: int
-    """Place in the list of pieces."""
+    """Index in the list of pieces."""
     relation: str
     """INLINE, RIGHT, BELOW, ABOVE, BOXED, NUMBERED or CROSSED."""
     score: float
-    """How likely it is without regard to rivals, 0 to about 1."""
+    """Score without regard to competing candidates, 0 to about 1."""
 
 
 class Neighbourhood:

@@ -35,9 +35,9 @@ class HolderBlock:
     """A name above an address."""
 
     names: tuple[LineSegment, ...]
-    """The lines of the name, from the top; none where captions name the holder."""
+    """Lines of the name, from the top; empty if captions name the holder."""
     address: tuple[LineSegment, ...]
-    """The lines below it."""
+    """Lines below the name."""
 
     @property
     def name(self) -> str:

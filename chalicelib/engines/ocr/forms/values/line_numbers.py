@@ -29,15 +29,15 @@ class LineNumber:
     """One of the two printed copies of a line's number."""
 
     text: str
-    """Digits and a letter, or the letter alone."""
+    """Digits and a letter, or only the letter."""
     place: int
-    """Place of the text that it begins, in the list of segments or pieces."""
+    """Index of the text that begins with the number, among segments or pieces."""
     end: int
-    """One past its last character in that text."""
+    """Index after the number in that text."""
     is_alone: bool
-    """Whether nothing stands behind it."""
+    """Whether nothing follows the number."""
     rect: Rect
-    """Where it is on the levelled page."""
+    """Rectangle on the levelled page."""
 
     @property
     def rank(self) -> tuple[int, str]:

@@ -50,9 +50,9 @@ class Crossing:
     """A number that is identified by its row and its column."""
 
     label: LineSegment
-    """The label of its row."""
+    """Label of the row."""
     piece: int
-    """The number, as its place in the list of pieces."""
+    """Index of the number in the list of pieces."""
 
 
 class StatementColumns:

@@ -119,11 +119,11 @@ class Value:
     """The text of a key's value, with its probability."""
 
     segments: tuple[LineSegment, ...]
-    """Its parts in reading order; none when nothing was written."""
+    """Parts of the value in reading order; empty without a value."""
     certainty: float
-    """How well it fits its key, or how sure it is that there is none, 0 to 1."""
+    """Probability that the value, or its absence, is right, 0 to 1."""
     surroundings: Surroundings = field(default_factory=Surroundings)
-    """What else stands there."""
+    """What is printed around the value."""
 
     def capped(self, bound: float) -> Value:
         """Return the value with its probability limited, if an engine recognised its text."""

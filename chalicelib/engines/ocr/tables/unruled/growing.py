@@ -25,11 +25,11 @@ class Region:
     """Pieces of text that may be a table."""
 
     pieces: tuple[TextLine, ...]
-    """Its text."""
+    """Text of the region."""
     box: Rect
-    """Around its text, and its rules when it has any."""
+    """Box around the text, and around its ruled lines if it has any."""
     is_ruled: bool = False
-    """Whether rules of one width lie above and below."""
+    """Whether there are ruled lines of one width above and below."""
 
 
 @dataclass(slots=True)
@@ -37,15 +37,15 @@ class Growing:
     """Rows that may become a region, added one after the other from the top."""
 
     text_height: float
-    """In pixels."""
+    """Usual text height, in pixels."""
     rows: list[list[TextLine]] = field(default_factory=list)
-    """Rows taken for good."""
+    """Rows of the region."""
     pending: list[list[TextLine]] = field(default_factory=list)
-    """Rows that belong to the region only when a row with columns follows."""
+    """Rows that belong to the region only if a row with columns follows."""
     gutters: list[Span] = field(default_factory=list)
-    """White stretches that all rows leave free."""
+    """White intervals that all rows leave free."""
     whites: list[float] = field(default_factory=list)
-    """White between the rows."""
+    """White spaces between the rows."""
 
     def force(self, row: list[TextLine]) -> None:
         """Add a row that certainly belongs to the region, if it has columns."""

@@ -32,11 +32,11 @@ class _Line:
 
     pieces: Row
     lanes: list[int]
-    """For each piece the number of its column."""
+    """Number of the column of each piece."""
     has_value: bool
-    """Whether it is a table row: it contains a number, and most columns are filled."""
+    """Whether the line is a table row: it has a number, and most columns are filled."""
     white: float
-    """White above it, in pixels."""
+    """White space above the line, in pixels."""
 
 
 class HeadedTable:
