@@ -44,7 +44,7 @@ _FIXED = frozenset({"time", "level", "event"})
 
 
 class _Stream(logging.Handler):
-    """Writes lines to a standard stream, looked up at each line: its host may have replaced it."""
+    """Writes lines to the current standard stream, which the host may replace at any time."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

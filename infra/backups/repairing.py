@@ -273,7 +273,7 @@ def _is_counted(
     sizes: Mapping[tuple[str, int], int],
     layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
-    """Return whether all examples that a dataset's row counts exist."""
+    """Return whether all examples exist that the dataset's row counts."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False

@@ -68,7 +68,7 @@ def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMappi
 def lanes(
     mappings: Sequence[EventSourceMapping], settings: Settings, is_training: bool
 ) -> list[list[EventSourceMapping]]:
-    """Return the lanes of one process: both training queues in one, the others one or more each."""
+    """Return the lanes of one process; both training queues share one lane."""
     order = [f"{settings.name}-{short}" for short in (TRAIN_PAID, TRAIN_FREE)]
     if is_training:
         training = [source for source in mappings if source.queue in order]

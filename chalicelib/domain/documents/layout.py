@@ -24,7 +24,7 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Return this position counted on from `last`, the last position of an earlier page."""
+        """Return the position in the document, given the last position of the previous page."""
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 

@@ -16,7 +16,7 @@ REASONS = (UNCERTAIN, UNLIKE, REPRESENTATIVE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """A model's judgement of one sample."""
+    """The predicted label of an unlabelled sample, and how uncertain the prediction is."""
 
     label: str | None
     """The suggested label; None if no label fits."""

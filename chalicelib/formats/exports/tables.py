@@ -107,7 +107,7 @@ def stream_workbook(
 
 
 def estimate(cells: int, text_bytes: int) -> int:
-    """Return at least the size of a sheet with this many cells, and bytes of their texts."""
+    """Return an upper bound of the size of a sheet with this many cells and bytes of text."""
     # One byte becomes at most seven, as in "_x0008_".
     return cells * _CELL_BYTES + 7 * text_bytes
 

@@ -188,7 +188,7 @@ def _recognise(
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Return the labels that cutting would merge, and the rows of possible marks."""
+    """Return labels that become equal when cut, and rows whose label may mean a missing value."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):

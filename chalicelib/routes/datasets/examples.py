@@ -57,7 +57,7 @@ class NewExampleForm(msgspec.Struct, rename="camel"):
     label: Name | None = None
 
     def __post_init__(self) -> None:
-        """Check what the types cannot say."""
+        """Check that the text is allowed."""
         checked_text(self.document)
 
 

@@ -25,7 +25,7 @@ class FeedbackForm(msgspec.Struct, rename="camel"):
     expected_label: Name
 
     def __post_init__(self) -> None:
-        """Check what the types cannot say."""
+        """Check that the text is allowed."""
         checked_text(self.document)
 
 

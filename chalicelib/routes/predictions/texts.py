@@ -29,7 +29,7 @@ class TextForm(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Check what the types cannot say."""
+        """Check that the text is allowed."""
         checked_text(self.document)
 
 

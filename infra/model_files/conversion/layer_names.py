@@ -19,7 +19,7 @@ class WeightName:
 
     @property
     def is_matrix(self) -> bool:
-        """Return whether it is a matrix, not a vector."""
+        """Return whether the weight is a matrix, not a vector."""
         return self.kind == "weight"
 
     @property

@@ -194,8 +194,8 @@ def agreement(first: FilledGrid, second: FilledGrid) -> float:
     """Return how much two structures of the same pieces agree on rows and columns.
 
     Returns:
-        The mean over all pieces of the fraction of neighbours in a row or column that both share, 0
-        to 1.
+        The agreement, 0 to 1: for each piece, the fraction of its neighbours in row and column that
+        are the same in both structures; then the mean.
     """
     return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
 

@@ -82,7 +82,7 @@ class StatementColumns:
 
         Args:
             label: label of the row.
-            text: text of the label; the value of a label of the year is the year's sum.
+            text: text of the label; if it names the year, its value is the sum of the year.
             types: entity types of the key.
 
         Returns:
