@@ -21,7 +21,7 @@ from tests.policies.recorder import Recorder
 from tests.reads import reads
 
 PLAIN = ["/", "/console", "/console/app.js", "/v2/health", "/v2/openapi.json", "/v2/docs",
-         "/v2/docs/docs.js", "/v2/apiusage", "/v2/webhooks", "/v2/language/models",
+         "/v2/docs/docs.js", "/v2/apiusage", "/v2/webhooks", "/v2/keys", "/v2/language/models",
          "/v2/language/datasets?count=1", "/v2/vision/batches", "/v1/apiusage",
          f"/v1/vision/datasets/{ALBUM_ID}"]  # fmt: skip
 NAMED = [

@@ -158,6 +158,7 @@ def test_document_names_the_fields_of_each_family(paths):
         "name",
         "data",
         "format",
+        "encoding",
         "strict",
         "shrink",
     }
