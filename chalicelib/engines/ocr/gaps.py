@@ -159,8 +159,8 @@ def _shared_out(
     """Assign the characters of a line to ranges by position.
 
     Returns:
-        For each range the line with that text alone (it may be empty), and whether no visible
-        character's place lies between two ranges.
+        A line with its part of the text for each range, and whether no visible character is between
+            two ranges.
     """
     if not line.places:
         return [replace(line, text="") for _ in ranges], False

@@ -58,7 +58,7 @@ def _overlooked(
     """Find gaps that are spaces but were not recognised as such.
 
     Returns:
-        For each the number of the character behind it, and its middle along the line, 0 to 1.
+        For each, the index of the next character, and the middle of the gap along the line, 0 to 1.
     """
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
@@ -93,8 +93,8 @@ def _is_narrow(pair: str) -> bool:
 def _may_part(text: str, at: int) -> bool:
     """Return whether a space before a character is plausible.
 
-    It is unlikely next to the point, comma or colon of a number or before its hyphen, which have
-    wide gaps, and between two narrow letters, as at the end of "still".
+    It is not plausible next to the point, comma or colon of a number, before the hyphen of a
+    number, or between two narrow letters, as in "still".
     """
     if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
         return False

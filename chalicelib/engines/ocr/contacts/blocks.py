@@ -92,9 +92,8 @@ class _Blocks:
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that continues an address; None at its end.
 
-        A bridge is the line of a town or a quarter without a clue of an address: it belongs to the
-        address between two lines of it, or below one that ends with a comma. No address continues
-        after a line that is something else.
+        A town or quarter that does not look like an address belongs to the address if it is between
+        two of its lines, or follows a line that ends with a comma. Any other text ends the address.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -133,7 +132,8 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
     """Remove a key before an address, `Ship to: 12 Elm Street`, and the icon of a map.
 
     Yields:
-        Each part, and what it was cut from: the next line may begin where either begins.
+        Each part, and the piece from which it was cut, since the next line may be aligned with
+            either.
     """
     end = key_end(piece.text)
     tail = piece.part(end, len(piece.text)) if end else None

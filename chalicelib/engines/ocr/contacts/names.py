@@ -216,9 +216,9 @@ class _Judge:
     def _joined_organisation(self, group: Group, confidence: float) -> float:
         """Return the score of an organisation name over several lines; 0 if one line suffices.
 
-        They belong together when only all of them fit the domain, when the last one is the legal
-        form, or when they are capitalised lines of the same large letters, as a logo has them;
-        a key with its value, as a bill has its date, is not one of them.
+        Lines belong together if only all of them match the domain, if the last one is the legal
+        form, or if they are capitalised in the same large letters, as in a logo. Keys with values
+        are excluded.
         """
         text = _text(group)
         is_labelled = any(

@@ -131,7 +131,7 @@ def _holders(
 
     Args:
         keys: keys of the template.
-        fields: found so far, by the number of the key.
+        fields: fields found so far, by key number.
         texts: values that fit their captions, by entity.
         remains: the page without the keys.
     """
@@ -182,11 +182,11 @@ def _choose_places(
 
     Args:
         keys: keys of the template.
-        found: their places.
-        values: by the place in the list of places.
+        found: possible positions of the keys.
+        values: values by index in `found`.
 
     Returns:
-        The place in that list by the number of the key.
+        The index in `found` by key number.
     """
 
     def likelihood(place: int) -> tuple[float, float]:

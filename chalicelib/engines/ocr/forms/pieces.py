@@ -134,11 +134,11 @@ def _numbered_captions(
 ) -> Iterator[int]:
     """Yield the lines that begin like numbered captions, not with a house number.
 
-    Where a form numbers its captions, one that no key knows has a number, too.
+    If a form numbers its captions, captions that are not in the template have numbers, too.
 
     Args:
-        segments: of a page.
-        spans: the keys in them.
+        segments: segments of a page.
+        spans: positions of keys in the segments.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))
@@ -160,13 +160,13 @@ def _is_below(rect: Rect, caption: Rect, box: Rect) -> bool:
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
-    """Return the indices of the lines with instructions, which are not values.
+    """Return the indexes of lines with instructions, which are not values.
 
-    A sentence that begins like an instruction continues in the lines below it.
+    A sentence that begins like an instruction continues in the lines below.
 
     Args:
-        segments: of a page.
-        keyed: those of them that hold a key; below it stands its value.
+        segments: segments of a page.
+        keyed: segments that contain a key, below which its value is expected.
     """
     found = {
         number

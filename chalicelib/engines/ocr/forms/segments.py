@@ -163,7 +163,7 @@ def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[
 
     Args:
         segment: the line.
-        headers: captions whose lower edge is near its upper edge.
+        headers: captions directly above the line.
     """
     rect = segment.rect
     above = sorted(

@@ -179,11 +179,11 @@ def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float,
     """Return the boxes of digits: the middle of the first, and the distance between boxes.
 
     Args:
-        middles: of the digits.
-        pitch: about what the way is.
+        middles: middles of the digits.
+        pitch: approximate distance between boxes.
 
     Returns:
-        None when they do not stand at equal distances.
+        The grid; None if the digits are not at equal distances.
     """
     places = [0]
     for before, after in pairwise(middles):
@@ -206,12 +206,12 @@ def _read_whole(
     """Read all digits of a row together; None if none was missed or the result is unclear.
 
     Args:
-        row: the digits that were read.
-        lines: that hold them.
-        pixels: of the page.
+        row: the recognised digits.
+        lines: lines with the digits.
+        pixels: pixels of the page.
         others: boxes of the page's other lines.
-        engine: see with_single_boxes.
-        check: see with_single_boxes.
+        engine: see `with_single_boxes`.
+        check: see `with_single_boxes`.
     """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
@@ -269,7 +269,7 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
     """Return the boxes of a text's digits; empty if they differ from the digits read before.
 
-    Ticks and stains next to the digits may have been taken for ink in separate boxes.
+    Ticks and stains next to the digits may have been taken for ink in further boxes.
     """
     if not text.isdecimal():
         return ()

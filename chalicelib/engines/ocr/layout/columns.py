@@ -396,8 +396,8 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
 
     Args:
         sides: pieces to the left and to the right.
-        before: where the gutter on the left begins: the nearest column is between the two.
-        behind: where the gutter on the right begins.
+        before: beginning of the previous gutter; the left column is between the two gutters.
+        behind: beginning of the next gutter.
     """
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))

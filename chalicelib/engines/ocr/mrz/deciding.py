@@ -178,7 +178,8 @@ def _best_valid(
     """Return the best characters of all steps and the last check digit.
 
     Returns:
-        The characters, their score, and their share of all that are valid; None without any.
+        The characters, their score, and their share of the probability of all valid texts; None if
+            no text is valid.
     """
     states = {(0, 0): _Reached(0.0, "", 1.0)}
     for step in steps:

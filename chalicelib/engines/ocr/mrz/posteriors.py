@@ -75,12 +75,12 @@ def _forward(likely: Doubles, mask: Doubles) -> tuple[Doubles, Doubles, Doubles]
 
     Args:
         likely: shape (steps, 1 + LETTERS).
-        mask: 1 for what may stand at a place, shape (places, LETTERS).
+        mask: 1 for allowed characters at a position, shape (places, LETTERS).
 
     Returns:
-        For each step, how likely it is that the character of a place begins there, and that it
-        stands there, both of shape (steps, places, LETTERS) and scaled; the logarithm of the
-        scale of each step.
+        The scaled probabilities that the character of a position begins at a step, and that it is
+            present there, both of shape (steps, places, LETTERS); and the logarithm of each step's
+            scale.
     """
     begun = np.empty((len(likely), *mask.shape))
     lasting = np.empty_like(begun)

@@ -119,7 +119,7 @@ def _readable(reading: RecognisedText) -> RecognisedText:
 def _contrasted(image: Image.Image) -> Image.Image:
     """Increase the contrast of a pale page; return other pages unchanged.
 
-    The networks overlook print that differs from its paper by a tenth of the levels.
+    The networks miss text whose contrast is below a tenth of the range.
     """
     # Halved, a page has less of a camera's noise and still all of its strokes.
     grey = np.asarray(image.convert("L").reduce(2))

@@ -97,7 +97,7 @@ def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
     """Return the slot that a piece overlaps most or is nearest to, and whether it overlaps.
 
-    Distance between rows weighs more than between columns: lines are longer than they are high.
+    Vertical distance weighs more than horizontal, because lines are longer than high.
     """
     box = piece.box
     shared_x = np.minimum(slots[:, 2], box.max_x) - np.maximum(slots[:, 0], box.min_x)

@@ -117,7 +117,7 @@ def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
 def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
     """Return the rows or columns with text of their own, and their new numbers.
 
-    The text of a place that spans several counts for all of them only if none has its own text.
+    The text of a slot over several rows counts for them only if none of them has text of its own.
     """
     used: set[int] = set()
     spanning: list[range] = []

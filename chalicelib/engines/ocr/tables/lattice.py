@@ -140,13 +140,13 @@ def _borders(
     """Return which inner boundaries are drawn.
 
     Args:
-        rulings: along the boundaries.
+        rulings: lines along the boundaries.
         edges: positions of the boundaries.
-        sides: positions of the boundaries across.
-        text_height: in pixels.
+        sides: positions of the crossing boundaries.
+        text_height: usual text height, in pixels.
 
     Returns:
-        Shape (inner boundaries, places between the sides).
+        A mask of shape (inner boundaries, slots between the sides).
     """
     inner = np.asarray(edges[1:-1])
     starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
@@ -164,11 +164,11 @@ def _parted(
 ) -> Bools:
     """Return where text separates cells that no border separates.
 
-    Many tables rule their head and leave columns open below. A boundary that text respects in
-    more rows than it is drawn counts in every row that no text crosses there.
+    Many tables have lines only in their header. A boundary that text respects in more rows than it
+    is drawn in counts in every row where no text crosses it.
 
     Returns:
-        Shape (rows, inner boundaries across).
+        A mask of shape (rows, inner boundaries across).
     """
     rows, inner = drawn.shape
     seen_left, seen_right = np.zeros((rows, inner), np.bool_), np.zeros((rows, inner), np.bool_)
@@ -198,7 +198,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
         at_right: whether a border is drawn on the right, shape (rows, columns - 1).
 
     Returns:
-        int64, shape (rows, columns): the number of the joined place.
+        The number of the joined cell, int64, shape (rows, columns).
     """
     rows, columns = at_right.shape[0], under.shape[1]
     owner = np.arange(rows * columns).reshape(rows, columns)

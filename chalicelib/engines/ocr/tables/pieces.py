@@ -65,8 +65,8 @@ def cut_page(
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
     """Return the smallest gap between cells on this page, relative to the line height.
 
-    The words of some typefaces are far apart, those with letters of one width above all: a gap
-    must be clearly wider than most of the gaps where the text has spaces.
+    In some typefaces words are far apart, above all in monospaced ones. So a gap must be clearly
+    wider than most gaps at spaces of the text.
     """
     spaces: list[float] = []
     for line, ink in zip(lines, inks, strict=True):

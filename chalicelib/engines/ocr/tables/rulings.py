@@ -168,9 +168,9 @@ def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
     """Merge parts that are next to each other.
 
     Args:
-        pieces: by position.
-        reach: a piece belongs to another when it is at most this far from its last position; what
-            is merged becomes at most one and a half times as thick.
+        pieces: parts sorted by position.
+        reach: largest distance of a part from the last position of a line; a merged line becomes at
+            most one and a half times as thick.
     """
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []
@@ -225,10 +225,10 @@ def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
 
 
 def _paint(pixels: Pixels, ruling: Ruling) -> None:
-    """Paint a line along rows, in place.
+    """Erase a line along rows, in place.
 
-    Its upper half becomes like the row above it and its lower half like that below, so that the
-    sides of a fill stay where they are.
+    The upper half gets the colours of the row above, the lower half those of the row below, so that
+    edges of shaded areas do not move.
     """
     top = max(0, int(ruling.position - ruling.thickness / 2 + 0.5))
     bottom = min(pixels.shape[0], int(ruling.position + ruling.thickness / 2 + 0.5))

@@ -51,8 +51,8 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 def _has_values(filled: FilledGrid) -> bool:
     """Return whether most columns after the first, or one in a named table, contain numbers.
 
-    Addresses side by side have no numbers; the number and date next to an address have no header
-    row.
+    Addresses next to each other have no numbers, and a number or date next to an address has no
+    header row.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
     numeric = [
@@ -153,7 +153,7 @@ def _crowded_share(filled: FilledGrid) -> float:
 def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
     """Return whether a slot contains many rows that are not wrapped text.
 
-    A line is wrapped when the next line's first word would not have fitted behind it.
+    A line is wrapped if the first word of the next line would not have fitted.
     """
     rows = group_rows(lines)
     if len(rows) < measures.CROWDED_ROWS:
@@ -237,7 +237,7 @@ def _crammed(filled: FilledGrid) -> int:
 def _strayed(filled: FilledGrid) -> int:
     """Count the pieces that are where another column's text usually is.
 
-    Of two columns whose text is at one place, the pieces of the smaller have strayed.
+    If the text of two columns is at the same position, the pieces of the smaller column count.
     """
     columns: dict[int, list[Rect]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

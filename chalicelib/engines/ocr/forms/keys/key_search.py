@@ -79,16 +79,16 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
     """Add the shares of segments that are read as one text.
 
-    Each segment must contribute words: a key that is complete in one of them is found
+    Each segment must contribute words, because a key that is complete in one segment is found
     there.
 
     Args:
         shares: shape (keys, segments).
-        chains: see _by_length.
-        count: units.
+        chains: see `_by_length`.
+        count: number of units.
 
     Returns:
-        Shares of units, 0 to 1, shape (keys, units).
+        The shares of units, 0 to 1, shape (keys, units).
     """
     joined = np.zeros((len(shares), count), dtype=np.float32)
     for places, columns in chains:

@@ -121,8 +121,8 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
     """Return whether a match is almost as similar to a key as a chosen one.
 
-    It reads like that one, or is another of the key's texts and begins its line or a sentence, as
-    captions do.
+    It has the same text, or is another text of the key at the beginning of a line or sentence,
+    where captions are.
     """
     before = key.segments[0].line.text[: key.segments[0].start].rstrip()
     is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
@@ -202,7 +202,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
     """Weigh the text left of a key: nothing or a number is best.
 
-    Behind another key there may be its value first, and then the number.
+    The value of another key and a number may also precede a key.
     """
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
@@ -232,7 +232,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
     """Weigh the text right of a key: nothing, a colon or a hint is best.
 
-    A sentence with instructions after the key's full stop is a hint, too.
+    A sentence with instructions after the key's full stop also counts as a hint.
     """
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0

@@ -254,7 +254,7 @@ class Neighbourhood:
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Lower the score of pieces outside the key's box, if values are in the same box.
 
-        A box that holds nothing but its caption is empty there.
+        On such forms, a box with only a caption has no value.
         """
         if sum(each.relation == BOXED for each in candidates) < measures.FEWEST_BOXED:
             return list(candidates)
@@ -268,7 +268,7 @@ class Neighbourhood:
     def _leaves_box(self, candidate: Candidate) -> bool:
         """Return whether a piece is outside the closed box of a key.
 
-        A number in single boxes has none but those of its digits.
+        Digits in single boxes have only their own boxes, which are ignored.
         """
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT and is_boxed_row(self.pieces[candidate.piece].segment.text)
@@ -282,7 +282,7 @@ class Neighbourhood:
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
         """Yield the piece after the second copy of a line's number.
 
-        Of several in its column, which reach into each other's rows, the one on the same baseline.
+        If rows overlap, the copy on the baseline of the key is used.
         """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)
@@ -321,7 +321,7 @@ class Neighbourhood:
     def _own_box(self, key: FoundKey) -> Rect | None:
         """Return the box that a key labels: the key is at its top, with space below.
 
-        Where no rule closes the box on the left, it begins where its key does.
+        If no line closes the box on the left, it begins at the key.
         """
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)
@@ -345,7 +345,8 @@ class Neighbourhood:
     def _above_caption(self, key: FoundKey) -> list[int]:
         """Return the lines above a caption that is at the bottom of its box.
 
-        A box with two captions holds what belongs to the upper one first: a wide blank parts them.
+        In a box with two captions, a wide gap separates the values; the first one belongs to the
+        upper caption.
         """
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)

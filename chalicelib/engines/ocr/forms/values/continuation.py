@@ -261,7 +261,7 @@ class Continuation:
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
         """Return whether a ruled line ends a value below a line.
 
-        Lines that are printed to write on do not part a text whose line ends with a comma.
+        Lines for handwriting do not end a text whose line ends with a comma.
         """
         box = self._rulings.box(upper.rect)
         is_open = isinf(box.min_x) and isinf(box.max_x)
@@ -291,7 +291,7 @@ class Continuation:
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
         """Return whether a line ends near the right edge of the text.
 
-        A short one ends there because its text does, unless that is only half of something.
+        A shorter line is the end of its text, unless the text is incomplete.
         """
         last = self._segment(line[-1])
         is_long = last.rect.max_x - begin > measures.FULL_LINE_HEIGHTS * last.height
@@ -368,9 +368,9 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
 
     Args:
         left: the text so far.
-        right: what stands further right.
-        word_gap: most pixels between two words.
-        reach: pixels up to which it may stand all the same.
+        right: the text further right.
+        word_gap: largest gap between two words, in pixels.
+        reach: distance in pixels up to which the text is accepted in any case.
     """
     height = left.height
     blank = right.rect.min_x - left.rect.max_x

@@ -208,7 +208,7 @@ class _Rivals:
     def share(self, chosen: Candidate) -> float:
         """Return the best score of another piece for the key, or another key for the piece.
 
-        It is a share of the candidate's own.
+        The score is relative to that of the candidate.
         """
         pieces = (each for each in self._of_key[chosen.key] if each.piece != chosen.piece)
         keys = (each for each in self._of_piece[chosen.piece] if each.key != chosen.key)
@@ -243,7 +243,7 @@ def _has_gap(segments: Sequence[LineSegment]) -> bool:
     """Return whether a character between others in single boxes is missing.
 
     Args:
-        segments: of characters in single boxes.
+        segments: segments of characters in single boxes.
     """
     middles = [
         (1 - share) * each.rect.min_x + share * each.rect.max_x

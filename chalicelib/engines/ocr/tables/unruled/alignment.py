@@ -148,11 +148,11 @@ def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) ->
     """Create a slot, or extend one, so that it covers columns.
 
     Args:
-        slots: the row's places by their first column; changed.
-        row: the row's number.
+        slots: slots of the row by first column; changed in place.
+        row: number of the row.
         first: first column to cover.
         last: last column to cover.
-        box: of the text.
+        box: box of the text.
     """
     touching = [
         slot for slot in slots.values() if slot.column <= last and slot.columns.stop > first

@@ -147,7 +147,7 @@ class HeadedTable:
     def _is_row(self, lanes: Sequence[int], has_number: bool) -> bool:
         """Return whether text is a separate row, and not a sum below the rows.
 
-        It begins on the left and fills half of the columns; without a number, more than half.
+        A row begins on the left and fills half of the columns, or more than half without a number.
         """
         filled, count = {*lanes}, len(self._lanes)
         if 2 * min(filled) >= count:
@@ -162,9 +162,9 @@ class HeadedTable:
         return max(measures.BELOW_HEADER_ROW_TIMES * median(whites), self.height)
 
     def _may_follow(self, line: _Line, above: Row) -> bool:
-        """Return whether a row without a value can belong to the table.
+        """Return whether a row without a value may belong to the table.
 
-        It is in columns of words, and no rule closes the table before it.
+        Its text is in columns of words, and no line ends the table before it.
         """
         valued = any(each.has_value for each in self.lines)
         if valued and not self._wordy_lanes().intersection(line.lanes):
@@ -237,7 +237,7 @@ class HeadedTable:
     def _numbers(self, usual: float) -> list[int]:
         """Return the table row of each line, from 0 below the header.
 
-        A line without values belongs to the row that it is nearer to.
+        A line without values belongs to the nearest row.
         """
         numbers, leads = [0], False
         for at, (above, line) in enumerate(pairwise(self.lines), 2):

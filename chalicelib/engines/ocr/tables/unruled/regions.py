@@ -54,11 +54,11 @@ def _extended(
     """Add the rows directly above and below that fit: headers and last rows outside the lines.
 
     Args:
-        region: what lies between the rules.
+        region: the text between the lines.
         pieces: text that may be added.
         text_height: the usual height of a line, in pixels.
-        is_closed: whether there are enough rules to close the table: only rows with columns of
-            their own are added then.
+        is_closed: whether there are enough lines to end the table; then only rows with columns are
+            added.
     """
     own = {id(piece) for piece in region.pieces}
     slack = 2 * text_height
