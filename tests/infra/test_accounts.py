@@ -408,6 +408,7 @@ def test_administrator_manages_api_keys(run, store, key_file, clients, tmp_path)
         (("create", EMAIL), "name the new key"),
         (("delete", EMAIL), "id of the one to delete"),
         (("delete", EMAIL, "A" * 26), "no API key"),
+        (("delete", EMAIL, "pk_" + "A" * 43), "no API key pk_…;"),
         (("create", EMAIL, "n", "--expires", "2001-01-01"), "in the past"),
     ],
 )

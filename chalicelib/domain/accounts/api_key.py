@@ -34,7 +34,9 @@ class ApiKeyNotFound(NotFound):
     code = "key_not_found"
 
     def __init__(self, key_id: object) -> None:
-        super().__init__(f"There is no API key {key_id}; GET /v2/keys lists them.")
+        # The key itself is a common mistake, and commands print this text.
+        shown = hide_keys(str(key_id))
+        super().__init__(f"There is no API key {shown}; GET /v2/keys lists them.")
 
 
 class TooManyApiKeys(BadRequest):
