@@ -10,10 +10,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from chalicelib.domain.jobs.messages import DeliverJob, postponed
+from infra.resources import MAX_RECEIVES
 from infra.template.functions import ANSWERING, SNAPSHOT_DISK_MB
 from infra.template.storage import SHORT_LIVED
 
 Template = dict[str, Any]
+
+LONGEST_CHAIN = 16
+"""Runs after which Lambda stops a chain of messages by default."""
 
 
 def _of(template: Template, kind: str) -> list[dict[str, Any]]:
@@ -93,6 +98,16 @@ def _concurrency(template: Template) -> None:
 def _chains(template: Template) -> None:
     functions = _properties(template, "AWS::Serverless::Function")
     assert sum(facts.get("RecursiveLoop") == "Allow" for facts in functions) == 6
+
+
+def _waiting(template: Template) -> None:
+    # A message that returned to its queue would be dead after these receives.
+    redriven = [q for q in _properties(template, "AWS::SQS::Queue") if "RedrivePolicy" in q]
+    assert {q["RedrivePolicy"]["maxReceiveCount"] for q in redriven} == {MAX_RECEIVES}
+    messages, again = 1, postponed(DeliverJob(account_id="1", hook_id="h", key="k"))
+    while again:
+        messages, again = messages + 1, postponed(again[0])
+    assert messages < LONGEST_CHAIN
 
 
 def _shifting(template: Template) -> None:
@@ -199,6 +214,7 @@ UNPROVED: dict[str, Callable[[Template], None]] = {
     "memory, processors and disk of a function": _memory_and_disk,
     "how many of a queue's function run at once": _concurrency,
     "chains of messages, which Lambda stops after 16 runs unless a function allows them": _chains,
+    "receives of a job whose account is at its limit, which waits by few new messages": _waiting,
     "calls that move to a new version step by step, and back at an alarm": _shifting,
     "processes that are kept ready": _readiness,
     "starts from an image of a function's memory": _images,

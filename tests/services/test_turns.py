@@ -6,11 +6,13 @@ import random
 from dataclasses import replace
 
 import pytest
+from msgspec import UNSET
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, ModelView, TrainRequest
 from chalicelib.errors import LeaseLost
+from chalicelib.services.maintenance.sweeping import ANNOUNCED_SECONDS
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow, ModelRow
 from chalicelib.stores.datasets.leases import OwnedDataset
 from chalicelib.stores.jobs.queues import INGEST, TRAIN_FREE, TRAIN_PAID
@@ -95,6 +97,64 @@ def test_workers_of_one_account_are_limited(world: World, other: Account) -> Non
     [theirs_message] = world.messages()
     assert _read(world, messages[5]).dataset.dataset_id == theirs.dataset.dataset_id
     assert world.stores.ingest_queue.acquire(theirs_message[1]) is None
+
+
+def test_message_of_an_account_at_its_limit_is_sent_a_few_times(world: World) -> None:
+    """Each wait is twice as long; a chain has fewer messages than the 16 that Lambda stops."""
+    _uploads(world, 5)
+    *running, (_, job) = world.messages()
+    for message in running:
+        _read(world, message)
+    delays, hops = [], 1
+
+    assert world.stores.ingest_queue.acquire(job) is None
+    while waiting := list(world._queue(INGEST)._messages):
+        [sent] = waiting
+        delays.append(round((sent.delayed_until - sent.sent_timestamp) / 1000))
+        [(_, again)] = world.messages(delayed=True)
+        hops += 1
+        assert world.stores.ingest_queue.acquire(again) is None
+
+    assert delays == [3, 6, 12, 24, 48, 96, 192, 384]
+    assert hops == 9
+    assert sum(delays) < ANNOUNCED_SECONDS
+
+
+def test_end_of_an_upload_announces_the_next_of_an_account_at_its_limit(world: World) -> None:
+    """The next upload starts at once, though its message waits for minutes."""
+    views = _uploads(world, 6)
+    messages = world.messages()
+    for message in messages[:3]:
+        _read(world, message)
+
+    world.deliver(messages[3])
+
+    [announced] = [job for short, job in world.messages() if short == INGEST]
+    assert announced.dataset_id == views[4].dataset.dataset_id
+    assert announced.waits == UNSET
+
+
+def test_end_of_a_training_announces_the_next_of_an_account_at_its_limit(world: World) -> None:
+    """The same for trainings; the end of another account's training announces none of them."""
+    _trainings(world, 4)
+    messages = world.messages()
+    for message in messages[:2]:
+        assert world.stores.training_queue.acquire(message[1])
+
+    world.deliver(messages[2])
+
+    [(_, announced)] = world.messages()
+    assert announced == messages[3][1]
+
+
+def test_end_of_a_job_below_the_limit_announces_nothing(world: World) -> None:
+    """Messages of an account below its limit are in the queue, so no other ones are needed."""
+    _uploads(world, 3)
+    messages = world.messages()
+
+    world.deliver(messages[0])
+
+    assert INGEST not in dict(world.messages(delayed=True))
 
 
 def test_message_whose_upload_was_read_already_serves_another(world: World) -> None:

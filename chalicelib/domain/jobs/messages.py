@@ -31,6 +31,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
     """The common members of jobs; the member `job` of a message names the kind."""
 
     account_id: str
+    waits: int | msgspec.UnsetType = msgspec.UNSET
+    """Number of times that the message was sent again because its account was at its limit."""
 
 
 class IngestJob(Job, frozen=True, kw_only=True, tag="ingest"):
@@ -141,7 +143,11 @@ class _Head(msgspec.Struct):
     job: str = ""
 
 
+# 765 seconds in all.
+_FIRST_WAIT_SECONDS, _MOST_WAITS = 3, 8
+
 Message = TypeVar("Message", bound=msgspec.Struct)
+JobType = TypeVar("JobType", bound=Job)
 
 
 def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
@@ -153,6 +159,23 @@ def encode_job(job: Job) -> str:
     """Return the body of a job's message."""
     # json.dumps, because msgspec writes no spaces and bodies must equal those of earlier versions.
     return json.dumps(msgspec.to_builtins(job))
+
+
+def postponed(job: JobType) -> tuple[JobType, int] | None:
+    """Return the next message of a job whose account is at its limit, and its delay in seconds.
+
+    Each delay is twice as long as the one before. So a chain of messages has 9 at most, fewer than
+    the 16 after which Lambda may stop a loop, and ends before the sweep sends the job again.
+
+    Returns:
+        None if the message has waited as often as it may.
+    """
+    # Not by its visibility timeout: SQS counts each receive, and a healthy job would become a dead
+    # letter after MAX_RECEIVES of them.
+    waits = job.waits or 0
+    if waits >= _MOST_WAITS:
+        return None
+    return msgspec.structs.replace(job, waits=waits + 1), _FIRST_WAIT_SECONDS * 2**waits
 
 
 def decode_job(

@@ -97,19 +97,23 @@ class TrainingRunService:
         if model.attempts > self._settings.max_attempts:
             # The last attempt died without an outcome.
             self._give_up(model, model.last_error)
+            ended = True
         else:
             # It may belong to another account than the message.
             with log.bound(account=model.account_id, model=model.model_id):
-                self._attempt(model, remaining_seconds)
+                ended = self._attempt(model, remaining_seconds)
+        if ended:
+            self._queue.announce_next(job, model.account_id)
         if model.model_id != job.model_id:
             # Another job has used this message, so this job needs a new one.
             self._queue.remind(job)
 
-    def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
-        """Train, and store the outcome."""
-        started = time.monotonic()
+    def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> bool:
+        """Train, and store the outcome; return whether the training has ended."""
+        started, ended = time.monotonic(), False
         try:
             self._train(model, remaining_seconds)
+            ended = True
         except LeaseLost:
             log.warning("training_lease_lost", model=model.model_id)
             self._revert(model)
@@ -124,9 +128,11 @@ class TrainingRunService:
         # Another attempt would fail in the same way, so the run ends.
         except (TrainingFailed, EncoderNotInstalled, BackboneNotInstalled) as failure:
             self._end(model, str(failure))
+            ended = True
         except Exception as error:
             self._retry(model, error)
             raise
+        return ended
 
     def _train(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
         started = time.monotonic()

@@ -152,7 +152,8 @@ class IngestService:
             # It may belong to another account than the message.
             dataset = owned.dataset
             with log.bound(account=dataset.account_id, dataset=dataset.dataset_id):
-                self._attempt(owned)
+                if self._attempt(owned):
+                    self._queue.announce_next(job, dataset.account_id)
             if dataset.upload_id != job.upload_id:
                 # Another job has used this message, so this job needs a new one.
                 self._queue.remind(job)

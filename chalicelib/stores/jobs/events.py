@@ -9,12 +9,12 @@ from __future__ import annotations
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import derived_string_id
-from chalicelib.domain.jobs.messages import DeliverJob, delivery_job
+from chalicelib.domain.jobs.messages import DeliverJob, delivery_job, postponed
 from chalicelib.domain.jobs.webhook import ENABLED, Delivery, Webhook, WebhookEvent
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts.webhooks import WebhookStore
 from chalicelib.stores.jobs.deliveries import DeliveryStore
-from chalicelib.stores.jobs.queues import CAPPED_SECONDS, DELIVER, Queues
+from chalicelib.stores.jobs.queues import DELIVER, Queues
 
 
 class Events:
@@ -54,5 +54,9 @@ class Events:
             log.warning("enqueue_failed", job="deliver", webhook=delivery.hook_id)
 
     def announce_later(self, job: DeliverJob) -> None:
-        """Send a delivery's job again, delayed because the account's limit is reached."""
-        self._queues.send(DELIVER, job, CAPPED_SECONDS)
+        """Send a job again later whose account has as many deliveries running as it may.
+
+        After its last wait, the sweep finds the delivery.
+        """
+        if again := postponed(job):
+            self._queues.send(DELIVER, *again)

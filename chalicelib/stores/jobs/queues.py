@@ -16,8 +16,6 @@ EXPORT = "export"
 DELIVER = "deliver"
 # The bucket sends a message to this queue when a file has arrived.
 INCOMING = "incoming"
-# Seconds until a message is delivered again whose account has reached its limit of running jobs.
-CAPPED_SECONDS = 3
 
 
 def queue_name(settings: Settings, short: str) -> str:

@@ -107,6 +107,9 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status in OPEN else None
 
+    def _job(self, waiting: Model) -> TrainJob:
+        return train_job(waiting)
+
     def _lanes(self, job: TrainJob) -> Sequence[Sequence[Model]]:
         return self._lanes_up_to(job.is_paid)
 

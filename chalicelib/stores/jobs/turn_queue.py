@@ -14,10 +14,10 @@ from typing import Generic, TypeVar
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.lease import is_owned
-from chalicelib.domain.jobs.messages import Job, kind_of
+from chalicelib.domain.jobs.messages import Job, kind_of, postponed
 from chalicelib.domain.jobs.turns import Waiting, in_turn, running_jobs
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.jobs.queues import CAPPED_SECONDS, Queues
+from chalicelib.stores.jobs.queues import Queues
 from chalicelib.stores.jobs.turns import TurnStore
 
 Owned = TypeVar("Owned")
@@ -50,6 +50,10 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         """Find the job of a message; None when it has ended."""
 
     @abstractmethod
+    def _job(self, waiting: Waiting) -> Queued:
+        """Return the content of a message for a waiting job."""
+
+    @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
         """List the jobs that a message's worker may start, and the running ones, by lane."""
 
@@ -78,10 +82,30 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
             return None
         if running[own.account_id] >= self._limit:
             # A new message instead of an error, so that it never counts as a failed attempt.
-            self.announce(job, CAPPED_SECONDS)
+            if again := postponed(job):
+                self.announce(*again)
             return None
         # An index is eventually consistent, and may not show a job that was just accepted.
         return self._own(own)
+
+    def announce_next(self, job: Queued, account_id: str) -> None:
+        """Announce the next job of an account that was at its limit until one of its jobs ended.
+
+        Messages of its waiting jobs may come minutes later.
+
+        Args:
+            job: the job of the received message, which names the lanes.
+            account_id: owner of the ended job.
+        """
+        try:
+            now, lanes = self._now(), self._lanes(job)
+            jobs = [found for lane in lanes for found in lane if found.account_id == account_id]
+            waiting = [found for found in jobs if not is_owned(found.lease_until, now)]
+            # Of several jobs that end at once none may see the limit; then the message comes later.
+            if waiting and len(jobs) - len(waiting) >= self._limit - 1:
+                self.announce(self._job(min(waiting, key=lambda found: found.turn)))
+        except StorageUnavailable:
+            log.warning("enqueue_failed", job=kind_of(job))
 
     def own(self, job: Queued) -> Owned | None:
         """Acquire a message's job regardless of turns; None if it has ended or has an owner."""

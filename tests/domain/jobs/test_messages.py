@@ -24,6 +24,7 @@ from chalicelib.domain.jobs.messages import (
     UnknownJob,
     decode_job,
     encode_job,
+    postponed,
 )
 
 # Bodies that version 0.2.0 sent, recorded before jobs had types; each with the job it stands for.
@@ -171,3 +172,17 @@ def test_notification_names_its_objects() -> None:
 
     assert none.records == ()
     assert [(r.s3.object.key, r.s3.object.etag) for r in one.records] == [("incoming/1/a", "")]
+
+
+def test_message_of_a_job_that_waits_says_how_often() -> None:
+    """The first message is as before; each later one waits twice as long, until there is none."""
+    job: DeliverJob = DeliverJob(account_id="1", hook_id="hook", key="key")
+    assert "waits" not in encode_job(job)
+    delays: list[int] = []
+
+    while again := postponed(job):
+        job = decode_job(encode_job(again[0]), (DeliverJob,))
+        delays.append(again[1])
+        assert job.waits == len(delays)
+
+    assert delays == [3 * 2**number for number in range(8)]
