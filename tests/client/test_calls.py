@@ -25,7 +25,7 @@ from presage._sync.models import Model
 
 from chalicelib.routes.datasets.uploads import AddForm, PictureUploadForm, UploadForm
 from chalicelib.routes.models.training import TrainParams
-from chalicelib.routes.predictions.batches import PictureBatchForm
+from chalicelib.routes.predictions.batches import BatchForm, PictureBatchForm
 from chalicelib.routes.predictions.documents import OcrForm
 
 WHEN = "2026-11-21T09:30:00.000+0000"
@@ -171,6 +171,7 @@ UNKNOWN: list[Callable[[Presage], object]] = [
     lambda client: client.vision.predict("A", b"x", explian=True),
     lambda client: client.vision.ocr(b"x", tsak="form"),
     lambda client: client.vision.batches.create("A", b"x", alphabt="latin"),
+    lambda client: client.language.batches.create("A", b"x", colums="input"),
 ]
 
 
@@ -211,7 +212,7 @@ def test_every_public_method_declares_its_keywords() -> None:
         *(f"Datasets.{name}" for name in ("upload", "check", "add")),
         *(f"Models.{name}" for name in ("train", "retrain")),
         *(f"Vision.{name}" for name in ("predict", "ocr")),
-        "PictureBatches.create",
+        *("Batches.create", "PictureBatches.create"),
     }
 
 
@@ -228,6 +229,11 @@ def test_every_public_method_declares_its_keywords() -> None:
         (
             _sources.BatchOcrOptions,
             (PictureBatchForm,),
+            "modelId path datasetId kind numResults name format partial",
+        ),
+        (
+            _sources.BatchTextOptions,
+            (BatchForm,),
             "modelId path datasetId kind numResults name format partial",
         ),
     ],

@@ -12,7 +12,7 @@ import httpx
 import pytest
 import typer.main
 from presage import Presage, _sources
-from presage.cli import datasets, models, options, predictions
+from presage.cli import batches, datasets, models, options, predictions
 from presage.cli.app import app, main
 
 MODEL, WHEN = "A" * 26, "2026-11-21T09:30:00.000+0000"
@@ -49,7 +49,7 @@ def presage(
 
     transport = httpx.MockTransport(answer)
     settings = {"transport": transport}
-    for module in (datasets, models, predictions):
+    for module in (batches, datasets, models, predictions):
         monkeypatch.setattr(
             module, "client", lambda: Presage("http://service", token="t", http=settings)
         )
@@ -139,6 +139,56 @@ def test_reading_options_are_sent(presage: Run, answers: dict[str, Any], sent: l
     members = {"textColumn": 2, "header": False, "strict": True, "labelColumn": "Kind"}
     path = {"path": "http://there/t.csv", "type": "text-intent"}
     assert json.loads(sent[0]) == {**path, **members}
+
+
+@pytest.mark.parametrize(
+    ("file", "output", "more", "fields"),
+    [
+        ("t.csv", "out.xlsx", (), {"format": "xlsx", "columns": "input"}),
+        ("t.xlsx", "out.CSV", (), {"format": "csv", "columns": "input"}),
+        ("t.csv", "out.csv", ("columns=answer",), {"format": "csv", "columns": "answer"}),
+        ("t.jsonl?a=b.csv", "out.csv", (), {"format": "csv"}),
+        ("t.csv", "out.jsonl", (), {"format": "jsonl"}),
+        ("t.csv", "", ("review-below=0.5", "format=csv"), {"format": "csv", "reviewBelow": 0.5}),
+        ("t.csv", "", (), {}),
+    ],
+)
+def test_the_output_decides_the_format(
+    presage: Run,
+    answers: dict[str, Any],
+    sent: list[bytes],
+    file: str,
+    output: str,
+    more: tuple[str, ...],
+    fields: dict[str, Any],
+) -> None:
+    """The ending of the output is the format of the result, with all columns of a table."""
+    answers["/language/train/GlobalX"] = 404, {"message": "no model", "code": "model_not_found"}
+    answers["/language/batches"] = 400, {"message": "enough seen"}
+    settings = [word for one in more for word in ("--set", one)]
+    place = ("--output", output) if output else ()
+    presage("batch", "run", f"http://there/{file}", "--model", "GlobalX", *place, *settings)
+    assert json.loads(sent[-1]) == {
+        "modelId": "GlobalX", "path": f"http://there/{file}", **fields
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("output", "more", "text"),
+    [
+        ("out.txt", (), "out.txt: the name must end in .jsonl, .csv, .xlsx."),
+        ("out", (), "out: the name must end in .jsonl, .csv, .xlsx."),
+        ("out.csv", ("--set", "format=xlsx"), "out.csv ends in .csv, and --set format is xlsx"),
+    ],
+)
+def test_other_outputs_are_refused(
+    presage: Run, answers: dict[str, Any], sent: list[bytes], output: str, more: Any, text: str
+) -> None:
+    """Nothing is predicted if the name of the output does not fit a format."""
+    answers["/language/train/GlobalX"] = 404, {"message": "no model", "code": "model_not_found"}
+    words = ("batch", "run", "http://there/t.csv", "--model", "GlobalX", "--output", output)
+    status, _, error = presage(*words, *more)
+    assert (status, text in error, len(sent) <= 1) == (1, True, True), error
 
 
 def test_every_reading_option_is_described() -> None:

@@ -98,3 +98,4 @@ def misspell(client: Presage, data: Dataset, model: Model) -> None:
     client.vision.ocr("a.pdf", outptu="text")  # type: ignore[call-overload]
     client.vision.predict("A", "a.png", explian=True)  # type: ignore[call-overload]
     client.vision.batches.create("A", "a.zip", alphabt="latin")  # type: ignore[call-arg]
+    client.language.batches.create("A", "a.csv", text_column=["Subject", "Body"], columns="input")

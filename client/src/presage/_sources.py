@@ -115,8 +115,24 @@ class OcrOptions(DocumentOptions, total=False):
     sample_id: str | None
 
 
-class BatchOcrOptions(DocumentOptions, total=False):
-    """Options of a batch of documents."""
+class BatchTableOptions(TypedDict, total=False):
+    """Options of a result as csv or xlsx."""
+
+    columns: str | None
+    review_below: float | None
+
+
+class BatchTextOptions(BatchTableOptions, total=False):
+    """Options of a batch of texts."""
+
+    text_column: str | int | list[str] | list[int] | None
+    delimiter: str | None
+    header: bool | int | None
+    sheet: str | int | None
+
+
+class BatchOcrOptions(DocumentOptions, BatchTableOptions, total=False):
+    """Options of a batch of images or documents."""
 
     task: str | None
 

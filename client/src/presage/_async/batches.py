@@ -15,7 +15,7 @@ from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import BatchOcrOptions, File, Unpack, api_fields
+from presage._sources import BatchOcrOptions, BatchTextOptions, File, Unpack, api_fields
 from presage.errors import JobFailedError, PresageError
 
 
@@ -151,8 +151,8 @@ class AsyncBatches(AsyncBatchList):
         name: str | None = None,
         format: str | None = None,
         partial: bool | None = None,
-        text_column: str | int | None = None,
         progress: bool | None = None,
+        **reading: Unpack[BatchTextOptions],
     ) -> AsyncBatch:
         """Predict many texts in the background; one prediction is reserved for each.
 
@@ -163,14 +163,19 @@ class AsyncBatches(AsyncBatchList):
             kind: `intent` or `sentiment`; by default the model's type decides.
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
-            format: format of the result, `jsonl` or `csv`.
+            format: format of the result: `jsonl`, `csv` or `xlsx`.
             partial: whether to predict only as many lines as the quota allows.
-            text_column: text column: its name, or its position from 1 in a file without header.
             progress: whether to show progress bars; None shows them on a terminal.
+            reading: `text_column`, `delimiter`, `header` and `sheet` as for uploads;
+                `columns="input"` for csv and xlsx with all columns of the file before the answer,
+                and `review_below`, the probability below which their column `review` is `yes`.
+
+        Raises:
+            TypeError: an option is unknown.
         """
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
-        fields |= {"partial": partial, "textColumn": text_column}
+        fields |= {"partial": partial, **api_fields(reading, BatchTextOptions)}
         return await self._create(fields, file, progress)
 
 
@@ -201,7 +206,7 @@ class AsyncPictureBatches(AsyncBatchList):
             kind: `predict`, `detect` or `ocr`; by default the model's type decides.
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
-            format: format of the result, `jsonl` or `csv`.
+            format: format of the result: `jsonl`, `csv` or `xlsx`.
             partial: whether to predict only as many images as the quota allows.
             progress: whether to show progress bars; None shows them on a terminal.
             reading: options of `ocr`: task, form_type, form_template, layout, output,

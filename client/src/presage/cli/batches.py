@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
 from presage import Batch, Presage, PresageError
-from presage._sources import BatchOcrOptions
+from presage._sources import BatchOcrOptions, BatchTextOptions
 from presage._sync.families import Language, Vision
 from presage.cli.context import Id, Json, Quiet, client, find_model, pairs, shows_progress
 from presage.cli.options import known_options
@@ -19,6 +20,8 @@ app = typer.Typer(
     no_args_is_help=True, help="Batches: predictions of many texts, images or documents."
 )
 
+# Endings of results, each with a dot before the name of the format.
+_ENDINGS = (".jsonl", ".csv", ".xlsx")
 BatchId = Annotated[str, typer.Argument(help="Id of a batch.", show_default=False)]
 
 
@@ -34,14 +37,19 @@ def run(
     model: Annotated[str, typer.Option(help="Id of the model.", show_default=False)],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write; by default named after the batch."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .jsonl, .csv or .xlsx decides the format, and csv and xlsx have "
+            "all columns of the input. By default named after the batch.",
+        ),
     ] = None,
     options: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
-            help="text-column=Subject, num-results=3, name=…, kind=intent, format=csv or "
-            "task=table. Repeatable.",
+            help="text-column=Subject,Body, num-results=3, review-below=0.6, columns=answer, "
+            "name=…, kind=intent, format=csv, sheet=…, header=2 or task=table. Repeatable.",
         ),
     ] = None,
     partial: Annotated[
@@ -59,8 +67,11 @@ def run(
         raise PresageError(f"{output} already exists: --force overwrites it.")
     with client() as service:
         family = _family_of(service, model, file)
-        known = known_options(family.batches.create, BatchOcrOptions)
+        is_text = isinstance(family, Language)
+        kind = BatchTextOptions if is_text else BatchOcrOptions
+        known = known_options(family.batches.create, kind)
         fields = pairs(options, "--set", known)
+        fields |= _table_fields(file, output, fields)
         made = family.batches.create(
             model, file, partial=partial or None, **fields, progress=progress
         )
@@ -71,6 +82,7 @@ def run(
             size = made.save(place, progress=progress)
             failed = f", {made.counts.failed} failed" if made.counts.failed else ""
             lines = [f"{made.counts.done} lines{failed}, {size:,} bytes: {place}"]
+        lines += [f"warning: {warning.message}" for warning in made.warnings or ()]
     show(made, [made.id] if as_id else lines, as_json=as_json)
 
 
@@ -118,6 +130,11 @@ def fetch(
         place = output or Path(f"batch-{found.id}.{found.format}")
         if place.exists() and not force:
             raise PresageError(f"{place} already exists: --force overwrites it.")
+        if _format_of(place) not in (None, found.format):
+            raise PresageError(
+                f"The result of the batch {batch_id} is {found.format}: name a file that ends in "
+                f".{found.format}, not {place}."
+            )
         size = found.save(place, progress=progress)
     show(found, [f"{found.counts.done} lines, {size:,} bytes: {place}"], as_json=as_json)
 
@@ -138,6 +155,32 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
     except NotFoundError:
         is_text = not (Path(file).is_dir() or file.casefold().endswith(".zip"))
     return service.language if is_text else service.vision
+
+
+def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the format of the result by the name of the output, and its columns.
+
+    Raises:
+        PresageError: the name ends in no format, or in another one than was asked for.
+    """
+    if output is None:
+        return {}
+    kind = _format_of(output)
+    if kind is None:
+        raise PresageError(f"{output}: the name must end in {', '.join(_ENDINGS)}.")
+    asked = fields.get("format", kind)
+    if asked != kind:
+        raise PresageError(
+            f"{output} ends in .{kind}, and --set format is {asked}: use one of them."
+        )
+    name = urlsplit(file).path if "://" in file else file
+    is_table = kind != "jsonl" and not name.casefold().endswith((".jsonl", ".json"))
+    return {"format": kind, "columns": fields.get("columns", "input" if is_table else None)}
+
+
+def _format_of(place: Path) -> str | None:
+    ending = place.suffix.casefold()
+    return ending[1:] if ending in _ENDINGS else None
 
 
 def _find(service: Presage, batch_id: str) -> Batch:

@@ -40,7 +40,11 @@ _RENAMED = {
 }
 # Fields that a command takes as NAME=VALUE.
 _NAMED = {
-    "--set": {*ReadingOptions.__annotations__, *BatchOcrOptions.__annotations__, "num_results"},
+    "--set": {
+        *ReadingOptions.__annotations__,
+        *BatchOcrOptions.__annotations__,
+        "num_results",
+    },
     "--param": {*TrainParams.__annotations__},
 }
 # A quoted word, or one in camel case, and whether the message calls it a field.
