@@ -18,8 +18,8 @@ _FORMULA = ("=", "+", "-", "@")
 _LONGEST_SHEET_NAME = 31
 _BAD_IN_NAME = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 # Characters that XML cannot hold, and texts that look like their escapes. ECMA-376, 22.9.2.19.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
+_NEVER = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # A size of 4 GB needs the long form of a zip, which some spreadsheets refuse if it is not needed.
 _LONG_ZIP_BYTES = 4_000_000_000
@@ -170,7 +170,7 @@ def _cell_xml(place: str, cell: Cell) -> str:
 def _escape(text: str) -> str:
     """Return a text as it is written in XML; characters without a form there as `_xHHHH_`."""
     if not text.isascii():
-        text = _SURROGATE.sub("\ufffd", text)
+        text = _NEVER.sub("\ufffd", text)
     return _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", text).translate(_XML)
 
 

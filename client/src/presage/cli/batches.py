@@ -22,6 +22,15 @@ app = typer.Typer(
 
 # Endings of results, each with a dot before the name of the format.
 _ENDINGS = (".jsonl", ".csv", ".xlsx")
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write: .jsonl, .csv or .xlsx decides the format, and csv and xlsx have "
+        "all columns of the input. By default named after the batch.",
+    ),
+]
 BatchId = Annotated[str, typer.Argument(help="Id of a batch.", show_default=False)]
 
 
@@ -35,15 +44,7 @@ def run(
         ),
     ],
     model: Annotated[str, typer.Option(help="Id of the model.", show_default=False)],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write: .jsonl, .csv or .xlsx decides the format, and csv and xlsx have "
-            "all columns of the input. By default named after the batch.",
-        ),
-    ] = None,
+    output: Output = None,
     options: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,11 +68,7 @@ def run(
         raise PresageError(f"{output} already exists: --force overwrites it.")
     with client() as service:
         family = _family_of(service, model, file)
-        is_text = isinstance(family, Language)
-        kind = BatchTextOptions if is_text else BatchOcrOptions
-        known = known_options(family.batches.create, kind)
-        fields = pairs(options, "--set", known)
-        fields |= _table_fields(file, output, fields)
+        fields = _fields(family, file, output, options)
         made = family.batches.create(
             model, file, partial=partial or None, **fields, progress=progress
         )
@@ -155,6 +152,15 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
     except NotFoundError:
         is_text = not (Path(file).is_dir() or file.casefold().endswith(".zip"))
     return service.language if is_text else service.vision
+
+
+def _fields(
+    family: Language | Vision, file: str, output: Path | None, options: list[str] | None
+) -> dict[str, Any]:
+    """Return the options of a batch, some of them by the name of the output."""
+    kind = BatchTextOptions if isinstance(family, Language) else BatchOcrOptions
+    fields = pairs(options, "--set", known_options(family.batches.create, kind))
+    return {**fields, **_table_fields(file, output, fields)}
 
 
 def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
