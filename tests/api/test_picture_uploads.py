@@ -161,6 +161,7 @@ def test_document_names_the_fields_of_each_family(paths):
         "encoding",
         "strict",
         "shrink",
+        "labelSeparator",
     }
     assert not pictures["required"]
     assert texts["required"] == ["type"]

@@ -78,6 +78,8 @@ def test_strict_makes_a_warning_a_refusal(call):
         ([("delimiter", b"-", None)], "'delimiter' parameter is not valid"),
         ([("textColumn", b"0", None)], "'textColumn' parameter is not valid: positions count"),
         ([("textColumn", b"Betreff", None)], "has no such column: 'Subject', 'Category'"),
+        ([("labelSeparator", b";", None)], "tables of the type image-multi-label, and the type is"),
+        ([("labelSeparator", b"; or", None)], "has 4 characters; send 1 to 3."),
         ([("strict", b"perhaps", None)], "'strict' parameter is not valid: expected true or false"),
     ],
 )
@@ -161,3 +163,21 @@ def test_blank_rows_above_the_header_are_no_examples(call):
     assert (found.json["format"]["header"], found.json["kept"]) == (True, 2)
     assert (refused.status, refused.json["code"]) == (400, "invalid_upload")
     assert "The first 100,000 rows have no cell" in refused.json["message"]
+
+
+def test_separator_splits_cells_of_label_tables(call):
+    """`labelSeparator` gives the same labels in validation, upload and PUT; others refuse it."""
+    files = {f"train/{n}.png": draw(salt=n) for n in range(3)}
+    files["train.csv"] = b"id,tags\n0,red;big\n1,red\n2,big;old\n"
+    sent = ("data", make_zip(files), "a.zip"), ("labelSeparator", b";", None)
+    multi = ("type", b"image-multi-label", None)
+    made = call.form("POST", "/v2/vision/datasets/upload/sync", *sent, multi)
+    checked = call.form("POST", "/v2/vision/datasets/validate", *sent, multi)
+    again = call.form("PUT", f"/v2/vision/datasets/{made.json['id']}/upload", *sent)
+    refused = call.form("POST", "/v2/vision/datasets/upload", *sent, ("type", b"image", None))
+
+    labels = {label["name"]: label["numExamples"] for label in checked.json["labels"]}
+    assert labels == {"red": 2, "big": 2, "old": 1}
+    assert {label["name"] for label in made.json["labelSummary"]["labels"]} == set(labels)
+    assert (again.status, refused.status) == (200, 400)
+    assert "'labelSeparator' parameter is not valid" in refused.json["message"]

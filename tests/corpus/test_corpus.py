@@ -11,11 +11,12 @@ from chalicelib.errors import ServiceError
 from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
 from tests.corpus.case import UploadCase
+from tests.corpus.folders import FOLDERS
 from tests.corpus.pictures import PICTURES
 from tests.corpus.texts import TEXTS
 from tests.corpus.unclean import UNCLEAN
 
-CASES = [*TEXTS, *UNCLEAN, *PICTURES]
+CASES = [*TEXTS, *UNCLEAN, *PICTURES, *FOLDERS]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 
-from chalicelib.domain.datasets.dataset import DETECTION, LANGUAGE, VISION
+from chalicelib.domain.datasets.dataset import DETECTION, LANGUAGE, MULTI_LABEL, VISION
 from chalicelib.errors import InvalidParameter
 
 CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO = "csv", "tsv", "xlsx", "json", "jsonl", "labelStudio"
@@ -40,6 +40,7 @@ FORMAT_GUESSED = "formatGuessed"
 MANY_DUPLICATES = "manyDuplicates"
 FEW_EXAMPLES = "fewExamples"
 CONTRADICTING_TEXTS = "contradictingTexts"
+SPLIT_FOLDERS = "splitFolders"
 # Most places that a warning lists.
 MAX_PLACES = 20
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -67,6 +68,7 @@ ENCODINGS = (
 )
 _LONGEST_NAME = 1_000
 _LAST_HEADER_ROW = 100
+_LONGEST_SEPARATOR = 3
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ class ReadingOptions:
     """Encoding of texts, or of names in an archive, from ENCODINGS; empty to recognise it."""
     shrink: bool = False
     """Whether images over the limit are scaled down instead of rejected."""
+    label_separator: str = ""
+    """Text between the labels of a cell of a label table; empty if a cell is one label."""
 
     def to_json(self) -> dict[str, str | bool | int | None]:
         """Return the options that differ from the defaults, for the row of an upload."""
@@ -143,22 +147,46 @@ def checked_format(value: str | None, kinds: Iterable[str]) -> str:
     return found[value.casefold()]
 
 
-def check_kind(dataset_type: str, kind: str) -> None:
-    """Refuse an archive format that does not fit the dataset type.
+def check_options(dataset_type: str, options: ReadingOptions) -> None:
+    """Refuse options that do not fit the dataset type.
 
     Args:
         dataset_type: type of the dataset.
-        kind: format named by the caller; empty when it is to be recognised.
+        options: what the caller names.
 
     Raises:
-        InvalidParameter: boxes were named for a type with folders of labels, or the reverse.
+        InvalidParameter: boxes were named for a type with folders of labels, or the reverse; or
+            a separator of labels for another type than `image-multi-label`.
     """
+    kind = options.format
     if kind in PICTURE_KINDS and (kind in BOX_KINDS) != (dataset_type == DETECTION):
         raise InvalidParameter(
             "format",
             f"{kind!r} does not fit the type {dataset_type}: {DETECTION} takes one of "
             f"{', '.join(BOX_KINDS)}, the other types of pictures take {ZIP_FOLDERS}.",
         )
+    if options.label_separator and dataset_type != MULTI_LABEL:
+        raise InvalidParameter(
+            "labelSeparator",
+            f"it splits cells of label tables of the type {MULTI_LABEL}, and the type is "
+            f"{dataset_type}. Leave it out, or use the type {MULTI_LABEL}.",
+        )
+
+
+def checked_separator(value: str | None) -> str:
+    """Return the separator of labels that a caller named; empty when none was named.
+
+    Raises:
+        InvalidParameter: the separator is too long.
+    """
+    if not value:
+        return ""
+    if len(value) > _LONGEST_SEPARATOR:
+        raise InvalidParameter(
+            "labelSeparator",
+            f"{value[:40]!r} has {len(value):,} characters; send 1 to {_LONGEST_SEPARATOR}.",
+        )
+    return value
 
 
 def checked_delimiter(value: str | None) -> str:

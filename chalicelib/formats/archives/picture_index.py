@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 _SEVERAL = -1
-_SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
+# Names of folders that are parts of a dataset.
+SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
 _BETWEEN = re.compile(r"[\W_\d]+")
 
 
@@ -86,7 +87,7 @@ class PictureIndex:
 
 def split_words(path: str) -> frozenset[str]:
     """Return the words of a path that name a part of a data set, such as `train` and `val`."""
-    return _SPLITS.intersection(_BETWEEN.split(path.casefold()))
+    return SPLITS.intersection(_BETWEEN.split(path.casefold()))
 
 
 def as_path(written: str) -> str:

@@ -20,7 +20,6 @@ from chalicelib.domain.common.limits import (
 from chalicelib.domain.datasets.dataset import DETECTION
 from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
-from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.preview import PREVIEW_ROWS, PreviewRow, cut_row
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.upload_format import (
@@ -54,13 +53,9 @@ from chalicelib.formats.archives.box_files import (
     is_companion,
 )
 from chalicelib.formats.archives.box_kinds import find_boxes, warn_of_unused
+from chalicelib.formats.archives.folders.labels import FolderLabels
 from chalicelib.formats.archives.member_pictures import MemberPicture, MemberPictures
-from chalicelib.formats.archives.picture_examples import (
-    LabelBook,
-    PictureItems,
-    cut_label,
-    find_label_fault,
-)
+from chalicelib.formats.archives.picture_examples import PictureItems
 from chalicelib.formats.archives.zip_archive import (
     MemberProblem,
     ZipArchive,
@@ -199,35 +194,38 @@ class _Scan:
 
     def read_folders(self) -> None:
         """Read an archive whose folders are the labels."""
-        book, signs, wanted = LabelBook(), SignsOfBoxes(), self._rules.options.format
-        for member in self._archive.members():
-            signs.note(member)
-            label = _folder_of(member)
-            if not member.problem and not find_label_fault(label):
-                book.add(label)
+        signs, options = SignsOfBoxes(), self._rules.options
+        labels = FolderLabels(
+            self._archive, self._rules.type, options, self.result.reject, self._sink.check
+        )
         for member in self._archive.members():
             self._sink.check()
+            signs.note(member)
+            if labels.is_table(member):
+                continue
             try:
-                self.result.show(member, self._read_labelled(member, book))
+                self.result.show(member, self._read_labelled(member, labels))
             except MemberProblem as problem:
-                self.result.show(member, _folder_of(member), str(problem))
+                self.result.show(member, labels.shown(member), str(problem))
                 self.result.reject(RejectedItem(str(problem), file=show_path(member.path)))
-        if not wanted:
+        self.result.warnings += labels.warnings()
+        if not options.format:
             self.result.warnings += warn_of_unused(signs)
 
-    def _read_labelled(self, member: ZipMember, book: LabelBook) -> str:
-        """Keep an image unless it is a duplicate; return its label."""
+    def _read_labelled(self, member: ZipMember, found: FolderLabels) -> str:
+        """Keep an image unless it is a duplicate; return its labels for the preview."""
         if member.problem:
             raise MemberProblem(member.problem)
-        label = self._rules.present(_checked_label(member, book))
+        labels = list(dict.fromkeys(map(self._rules.present, found.of(member))))
         picture = self._pictures.read(member)
         digest = picture_digest(picture.content)
-        if self._is_there(label, digest):
-            self.result.duplicates += 1
-            return label
-        self._keep_picture(member, digest, picture.content, self._pictures.check(picture))
-        self._keep_example(label, digest)
-        return label
+        new = [label for label in labels if not self._is_there(label, digest)]
+        self.result.duplicates += len(labels) - len(new)
+        if new:
+            self._keep_picture(member, digest, picture.content, self._pictures.check(picture))
+        for label in new:
+            self._keep_example(label, digest)
+        return ", ".join(labels)
 
     def read_boxes(self) -> None:
         """Read an archive whose labels are in annotation files."""
@@ -364,24 +362,6 @@ def _cut_name(member: ZipMember) -> str:
 
 def _list_labels(boxes: list[BoxRow]) -> str:
     return ", ".join(dict.fromkeys(row.label for row in boxes))
-
-
-def _folder_of(member: ZipMember) -> str:
-    return normal_form(member.path.rpartition("/")[0].rpartition("/")[2])
-
-
-def _checked_label(member: ZipMember, book: LabelBook) -> str:
-    folder = _folder_of(member)
-    if "/" not in member.path:
-        raise MemberProblem(
-            "the file is not in a folder, so it has no label; put it into a folder named by its "
-            "label."
-        )
-    label = cut_label(folder)
-    fault = find_label_fault(folder) or book.find_fault(label)
-    if fault:
-        raise MemberProblem(fault)
-    return label
 
 
 def _check_useful(result: PictureScan, rules: PictureRules) -> None:

@@ -20,6 +20,7 @@ from chalicelib.web.operations.fields import (
     Name,
     PictureKind,
     PictureType,
+    Separator,
     TextKind,
     TextType,
     Url,
@@ -54,10 +55,11 @@ class UploadForm(msgspec.Struct, rename="camel"):
     header: bool | int | None = None
     encoding: Encoding | None = None
     sheet: Column | None = None
+    label_separator: Separator | None = None
     strict: bool = False
 
 
-class PictureUploadForm(msgspec.Struct):
+class PictureUploadForm(msgspec.Struct, rename="camel"):
     """Fields of an upload of images in addition to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
@@ -69,6 +71,7 @@ class PictureUploadForm(msgspec.Struct):
     name: Name | None = None
     format: PictureKind | None = None
     encoding: Encoding | None = None
+    label_separator: Separator | None = None
     strict: bool = False
     shrink: bool = False
 
@@ -79,7 +82,7 @@ class ValidateForm(UploadForm, rename="camel"):
     preview: bool = False
 
 
-class PictureValidateForm(PictureUploadForm):
+class PictureValidateForm(PictureUploadForm, rename="camel"):
     """Fields of a validation of images in addition to the file `data`."""
 
     preview: bool = False
@@ -99,6 +102,7 @@ class AddForm(msgspec.Struct, rename="camel"):
     header: bool | int | None = None
     encoding: Encoding | None = None
     sheet: Column | None = None
+    label_separator: Separator | None = None
     strict: bool = False
     shrink: bool = False
 

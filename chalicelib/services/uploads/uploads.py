@@ -33,7 +33,7 @@ from chalicelib.domain.datasets.upload import (
     UploadSource,
     is_upload_path,
 )
-from chalicelib.domain.datasets.upload_format import FileFormat, check_kind
+from chalicelib.domain.datasets.upload_format import FileFormat, check_options
 from chalicelib.domain.datasets.validation import Validation, find_reasons
 from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.jobs.messages import IngestJob, ingest_job
@@ -185,7 +185,7 @@ class UploadService:
             TimedOut: the file was not read in time.
         """
         dataset_type = checked_type(family, fields.type)
-        check_kind(dataset_type, source.options.format)
+        check_options(dataset_type, source.options)
         language = checked_language(family, fields.language)
         source = self._checked_source(account, family, source)
         checked_name(fields.name or source.derived_name)
@@ -223,7 +223,7 @@ class UploadService:
             UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
-        check_kind(view.dataset.type, source.options.format)
+        check_options(view.dataset.type, source.options)
         _check(view.dataset.family, source)
         return self._add(account, view.dataset, source, UPLOAD)
 
@@ -286,7 +286,7 @@ class UploadService:
     ) -> tuple[Dataset, IngestJob]:
         """Check the fields, store the file, and write the dataset's row last."""
         dataset_type = checked_type(family, fields.type)
-        check_kind(dataset_type, source.options.format)
+        check_options(dataset_type, source.options)
         language = checked_language(family, fields.language)
         source = self._checked_source(account, family, source)
         name = checked_name(fields.name or source.derived_name)

@@ -137,6 +137,8 @@ WORDS: Mapping[str, str] = {
     "OldChangesForm.encoding": _ENCODING,
     "PictureUploadForm.encoding": _NAME_ENCODING,
     "PictureValidateForm.encoding": _NAME_ENCODING,
+    "labelSeparator": "Text of 1 to 3 characters between the labels of a cell of a label table; "
+    "only for the type image-multi-label.",
     "sheet": "Sheet of a workbook, by name or by position from 1; default: the first one.",
     "strict": "Whether to refuse the file if there is a warning.",
     "shrink": "Whether to scale down images over the limit instead of rejecting them.",

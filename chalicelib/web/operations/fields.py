@@ -79,6 +79,8 @@ PictureKind = Annotated[str, Meta(extra_json_schema={"enum": [*PICTURE_KINDS]})]
 AnyKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
 Delimiter = Annotated[str, Meta(extra_json_schema={"enum": [",", ";", "|", "tab"]})]
 Encoding = Annotated[str, Meta(extra_json_schema={"examples": ["windows-1252", "shift_jis"]})]
+# Longer ones get a 400 that says so, and a schema has no remedy.
+Separator = Annotated[str, Meta(extra_json_schema={"maxLength": 3, "examples": [";"]})]
 # A column is a header or a number from 1.
 Column = Annotated[int | str, Meta(extra_json_schema={"examples": ["Subject", 2]})]
 Count = Annotated[int, Meta(ge=1)]

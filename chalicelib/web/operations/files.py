@@ -14,6 +14,7 @@ from chalicelib.domain.datasets.upload_format import (
     checked_encoding,
     checked_format,
     checked_header,
+    checked_separator,
 )
 from chalicelib.domain.documents.sample import Sample, decode_base64
 from chalicelib.errors import BadRequest, MissingParameter
@@ -47,6 +48,7 @@ def _reading_options(call: Call) -> ReadingOptions:
         header=checked_header(getattr(form, "header", None)),
         encoding=checked_encoding(getattr(form, "encoding", None)),
         sheet=checked_column(getattr(form, "sheet", None), "sheet"),
+        label_separator=checked_separator(getattr(form, "label_separator", None)),
         strict=bool(getattr(form, "strict", False)),
         shrink=bool(getattr(form, "shrink", False)),
     )

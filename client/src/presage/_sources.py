@@ -62,6 +62,7 @@ class ReadingOptions(TypedDict, total=False):
     label_column: str | int | None
     header: bool | int | None
     sheet: str | int | None
+    label_separator: str | None
     encoding: str | None
     strict: bool | None
     shrink: bool | None

@@ -24,6 +24,7 @@ _HELP = {
     "label_column": "Column of the labels: name or position.",
     "header": "true, false, or the number of the header row.",
     "sheet": "Sheet of a workbook: name or position.",
+    "label_separator": "Text between the labels of a cell, for label tables of images.",
     "encoding": "Encoding of the file, such as windows-1252.",
     "strict": "Refuse a file that causes a warning.",
     "shrink": "Scale down images that are too large.",

@@ -1,0 +1,174 @@
+"""Decides which labels an image of an archive of folders has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from chalicelib.domain.datasets.dataset import MULTI_LABEL
+from chalicelib.domain.datasets.label_names import normal_form
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.datasets.upload_format import (
+    MAX_PLACES,
+    SPLIT_FOLDERS,
+    ReadingOptions,
+    UploadWarning,
+)
+from chalicelib.domain.datasets.upload_warnings import warn_of_several_labels
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.box_files import BoxFiles, is_companion
+from chalicelib.formats.archives.folders.label_tables import (
+    LabelTables,
+    is_label_table,
+    read_label_tables,
+)
+from chalicelib.formats.archives.folders.splits import SplitFolders, split_of
+from chalicelib.formats.archives.picture_examples import LabelBook, cut_label, find_label_fault
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
+from chalicelib.formats.archives.zip_directory import show_path
+
+_IMAGES = frozenset({"images", "image", "imgs", "img"})
+
+
+class FolderLabels:
+    """The labels of the images of an archive, from their folders or from label tables."""
+
+    def __init__(
+        self,
+        archive: ZipArchive,
+        dataset_type: str,
+        options: ReadingOptions,
+        reject: Callable[[RejectedItem], None],
+        check: Callable[[], None],
+    ) -> None:
+        """Read the folders' names and the label tables.
+
+        Args:
+            archive: The archive, without boxes.
+            dataset_type: `image` or `image-multi-label`.
+            options: How the caller wants it to be read.
+            reject: Called with each row of a table that cannot be used.
+            check: Called regularly; raises to stop.
+
+        Raises:
+            InvalidUpload: a label table cannot be read.
+        """
+        self._is_multi = dataset_type == MULTI_LABEL
+        self._tables, members = LabelTables(), list[ZipMember]()
+        folders = set[str]()
+        for member in archive.members():
+            if not member.problem and is_label_table(member):
+                members.append(member)
+            elif not member.problem and not is_companion(member):
+                folders.add(_path_of(member))
+        self._splits = SplitFolders(folders)
+        if members:
+            files = BoxFiles(archive, reject, check)
+            separator = options.label_separator
+            self._tables = read_label_tables(files, members, separator, self._may_use_table)
+        self._is_split_at = bool(options.label_separator)
+        if self._is_split_at and not self._tables.labels:
+            raise InvalidUpload(
+                "'labelSeparator' splits the cells of a label table, and the archive has none "
+                "that names its pictures. Add _classes.csv or train.csv, or leave it out."
+            )
+        self._used = {member.index for member in members} if self._tables.labels else set()
+        self._book = LabelBook()
+        for name in self._all_names(archive):
+            if not find_label_fault(name):
+                self._book.add(name)
+
+    def is_table(self, member: ZipMember) -> bool:
+        """Return whether a file is a label table that was read, and thus no image."""
+        return member.index in self._used
+
+    def shown(self, member: ZipMember) -> str:
+        """Return the labels of an image for a preview, without checks."""
+        return ", ".join(self._names_of(member))
+
+    def of(self, member: ZipMember) -> list[str]:
+        """Return the labels of an image, cut to the stored length.
+
+        Raises:
+            MemberProblem: it has no label, or one that cannot be used.
+        """
+        names = self._names_of(member)
+        if not names:
+            raise MemberProblem(self._explain_missing(member))
+        if len(names) > 1 and not self._is_multi:
+            raise MemberProblem(
+                f"the label table gives the picture {len(names)} labels; leave one, or use the "
+                f"type {MULTI_LABEL}."
+            )
+        for name in names:
+            fault = find_label_fault(name) or self._book.find_fault(cut_label(name))
+            if fault:
+                raise MemberProblem(fault)
+        return list(dict.fromkeys(map(cut_label, names)))
+
+    def warnings(self) -> list[UploadWarning]:
+        """Return warnings of split folders, and of cells that look like several labels."""
+        found = self._describe_splits()
+        if not self._is_split_at:
+            found += warn_of_several_labels(self._tables.names)
+        return found
+
+    def _describe_splits(self) -> list[UploadWarning]:
+        places = tuple(sorted(map(show_path, self._splits.outer | self._splits.inner)))
+        if self._tables.labels:
+            message = "Labels were read from the label table; folders such as train are not labels."
+        elif places:
+            message = (
+                f"Folders such as {places[0]} are parts of the dataset and not labels; the class "
+                "folders are the labels."
+            )
+        elif self._splits.are_labels:
+            message = (
+                "The labels are named like parts of a dataset, such as train and valid. If they "
+                "are not your labels, put each picture into a folder named by its label."
+            )
+        else:
+            return []
+        return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
+
+    def _may_use_table(self, member: ZipMember) -> bool:
+        """Return whether the image's folder does not name its label."""
+        if member.problem or is_companion(member):
+            return False
+        folder = _path_of(member)
+        if not folder or split_of(folder):
+            return True
+        above, _, name = folder.rpartition("/")
+        return name.casefold() in _IMAGES and bool(split_of(above))
+
+    def _names_of(self, member: ZipMember) -> list[str]:
+        if self._tables.labels and self._may_use_table(member):
+            return [self._tables.names[at] for at in self._tables.labels.get(member.index, ())]
+        folder = _path_of(member)
+        if folder in self._splits.inner:
+            folder = folder.rpartition("/")[0]
+        elif folder in self._splits.outer or not folder:
+            return []
+        return [normal_form(folder.rpartition("/")[2])]
+
+    def _explain_missing(self, member: ZipMember) -> str:
+        if self._tables.labels and self._may_use_table(member):
+            return "no label table has a row of this picture; add one."
+        if _path_of(member) in self._splits.outer:
+            return (
+                "the file is in a part of the dataset and not in a class folder; put it into a "
+                "folder named by its label."
+            )
+        return (
+            "the file is not in a folder, so it has no label; put it into a folder named by its "
+            "label."
+        )
+
+    def _all_names(self, archive: ZipArchive) -> Iterator[str]:
+        yield from self._tables.names
+        for member in archive.members():
+            if not member.problem:
+                yield from self._names_of(member)
+
+
+def _path_of(member: ZipMember) -> str:
+    return member.path.rpartition("/")[0]

@@ -1,0 +1,67 @@
+"""Finds folders that are parts of a dataset, such as `train` and `valid`, and no labels.
+
+Folders are labels by the contract, section 5; beyond.md, section 1 names the exceptions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from chalicelib.formats.archives.picture_index import SPLITS
+
+# Splits by the shortest of their names.
+_SAME = {"training": "train", "val": "valid", "validation": "valid", "testing": "test"}
+
+
+def split_of(folder: str) -> str:
+    """Return the split that a folder's name stands for; empty if it is none."""
+    name = folder.rpartition("/")[2].strip().casefold()
+    return _SAME.get(name, name) if name in SPLITS else ""
+
+
+class SplitFolders:
+    """The split folders of an archive: those above class folders, and those in class folders."""
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        """Find the splits.
+
+        Args:
+            folders: Paths of the folders that contain images.
+        """
+        holding = set(folders)
+        self.outer = _find_outer(holding)
+        """Paths of split folders that hold the same class folders."""
+        self.inner = _find_inner(holding)
+        """Paths of split folders within class folders, which hold them all."""
+        names = {folder.rpartition("/")[2] for folder in holding}
+        self.are_labels = len(names) > 1 and all(map(split_of, names)) and not self.inner
+        """Whether split folders are read as labels, because there is nothing else to read."""
+
+
+def _find_outer(folders: set[str]) -> frozenset[str]:
+    classes: Mapping[str, dict[str, set[str]]] = defaultdict(dict)
+    for folder in folders:
+        above, _, name = folder.rpartition("/")
+        if above and split_of(above) and not split_of(name):
+            base = above.rpartition("/")[0]
+            classes[base].setdefault(above, set()).add(name)
+    found: set[str] = set()
+    for by_split in classes.values():
+        # A test folder may lack rare classes, but splits of one dataset have some in common.
+        if len(by_split) > 1 and set.intersection(*by_split.values()):
+            found |= by_split.keys()
+    bases = {split.rpartition("/")[0] for split in found}
+    # Images without a class folder, often those to predict, do not make the split a label.
+    loose = {f for f in folders if split_of(f) and f.rpartition("/")[0] in bases}
+    return frozenset(found | loose)
+
+
+def _find_inner(folders: set[str]) -> frozenset[str]:
+    above = {folder.rpartition("/")[0] for folder in folders}
+    if len(above) < 2 or not all(above) or any(map(split_of, above)):
+        return frozenset()
+    # Classes are siblings; splits at different depths belong to several datasets.
+    if len({path.rpartition("/")[0] for path in above}) > 1:
+        return frozenset()
+    return frozenset(folders) if all(map(split_of, folders)) else frozenset()

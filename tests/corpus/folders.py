@@ -1,0 +1,85 @@
+"""Archives whose folders are parts of a dataset, and label tables next to images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from chalicelib.domain.datasets.upload_format import ReadingOptions
+from tests.corpus.case import UploadCase
+from tests.pictures import draw, make_zip
+
+_SIX = {"cat": 6, "dog": 6}
+_SPLIT = frozenset({"splitFolders"})
+_MULTI = "image-multi-label"
+
+
+def _images(*paths: str) -> dict[str, bytes]:
+    return {path: draw(salt=at) for at, path in enumerate(paths, 1)}
+
+
+def _numbered(*folders: str, first: int = 0) -> dict[str, bytes]:
+    """Return three images a folder, numbered alike in each."""
+    return _images(*(f"{folder}/{n}.png" for folder in folders for n in range(first, first + 3)))
+
+
+def _table(rows: Iterable[str], header: str) -> bytes:
+    return "\n".join((header, *rows)).encode()
+
+
+def _ok(name: str, files: dict[str, bytes], **more: Any) -> UploadCase:
+    facts = {"labels": _SIX, "type": "image", "warnings": _SPLIT, "kind": "zipFolders", **more}
+    return UploadCase(name, make_zip(files), **facts)
+
+
+def _no(name: str, files: dict[str, bytes], refusal: str, **more: Any) -> UploadCase:
+    return UploadCase(name, make_zip(files), refusal=refusal, **{"type": "image", **more})
+
+
+_OUTER = _numbered("train/cat", "train/dog", "valid/cat", "valid/dog")
+_INNER = _numbered("pets/cat/train", "pets/cat/test", "pets/dog/train", "pets/dog/test")
+_LOOSE = _numbered("train", "valid")
+_ONE_HOT = {
+    **_numbered("train", "valid"),
+    "train/_classes.csv": _table(["0.png, 0, 1", "1.png, 1, 0", "2.png, 1, 1"], "filename, a, b"),
+    "valid/_classes.csv": _table(["0.png,0,1", "1.png,1,0", "2.png,0,0"], "filename,a,b"),
+}
+_ONE = {
+    **_numbered("train", "test"),
+    "train.csv": _table(["0,cat", "1,dog", "2,cat"], "id,breed"),
+    "test.csv": _table(["0.png;dog", "1.png;dog", "2.png;cat"], "file;label"),
+}
+_CELLS = {
+    **_numbered("data/train"),
+    "data/train.csv": _table(["0.png,a;b", "1.png,b;c", "2.png,c"], "image,tags"),
+}
+FOLDERS = [
+    _ok("splits of the same classes", _OUTER),
+    _ok("splits of classes with images to predict", {**_OUTER, **_images("test/9.png")},
+        rejected=1),
+    _ok("classes of splits", _INNER),
+    _ok("one class folder without splits is read as before",
+        {**_numbered("cat", "dog/train", "dog/test")},
+        labels={"cat": 3, "test": 3, "train": 3}, warnings=frozenset({"fewExamples"})),
+    _ok("splits alone are labels, with a warning", _numbered("a/train", "a/test"),
+        labels={"train": 3, "test": 3}, warnings=_SPLIT | {"fewExamples"}),
+    _no("splits of the same classes, strict", _OUTER, "are parts of the dataset",
+        options=ReadingOptions(strict=True)),
+    _ok("one-hot tables of splits", _ONE_HOT, type=_MULTI, labels={"a": 3, "b": 3}, rejected=2,
+        warnings=_SPLIT | {"fewExamples"}),
+    _ok("one-hot tables for one label", _ONE_HOT, labels={"a": 2, "b": 2}, rejected=3,
+        warnings=_SPLIT | {"fewExamples"}),
+    _ok("tables of a label with equal names in splits", _ONE, labels={"cat": 3, "dog": 3},
+        warnings=_SPLIT | {"fewExamples"}),
+    _ok("cells of several labels", _CELLS, type=_MULTI, labels={"a;b": 1, "b;c": 1, "c": 1},
+        warnings=_SPLIT | {"fewExamples", "severalLabels"}),
+    _ok("cells split at a separator", _CELLS, type=_MULTI, labels={"a": 1, "b": 2, "c": 2},
+        warnings=_SPLIT | {"fewExamples"}, options=ReadingOptions(label_separator=";")),
+    _no("a separator for one label", _CELLS, "'labelSeparator' parameter is not valid",
+        options=ReadingOptions(label_separator=";")),
+    _no("a separator without a table", _OUTER, "Add _classes.csv", type=_MULTI,
+        options=ReadingOptions(label_separator=";")),
+    _no("a table without labels", {**_LOOSE, "train.csv": b"id,width,height\n0,3,4\n1,4,4\n"},
+        "may hold the label"),
+    _no("an empty table", {**_LOOSE, "train.csv": b"id,label\n"}, "has no rows"),
+]  # fmt: skip
