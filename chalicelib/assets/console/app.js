@@ -13,11 +13,11 @@ import { ModelPage } from "./model.js";
 import { Models } from "./models.js";
 import { LabelNext } from "./label_next.js";
 import { restoreSession, session, takeTokenFromAddress } from "./session.js";
+import { Settings } from "./settings.js";
 import { LinkOffer, SignIn } from "./sign_in.js";
 import { Try } from "./try.js";
 import { html } from "./ui.js";
 import { Usage } from "./usage.js";
-import { Webhooks } from "./webhooks.js";
 import { t } from "./words.js";
 
 const PAGES = {
@@ -31,16 +31,15 @@ const PAGES = {
   try: Try,
   classify: Classify,
   usage: Usage,
-  webhooks: Webhooks,
+  settings: Settings,
 };
-const MENU = ["datasets", "models", "try", "classify", "usage"];
+const MENU = ["datasets", "models", "try", "classify", "usage", "settings"];
 const WITHIN = {
   upload: "datasets",
   dataset: "datasets",
   model: "models",
   compare: "models",
   next: "models",
-  webhooks: "usage",
 };
 const THEMES = ["auto", "light", "dark"];
 

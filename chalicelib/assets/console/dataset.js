@@ -84,7 +84,7 @@ export function DatasetPage({ rest: [family, id, tab = "examples"], query }) {
 function Tab({ name, dataset, variables, query, reload }) {
   if (name === "labels")
     return html`<${Labels} dataset=${dataset} variables=${variables} reload=${reload} />`;
-  if (name === "models") return html`<${DatasetModels} variables=${variables} />`;
+  if (name === "models") return html`<${DatasetModels} dataset=${dataset} variables=${variables} />`;
   if (name === "uploads") return html`<${Uploads} dataset=${dataset} variables=${variables} />`;
   if (name === "export") return html`<${Exports} dataset=${dataset} variables=${variables} />`;
   return html`<${Browse} dataset=${dataset} variables=${variables} query=${query} reload=${reload} />`;
@@ -103,14 +103,21 @@ async function remove(dataset, variables) {
   go("#/datasets");
 }
 
-function DatasetModels({ variables }) {
+function DatasetModels({ dataset, variables }) {
   const loaded = useLoad(() => readAll("datasetModels", { variables }), [variables.dataset_id]);
   return html`
     <${Loaded} of=${loaded}>
       ${(models) =>
         models.length
           ? html`<ul class="rows">${models.map((model) => html`<${ModelRow} model=${model} />`)}</ul>`
-          : html`<p class="empty">${t("dataset.noModels")}</p>`}
+          : html`
+            <div class="empty">
+              <p>${t("dataset.noModels")}</p>
+              <${Action} kind="primary" run=${() => startTraining(dataset, variables.family)}>
+                ${t("dataset.train")}
+              <//>
+            </div>
+          `}
     <//>
   `;
 }

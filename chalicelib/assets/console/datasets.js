@@ -2,11 +2,13 @@
 
 import { useState } from "./hooks.module.js";
 import { readAll, call, BASE_PATH } from "./api.js";
+import { Thumbnail } from "./image.js";
 import { Action, colour, familyOf, go, Head, html, Loaded, number, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
 const FAMILIES = ["language", "vision"];
 const SHOWN_LABELS = 60;
+const SHOWN_IMAGES = 4;
 
 /** Read the datasets of both families, newest first. */
 async function allDatasets() {
@@ -78,6 +80,7 @@ function DatasetCard({ dataset }) {
         ${" "}·${" "}
         ${t("count.labels", { count: number(dataset.totalLabels) })}
       </p>
+      ${familyOf(dataset.type) === "vision" && dataset.available && html`<${Thumbnails} dataset=${dataset} />`}
       <${LabelStripe} labels=${dataset.labelSummary.labels} />
       <p class="muted small">
         ${
@@ -89,6 +92,22 @@ function DatasetCard({ dataset }) {
         }
       </p>
     </li>
+  `;
+}
+
+/** The first images of a dataset. */
+function Thumbnails({ dataset }) {
+  const variables = { family: "vision", dataset_id: dataset.id };
+  const found = useLoad(
+    async () => (await call("browse", { variables, query: { count: SHOWN_IMAGES } })).data,
+    [dataset.id, dataset.updatedAt],
+  );
+  // A detection dataset lists an image once for each box.
+  const images = new Map((found.data ?? []).map((example) => [example.name, { ...example, box: null }]));
+  return html`
+    <div class="thumbs" aria-hidden="true">
+      ${[...images.values()].map((example) => html`<${Thumbnail} key=${example.id} example=${example} />`)}
+    </div>
   `;
 }
 

@@ -1,7 +1,7 @@
 // The evaluation of a model: model card, metrics per label, and the threshold.
 
 import { useState } from "./hooks.module.js";
-import { html, number, percent } from "./ui.js";
+import { html, number, percent, Table } from "./ui.js";
 import { t } from "./words.js";
 
 /** The 95 % confidence interval (Wilson) of a rate among `count` examples. */
@@ -14,12 +14,36 @@ export function interval(rate, count) {
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-export function Card({ card }) {
-  const { testAccuracy, macroF1 } = card.metrics;
-  const trained = card.trainedOn;
+// With fewer held-out examples their accuracy says little.
+const FEW_HELD_OUT = 50;
+
+/** The accuracy to see first: of the held-out examples, or with few of them of all by models not trained on them. */
+function Headline({ metrics: { testAccuracy, foldAccuracy }, data }) {
+  const heldOut = data.confusionMatrix?.flat().reduce((sum, count) => sum + count, 0) ?? 0;
+  const isFold = foldAccuracy && heldOut < FEW_HELD_OUT;
+  const shown = isFold ? foldAccuracy : testAccuracy;
+  if (!shown) return null;
+  const right =
+    isFold || !heldOut
+      ? t("card.rate", { rate: percent(shown.value, 1) })
+      : t("card.right", { right: number(Math.round(shown.value * heldOut)), count: number(heldOut) });
+  return html`
+    <p class="headline">
+      <strong>${right}</strong>
+      <span>${t("card.between", { low: percent(shown.low), high: percent(shown.high) })}</span>
+    </p>
+    <p class="muted">${isFold ? t("card.folds", { count: heldOut }) : t("card.heldOut")}</p>
+  `;
+}
+
+export function Card({ card, data }) {
+  const { testAccuracy, testAccuracies, macroF1 } = card.metrics;
+  const trained = card.trainedOn,
+    skipped = card.skippedLabels ?? [];
   return html`
     <section class="card">
       <h2>${t("card.title")}</h2>
+      <${Headline} metrics=${card.metrics} data=${data} />
       <div class="figures">
         ${testAccuracy && html`<${Figure} name=${t("card.accuracy")} of=${testAccuracy} />`}
         ${macroF1 && html`<${Figure} name=${t("card.f1")} of=${macroF1} />`}
@@ -37,12 +61,46 @@ export function Card({ card }) {
           <span>${t("card.trained", { labels: trained.labels })}</span>
         </div>
       </div>
+      ${
+        testAccuracies &&
+        html`<${LabelAccuracies} accuracies=${testAccuracies} thresholds=${card.engine.thresholds ?? {}} />`
+      }
+      ${
+        skipped.length > 0 &&
+        html`
+          <p class="notice warn">
+            ${t("card.skipped", { labels: skipped.map((one) => `${one.name} (${one.numExamples})`).join(", ") })}
+          </p>
+        `
+      }
       <p>${card.limits}</p>
       <details>
         <summary>${t("card.whole")}</summary>
         <pre tabindex="0">${JSON.stringify(card, null, 2)}</pre>
       </details>
     </section>
+  `;
+}
+
+/** Threshold and accuracy of each label of a multi-label model, the worst first. */
+function LabelAccuracies({ accuracies, thresholds }) {
+  const rows = Object.entries(accuracies).sort(([, one], [, other]) => one.value - other.value);
+  const heads = ["label", "threshold", "accuracy"].map((name) => t(`metrics.${name}`));
+  return html`
+    <${Table} label=${t("card.labels")} heads=${heads}>
+      ${rows.map(
+        ([name, { value, low, high }]) => html`
+          <tr>
+            <th scope="row" dir="auto">${name}</th>
+            <td>${thresholds[name]?.toFixed(3) ?? t("metrics.noThreshold")}</td>
+            <td>
+              ${percent(value, 1)}
+              <span class="muted small"> ${t("card.between", { low: percent(low), high: percent(high) })}</span>
+            </td>
+          </tr>
+        `,
+      )}
+    <//>
   `;
 }
 
@@ -79,17 +137,10 @@ export function LabelMetrics({ data }) {
     <section class="card">
       <h2>${t("metrics.title")}</h2>
       <p class="muted">${t("metrics.lead")}</p>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t("metrics.title")}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${t("metrics.label")}</th>
-              <th scope="col">${t("metrics.precision")}</th>
-              <th scope="col">${t("metrics.recall")}</th>
-              <th scope="col" class="number">${t("metrics.support")}</th>
-            </tr>
-          </thead>
-          <tbody>
+      <${Table}
+        label=${t("metrics.title")}
+        heads=${["label", "precision", "recall", "support"].map((name) => t(`metrics.${name}`))}
+      >
             ${rows.map(
               (row) => html`
                 <tr>
@@ -100,9 +151,7 @@ export function LabelMetrics({ data }) {
                 </tr>
               `,
             )}
-          </tbody>
-        </table>
-      </div>
+      <//>
       ${data.precisionRecallCurve && html`<${Threshold} curve=${data.precisionRecallCurve} />`}
     </section>
   `;

@@ -61,14 +61,17 @@ export function ModelPage({ rest: [family, id] }) {
         }
         ${training.failureMsg && html`<p class="notice bad" role="alert">${training.failureMsg}</p>`}
         ${
-          curve.data?.length > 0 &&
-          html`
-            <section class="card"><h2>${t("curve.title")}</h2><${CurveChart} epochs=${curve.data} /></section>
-          `
-        }
-        ${
           training.status === "SUCCEEDED" &&
           html`<${Result} key=${training.updatedAt} variables=${variables} training=${training} />`
+        }
+        ${
+          curve.data?.length > 0 &&
+          html`
+            <details class="card" open=${open}>
+              <summary><h2>${t("curve.title")}</h2></summary>
+              <${CurveChart} epochs=${curve.data} />
+            </details>
+          `
         }
         <footer class="row foot">
           <${Action} small disabled=${open} kind="danger" run=${() => remove(training.name)}>
@@ -89,6 +92,11 @@ function Result({ variables, training }) {
   const next = useFocus(card.data !== null);
   const place = `#/dataset/${family}/${training.datasetId}`;
   return html`
+    <${Loaded} of=${metrics}>
+      ${({ metricsData }) => html`
+        <${Loaded} of=${card}>${(shown) => html`<${Card} card=${shown} data=${metricsData} />`}<//>
+      `}
+    <//>
     <section class="card next">
       <h2>${t("model.next")}</h2>
       <div class="row">
@@ -117,7 +125,6 @@ function Result({ variables, training }) {
         }
       </div>
     </section>
-    <${Loaded} of=${card}>${(shown) => html`<${Card} card=${shown} />`}<//>
     <${Loaded} of=${metrics}>
       ${({ metricsData }) => html`
         <${LabelMetrics} data=${metricsData} />

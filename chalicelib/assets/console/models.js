@@ -2,7 +2,7 @@
 
 import { useState } from "./hooks.module.js";
 import { readAll } from "./api.js";
-import { familyOf, go, Head, html, Loaded, percent, useEvery, useLoad, when } from "./ui.js";
+import { Empty, familyOf, go, Head, html, Loaded, percent, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
 export const isOpen = (model) => model.status === "QUEUED" || model.status === "RUNNING";
@@ -44,7 +44,7 @@ export function Models() {
     <${Loaded} of=${loaded}>
       ${(models) =>
         models.length === 0
-          ? html`<p class="empty">${t("models.none")} <a href="#/datasets">${t("models.begin")}</a></p>`
+          ? html`<${Empty} text=${t("models.none")} href="#/datasets" action=${t("models.begin")} />`
           : html`
             <ul class="rows">
               ${models.map(

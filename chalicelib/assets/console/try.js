@@ -58,6 +58,7 @@ export function Try({ rest: [, id] }) {
 function TryText({ model }) {
   const [text, setText] = useState("");
   const [answer, setAnswer] = useState(null);
+  const hueOf = useHues(model);
   const first = useFocus();
   const name = CALLS[model.modelType];
   const fields = { modelId: model.modelId, document: text };
@@ -87,7 +88,7 @@ function TryText({ model }) {
       html`
         <section class="card" aria-live="polite">
           <h2>${t("try.answer")}</h2>
-          <${Probabilities} found=${answer.probabilities} />
+          <${Probabilities} found=${answer.probabilities} hueOf=${hueOf} />
           <${Explanation}
             key=${answer.fields.document}
             call=${name}
@@ -105,7 +106,15 @@ function TryText({ model }) {
   `;
 }
 
-function Probabilities({ found }) {
+/** Return what gives a label its colour in the dataset of a model; of other models the place in the answer counts. */
+function useHues(model) {
+  const variables = { family: familyOf(model.modelType), dataset_id: model.datasetId };
+  const dataset = useLoad(async () => model.datasetId && call("dataset", { variables }), [model.modelId]);
+  const places = new Map(dataset.data?.labelSummary?.labels.map((label, index) => [label.name, index]));
+  return (name, index) => places.get(name) ?? index;
+}
+
+function Probabilities({ found, hueOf }) {
   if (!found.length) return html`<p class="notice">${t("try.nothing")}</p>`;
   return html`
     <div class="bars">
@@ -116,7 +125,7 @@ function Probabilities({ found }) {
             value=${one.probability}
             most=${1}
             text=${percent(one.probability, 1)}
-            hue=${index}
+            hue=${hueOf(one.label, index)}
           />
         `,
       )}
@@ -131,6 +140,7 @@ function TryFile({ model }) {
   const [task, setTask] = useState("text");
   const [form, setForm] = useState(FORM_TYPES[0]);
   const [answer, setAnswer] = useState(null);
+  const hueOf = useHues(model);
   useEffect(() => {
     if (!file) return undefined;
     const url = URL.createObjectURL(file);
@@ -157,7 +167,7 @@ function TryFile({ model }) {
       height: one.boundingBox.maxY - one.boundingBox.minY,
       name: one.label,
       probability: one.probability,
-      hue: index,
+      hue: hueOf(one.label, index),
     }));
   return html`
     <section class="card">
@@ -209,7 +219,7 @@ function TryFile({ model }) {
             html`
               <div aria-live="polite">
                 <h2>${t("try.answer")}</h2>
-                <${Probabilities} found=${answer.probabilities} />
+                <${Probabilities} found=${answer.probabilities} hueOf=${hueOf} />
                 ${
                   name === "classify" &&
                   html`

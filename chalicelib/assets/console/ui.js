@@ -159,6 +159,16 @@ export function Head({ title, back, tags = [], children }) {
   `;
 }
 
+/** What a page shows when there is nothing yet, with a button that changes it. */
+export function Empty({ text, href, action }) {
+  return html`
+    <div class="empty">
+      <p>${text}</p>
+      <a class="button primary" href=${href}>${action}</a>
+    </div>
+  `;
+}
+
 export function Field({ label, hint, children }) {
   return html`
     <label class="field">

@@ -1,7 +1,20 @@
 // This month's predictions, recent batches, and the state of the service.
 
 import { call } from "./api.js";
-import { Bar, bytes, Head, html, Loaded, number, percent, Table, useEvery, useLoad, when } from "./ui.js";
+import {
+  Bar,
+  bytes,
+  Empty,
+  Head,
+  html,
+  Loaded,
+  number,
+  percent,
+  Table,
+  useEvery,
+  useLoad,
+  when,
+} from "./ui.js";
 import { t } from "./words.js";
 
 /** Read the latest batches of both families, newest first. */
@@ -22,7 +35,7 @@ export function Usage() {
     batches.reload,
   );
   return html`
-    <${Head} title=${t("menu.usage")}><a class="button" href="#/webhooks">${t("webhooks.title")}</a><//>
+    <${Head} title=${t("menu.usage")} />
     <${Loaded} of=${usage}>
       ${(months) =>
         months.map(
@@ -53,7 +66,7 @@ export function Usage() {
       <${Loaded} of=${batches}>
         ${(found) =>
           found.length === 0
-            ? html`<p class="empty">${t("usage.noBatches")}</p>`
+            ? html`<${Empty} text=${t("usage.noBatches")} href="#/classify" action=${t("classify.title")} />`
             : html`
               <${Table}
                 label=${t("usage.batches")}

@@ -3,7 +3,7 @@
 import { useState } from "./hooks.module.js";
 import { call } from "./api.js";
 import { ask } from "./dialog.js";
-import { Action, Field, Head, html, Loaded, number, Table, useEvery, useLoad, when } from "./ui.js";
+import { Action, Field, html, Loaded, number, Table, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
 const EVENTS = [
@@ -28,9 +28,18 @@ export function Webhooks() {
     await loaded.reload();
   };
   return html`
-    <${Head} title=${t("webhooks.title")} back=${{ href: "#/usage", text: t("menu.usage") }} />
     <p class="muted">${t("webhooks.lead")}</p>
-    ${secret && html`<${Secret} hook=${secret} close=${() => setSecret(null)} />`}
+    ${
+      secret &&
+      html`
+        <${Secret}
+          title=${t("webhooks.secret")}
+          lead=${t("webhooks.once", { url: secret.url })}
+          secret=${secret.secret}
+          close=${() => setSecret(null)}
+        />
+      `
+    }
     <${Loaded} of=${loaded}>
       ${(hooks) => html`
         ${hooks.length === 0 && html`<p class="empty">${t("webhooks.none")}</p>`}
@@ -47,18 +56,18 @@ export function Webhooks() {
   `;
 }
 
-/** A signing secret. The service returns it only once. */
-function Secret({ hook, close }) {
+/** A secret. The service returns it only once. */
+export function Secret({ title, lead, secret, close }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(hook.secret);
+    await navigator.clipboard.writeText(secret);
     setCopied(true);
   };
   return html`
     <section class="card" role="status">
-      <h2>${t("webhooks.secret")}</h2>
-      <p>${t("webhooks.once", { url: hook.url })}</p>
-      <pre tabindex="0" dir="ltr">${hook.secret}</pre>
+      <h2>${title}</h2>
+      <p>${lead}</p>
+      <pre tabindex="0" dir="ltr">${secret}</pre>
       <div class="row">
         <${Action} run=${copy}>${copied ? t("snippet.copied") : t("snippet.copy")}<//>
         <button type="button" class="button" onClick=${close}>${t("webhooks.saved")}</button>

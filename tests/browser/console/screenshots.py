@@ -126,7 +126,7 @@ def test_other_screenshots(console, newcomer):
     console.go("usage")
     page.get_by_role("row", name="new messages").wait_for()
     shoot(console, "usage")
-    console.go("webhooks")
+    console.go("settings/webhooks")
     page.get_by_role("button", name="Send a test").click()
     page.get_by_role("row", name="Delivered").wait_for()
     shoot(console, "webhooks")

@@ -50,6 +50,7 @@ def test_curve_grows_during_a_training(console, live):
         expect(page.get_by_role("progressbar")).to_be_visible()
     shown = EPOCHS
     expect(page.get_by_text("Next steps")).to_be_visible()
+    page.get_by_role("heading", name="Learning curve").click()  # it is folded now
     expect(plot).to_have_accessible_name(re.compile(rf"epoch {EPOCHS}\b"))
 
 
@@ -83,6 +84,48 @@ def test_calibration_and_card_are_shown(console, owner, model):
     evaluation = owner.get(f"/v2/language/models/{model}/evaluation", count=1).ok()
     bins = [one for one in evaluation["reliability"] if one["count"]]
     expect(page.locator(".reliability circle")).to_have_count(len(bins))
+
+
+def test_headline_is_cross_validated_if_few_were_held_out(console, owner, model):
+    """The first figure is that of all examples, with its interval, not of a few held-out ones."""
+    console.enter(owner, f"model/language/{model}")
+    fold = owner.get(f"/v2/language/models/{model}/card").ok()["metrics"]["foldAccuracy"]
+    headline = console.page.locator(".headline")
+    expect(headline).to_contain_text(f"{fold['value'] * 100:.1f}")
+    expect(headline).to_contain_text(f"between {fold['low'] * 100:.0f}")
+    expect(console.page.get_by_text("Cross-validated")).to_be_visible()
+
+
+def test_headline_counts_what_was_held_out(console, owner, model):
+    """With enough held-out examples the first figure counts those that were right."""
+    path = f"/v2/language/models/{model}"
+    metrics, card = owner.get(path).ok(), owner.get(f"{path}/card").ok()
+    metrics["metricsData"]["confusionMatrix"] = [[30, 2], [1, 27]]
+    card["metrics"]["testAccuracy"] = {"value": 57 / 60, "low": 0.86, "high": 0.98}
+    console.page.route(f"**{path}", lambda route: route.fulfill(json=metrics))
+    console.page.route(f"**{path}/card", lambda route: route.fulfill(json=card))
+    console.enter(owner, f"model/language/{model}")
+    expect(console.page.locator(".headline")).to_contain_text("57 of 60 right")
+
+
+def test_multi_label_card_shows_thresholds(console, owner, model):
+    """A card of a multi-label model lists threshold and accuracy of each label, the worst first."""
+    path = f"/v2/language/models/{model}"
+    card = owner.get(f"{path}/card").ok()
+    card["metrics"] = {
+        "testAccuracies": {
+            "cat": {"value": 0.9, "low": 0.7, "high": 0.97},
+            "dog": {"value": 0.8, "low": 0.6, "high": 0.9},
+        }
+    }
+    card["engine"]["thresholds"] = {"cat": 0.4321}
+    console.page.route(f"**{path}/card", lambda route: route.fulfill(json=card))
+    console.enter(owner, f"model/language/{model}")
+    table = console.page.get_by_role("region", name="Labels of the card")
+    rows = table.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("dog")
+    expect(rows.nth(1)).to_contain_text("None")
+    expect(rows.nth(2)).to_contain_text("0.432")
 
 
 def test_two_models_are_compared(console, newcomer):

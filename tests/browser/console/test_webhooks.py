@@ -1,15 +1,17 @@
-"""Tests of webhooks in the console: create, test, disable and delete."""
+"""Tests of settings in the console: webhooks and API keys."""
 
 from __future__ import annotations
 
 from playwright.sync_api import expect
+
+from tests.live import Caller
 
 
 def test_webhook_is_created_tested_and_deleted(console, newcomer):
     """The secret is shown once; test, rotation, disabling and deletion work."""
     tricks = console.live.tricks
     caller, page = newcomer(), console.page
-    console.enter(caller, "usage")
+    console.enter(caller, "settings")
     page.get_by_role("link", name="Webhooks").click()
     expect(page.get_by_text("There are no webhooks.")).to_be_visible()
 
@@ -48,7 +50,7 @@ def test_refusals_are_shown(console, newcomer):
     made = caller.json(
         "POST", "/v2/webhooks", {"url": tricks.url("/missing"), "events": ["batch.done"]}
     )
-    console.enter(caller, "webhooks")
+    console.enter(caller, "settings/webhooks")
     page.get_by_role("button", name="Send a test").click()
     expect(page.get_by_role("row", name="webhook.test")).to_contain_text("404")
 
@@ -57,3 +59,41 @@ def test_refusals_are_shown(console, newcomer):
     expect(page.get_by_role("alert")).to_be_visible()
     assert [one["id"] for one in caller.get("/v2/webhooks").ok()["data"]] == [made.ok()["id"]]
     console.errors.clear()  # the browser reports the refused call
+
+
+def test_an_api_key_is_created_shown_once_and_revoked(console, newcomer):
+    """The secret works, is in no storage or address, and is gone after the page is left."""
+    caller, page = newcomer(), console.page
+    console.enter(caller, "settings")
+    page.get_by_label("Name").fill("web shop")
+    page.get_by_label("Scope").select_option("predict")
+    page.get_by_role("button", name="Create API key").click()
+    secret = page.locator("pre").inner_text()
+    assert secret.startswith("pk_")
+    program = Caller(caller.url, secret, caller.account_id)
+    assert program.get("/v2/apiusage").ok()
+    stored = page.evaluate("JSON.stringify([{ ...sessionStorage }, { ...localStorage }])")
+    assert secret not in stored + page.url
+    expect(page.get_by_role("row", name="web shop")).to_contain_text("Predictions only")
+    console.go("datasets")
+    console.go("settings")
+    expect(page.get_by_role("row", name="web shop")).to_be_visible()
+    expect(page.locator("pre")).to_have_count(0)
+    page.get_by_role("button", name="Revoke web shop").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("There are no API keys.")).to_be_visible()
+    assert caller.get("/v2/keys").ok()["data"] == []
+
+
+def test_an_api_key_as_a_token_is_not_stored(console, newcomer):
+    """Who signs in with an API key signs in again after a reload."""
+    caller, page = newcomer(), console.page
+    key = caller.json("POST", "/v2/keys", {"name": "page"}).ok()["secret"]
+    page.goto(f"{console.live.url}/console")
+    page.get_by_role("button", name="Token").click()
+    page.get_by_label("Token").fill(key)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Welcome")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+    page.reload()
+    expect(page.get_by_label("Account email")).to_be_visible()
