@@ -22,7 +22,7 @@ SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-restarts bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -155,6 +155,9 @@ bench-backup: $(INSTALLED) fast-models ## measure dump and restore of 100,000 te
 
 bench-restarts: $(INSTALLED) ## measure start and stop of the local stack with 400,000 examples
 	@$(BIN)/python -m bench.bench_restarts $(ARGS)
+
+bench-turns: $(INSTALLED) fast-models ## count jobs before those of another account: slow webhooks, a large batch
+	@$(BIN)/python -m bench.bench_turns $(ARGS)
 
 bench-batches: $(INSTALLED) fast-models ## compare batches with single calls: answers, processor time, rate, memory, latency (ARGS="--only speed")
 	@$(BIN)/python -m bench.bench_batches --data $(DATA) $(ARGS)

@@ -1,0 +1,115 @@
+"""Whether accounts with much work delay others: slow webhooks and a large batch, by order.
+
+Run: python -m bench.bench_turns [--lines N]. It starts a local stack, and counts what other
+accounts' jobs have ended before a job of a third account, not seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench.report import Report, ceiling, say
+from chalicelib.domain.jobs.batch import INTENT, PART_LINES
+from tests.flows.client import LANGUAGE, Client
+from tests.flows.test_batches import send_batch
+from tests.flows.world import World, csv_file, made_rows
+from tests.local_stack import LocalStack
+from tests.receiver import Receiver
+
+BUILD = Path(__file__).parents[1] / "build" / "bench"
+HOOKS = "/v2/webhooks"
+ACCOUNTS, TESTS = 5, 10
+# Seconds after which the receiver answers.
+SLOW_SECONDS = 9.0
+LINES = 100_000
+# Seconds until a job must have begun or ended.
+PATIENCE = 600.0
+PAUSE = 0.02
+
+
+def delivered(callers: list[tuple[Client, str]]) -> int:
+    """Count the deliveries that were answered."""
+    return sum(
+        item["status"] == "DELIVERED"
+        for caller, hook in callers
+        for item in caller.get(f"{HOOKS}/{hook}/deliveries", count=100).ok["data"]
+    )
+
+
+def measure_deletion(world: World, report: Report) -> None:
+    """Delete a dataset while a slow receiver has 50 deliveries of five accounts."""
+    receiver = Receiver(seconds=SLOW_SECONDS)
+    other = world.caller()
+    dataset = other.dataset(csv_file(made_rows(60)))
+    callers = []
+    for _ in range(ACCOUNTS):
+        caller = world.caller()
+        asked = {"url": receiver.url, "events": ["dataset.ready"]}
+        callers.append((caller, caller.json("POST", HOOKS, asked).ok["id"]))
+    sent = [
+        caller.json("POST", f"{HOOKS}/{hook}/test", {}).status
+        for caller, hook in callers
+        for _ in range(TESTS)
+    ]
+    while not receiver.received:
+        time.sleep(PAUSE)
+    before = delivered(callers)
+    deletion = other.delete(f"{LANGUAGE}/datasets/{dataset['id']}").ok
+    other.wait_deletion(deletion["id"], PATIENCE)
+    answered = delivered(callers) - before
+    report.add("deliveries sent", sum(status < 300 for status in sent), "")
+    report.add("deliveries answered before another account's deletion", answered, "", ceiling(2))
+    receiver.close()
+
+
+def done(caller: Client, batch: str) -> int:
+    """Return the number of lines of a batch that are answered."""
+    return int(caller.get(f"{LANGUAGE}/batches/{batch}").ok["counts"]["done"])
+
+
+def measure_batch(world: World, report: Report, lines: int) -> None:
+    """Send a batch of one line while a large one of another account runs."""
+    many, one = world.caller("GOLD"), world.caller()
+    texts = csv_file(made_rows(24))
+    models = [caller.model(int(caller.dataset(texts)["id"])) for caller in (many, one)]
+    large_file = ("text\n" + "".join(f"where is order {n}\n" for n in range(lines))).encode()
+    large = send_batch(many, LANGUAGE, "large.csv", large_file, modelId=models[0])["id"]
+    deadline = time.monotonic() + PATIENCE
+    while not done(many, large):
+        assert time.monotonic() < deadline
+        time.sleep(PAUSE)
+    before = done(many, large)
+    small = send_batch(one, LANGUAGE, "small.csv", b"text\nhello\n", modelId=models[1])["id"]
+    while not done(one, small):
+        assert time.monotonic() < deadline
+        time.sleep(PAUSE)
+    parts = (done(many, large) - before) / PART_LINES[INTENT]
+    report.add("lines of the large batch", lines, "")
+    report.add("its parts that end before a batch of one line", parts, "", ceiling(1))
+
+
+def main() -> int:
+    """Run all of it; the exit status is 0 when all bars hold."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bench_turns")
+    parser.add_argument("--lines", type=int, default=LINES, help="lines of the large batch")
+    options = parser.parse_args()
+    report = Report("Turns of accounts")
+    environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1"}
+    with (
+        LocalStack(environment=environment) as stack,
+        tempfile.TemporaryDirectory() as place,
+    ):
+        world = World(stack, Path(place))
+        measure_deletion(world, report)
+        say("the deletion has ended")
+        measure_batch(world, report, options.lines)
+        world.close()
+    return report.finish(BUILD / "turns.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
