@@ -101,7 +101,7 @@ def test_a_table_without_header(call, world):
 
 def test_a_named_sheet_and_header_row_are_read(call, world):
     """`sheet` and `header` select what is read; the result has the same sheet, values only."""
-    rows = [["Report"], ["Subject", "when"], ["where is it", "now"], ["money back", "007"]]
+    rows = [["Report"], ["Subject", "when"], ["where is it", 3.5], ["money", "007"]]
     content = workbook({"first": sheet([["text"], ["x"]]), "Wanted": sheet(rows)})
     fields = {"format": "xlsx", "columns": "input", "sheet": "Wanted", "header": 2}
     _, found = result(call, world, URL, content, "t.xlsx", modelId=MODEL_ID, **fields)

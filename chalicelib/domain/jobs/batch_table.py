@@ -93,8 +93,8 @@ def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
 
 def count_own(batch: Batch) -> int:
     """Return the number of columns that the result adds, before any list of them is made."""
-    pairs = (batch.count or 1) if batch.columns == INPUT else 1
-    return 2 * pairs + 2 + (batch.review_below is not None)
+    labels, errors = ((batch.count or 1), 1) if batch.columns == INPUT else (1, 2)
+    return 2 * labels + errors + (batch.review_below is not None)
 
 
 def new_table(batch: Batch) -> InputTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO, TextIO
 
@@ -45,7 +46,13 @@ from chalicelib.formats.texts.encoding import (
 )
 from chalicelib.formats.texts.json_records import looks_like_json, read_values
 from chalicelib.formats.texts.layout import TextLayout
-from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
+from chalicelib.formats.texts.workbook import (
+    NUMBER_KIND,
+    TRUTH_KIND,
+    ReadSheet,
+    convert_sheet,
+    is_workbook,
+)
 
 _CHECK_LINES = 1_000
 _EMPTY = "The file is empty (0 bytes). Send a file with one text a row."
@@ -75,10 +82,10 @@ def read_lines(
     if not file.read(1):
         raise InvalidUpload(_EMPTY)
     table = table or InputTable()
-    sheet = _read_sheet(file, options, check, table)
-    rows_file = sheet or file
+    sheet = _read_sheet(file, options, check, table, keeps_kinds=keeps_cells)
+    rows_file = sheet.rows if sheet else file
     layout = TextLayout(XLSX if sheet else CSV, find_encoding(rows_file))
-    kept = table if keeps_cells else None
+    kept = _KeptCells(table, sheet.kinds if sheet else None) if keeps_cells else None
     lines = _lines(rows_file, layout, options, table, kept)
     count = 0
     for count, line in enumerate(lines, 1):
@@ -95,20 +102,51 @@ def read_lines(
 
 
 def _read_sheet(
-    file: BinaryIO, options: ReadingOptions, check: Callable[[], None], table: InputTable
-) -> BinaryIO | None:
-    """Return the rows of a workbook's sheet as text; None if the file is not a workbook."""
+    file: BinaryIO,
+    options: ReadingOptions,
+    check: Callable[[], None],
+    table: InputTable,
+    *,
+    keeps_kinds: bool,
+) -> ReadSheet | None:
+    """Return a workbook's sheet; None if the file is not a workbook."""
     if not is_workbook(file):
         if options.sheet:
             raise InvalidUpload(
                 "'sheet' names a sheet, and the file is not a workbook. Leave it out."
             )
         return None
-    sheet = convert_sheet(file, options.sheet, check)
+    sheet = convert_sheet(file, options.sheet, check, keeps_kinds=keeps_kinds)
     table.sheet = sheet.name
     if sheet.others:
         table.warnings.append(UploadWarning(SHEET_GUESSED, sheet.others))
-    return sheet.rows
+    return sheet
+
+
+class _KeptCells:
+    """The table that receives the cells of rows, with their kinds if a workbook has them."""
+
+    def __init__(self, table: InputTable, kinds: BinaryIO | None) -> None:
+        self.table = table
+        self._kinds = kinds
+
+    def next_kinds(self) -> bytes:
+        """Return the kinds of the next row, which must be asked for each row."""
+        return self._kinds.readline() if self._kinds else b""
+
+    def add(self, row: int, cells: list[str], kinds: bytes) -> list[Cell]:
+        """Count a row, and return its cells with numbers and truth values."""
+        found: list[Cell] = [*drop_empty_end(cells)]
+        for at, cell in enumerate(cells):
+            kind = kinds[at : at + 1]
+            if kind == NUMBER_KIND:
+                # A row that is too long to be read can shift the kinds of those below it.
+                with suppress(ValueError):
+                    found[at] = float(cell)
+            elif kind == TRUTH_KIND:
+                found[at] = cell == "TRUE"
+        self.table.add(row, found)
+        return found
 
 
 def _lines(
@@ -116,13 +154,13 @@ def _lines(
     layout: TextLayout,
     options: ReadingOptions,
     table: InputTable,
-    kept: InputTable | None,
+    kept: _KeptCells | None,
 ) -> Iterator[BatchLine]:
     with open_text(file, layout.encoding) as stream:
         is_json = layout.kind != XLSX and looks_like_json(stream.read(HEAD_BYTES))
         if is_json:
             stream.seek(0)
-            yield from _json_lines(stream, options, kept)
+            yield from _json_lines(stream, options, kept.table if kept else None)
             return
     columns = find_batch_columns(file, layout, options, guesses_header=kept is not None)
     table.warnings += columns.warnings
@@ -230,21 +268,21 @@ def _member_cells(table: InputTable, positions: dict[str, int], value: object) -
 
 
 def _delimited_lines(
-    stream: TextIO, columns: BatchColumns, table: InputTable | None
+    stream: TextIO, columns: BatchColumns, kept: _KeptCells | None
 ) -> Iterator[BatchLine]:
-    if table is not None:
-        table.names += columns.header
+    if kept is not None:
+        kept.table.names += columns.header
     for number, cells, fault in read_records(stream, columns.delimiter):
+        kinds = kept.next_kinds() if kept else b""
         if number < columns.first_row or not (fault or any(cell.strip() for cell in cells)):
             continue
-        if table is not None:
-            table.add(number, drop_empty_end(cells))
+        shown = kept.add(number, cells, kinds) if kept else None
         if fault:
             reason = f"{fault[0].upper()}{fault[1:]}"
             line = BatchLine(number, None, "", LineError("invalid_row", reason))
         else:
             line = asked_line(number, _cell(cells, columns.id_at), columns.text(cells))
-        yield line if table is None else replace(line, cells=cells)
+        yield line if shown is None else replace(line, cells=shown)
 
 
 def _cell(cells: list[str], at: int | None) -> str | None:

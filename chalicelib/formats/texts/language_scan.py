@@ -174,7 +174,7 @@ def _recognise(
     has_sheets = is_workbook(file)
     if has_sheets:
         sheet = convert_sheet(file, rules.options.sheet, check, lists_all=rules.lists_sheets)
-        result.rows_file, result.other_sheets, result.sheets, _ = sheet
+        result.rows_file, result.other_sheets, result.sheets = sheet[:3]
     elif rules.options.sheet:
         raise InvalidUpload("'sheet' names a sheet, and the file is not a workbook. Leave it out.")
     result.layout = recognise(

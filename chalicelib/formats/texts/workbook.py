@@ -48,6 +48,7 @@ _ROOT = (
     '<Relationship Id="rId1" Target="xl/workbook.xml" Type="http://schemas.openxmlformats.org/'
     'officeDocument/2006/relationships/officeDocument"/></Relationships>'
 )
+TEXT_KIND, NUMBER_KIND, TRUTH_KIND = b"t", b"n", b"b"
 _CHECK_ROWS = 1_000
 # Sheets that are listed; each one is read.
 _MOST_SHEETS = 100
@@ -81,10 +82,17 @@ class ReadSheet(NamedTuple):
     """All sheets that are shown, if they are listed."""
     name: str = ""
     """Name of the sheet."""
+    kinds: BinaryIO | None = None
+    """One line per row, with TEXT_KIND, NUMBER_KIND or TRUTH_KIND for each cell, if asked for."""
 
 
 def convert_sheet(
-    file: BinaryIO, wanted: str, check: Callable[[], None], *, lists_all: bool = False
+    file: BinaryIO,
+    wanted: str,
+    check: Callable[[], None],
+    *,
+    lists_all: bool = False,
+    keeps_kinds: bool = False,
 ) -> ReadSheet:
     """Convert a sheet to comma-separated text.
 
@@ -93,6 +101,7 @@ def convert_sheet(
         wanted: name or position (from 1) of the sheet; empty for the first visible sheet.
         check: Called regularly; raises to stop.
         lists_all: Whether to list all visible sheets.
+        keeps_kinds: Whether to return which cells are numbers or truth values.
 
     Raises:
         InvalidUpload: the workbook is broken, too large or encrypted, or the sheet is missing or
@@ -111,7 +120,9 @@ def convert_sheet(
             except InvalidUpload as refusal:
                 refusal.preview = Preview(sheets=sheets) if sheets else None
                 raise
-            return ReadSheet(_write(sheet, check), note if filled > 1 else "", sheets, sheet.name)
+            kinds = io.BytesIO() if keeps_kinds else None
+            rows, others = _write(sheet, check, kinds), note if filled > 1 else ""
+            return ReadSheet(rows, others, sheets, sheet.name, kinds)
         except (python_calamine.CalamineError, ValueError, OSError) as problem:
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
 
@@ -272,11 +283,11 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
+def _write(sheet: Any, check: Callable[[], None], kinds: BinaryIO | None) -> BinaryIO:
     raw = io.BytesIO()
     text = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogatepass", newline="")
     writer = csv.writer(text, lineterminator="\n")
-    for number, cells in enumerate(_rows(sheet)):
+    for number, cells in enumerate(_rows(sheet, kinds)):
         if number % _CHECK_ROWS == 0:
             check()
         while cells and not cells[-1]:
@@ -288,14 +299,18 @@ def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
     text.flush()
     text.detach()
     raw.seek(0)
+    if kinds is not None:
+        kinds.seek(0)
     return raw
 
 
-def _rows(sheet: Any) -> Iterator[list[str]]:
+def _rows(sheet: Any, kinds: BinaryIO | None) -> Iterator[list[str]]:
     # A vertically merged cell counts for each of its rows.
     merged = _Merged(sheet)
     for number, row in enumerate(sheet.iter_rows()):
         cells = [_text(cell) for cell in row]
+        if kinds is not None:
+            kinds.write(b"".join(map(_kind, row)) + b"\n")
         merged.fill(number, cells)
         yield cells
 
@@ -321,6 +336,12 @@ class _Merged:
         for column, bottom in self._begins.get(number, ()):
             if column < len(cells):
                 self._going_on[column] = bottom, cells[column]
+
+
+def _kind(cell: object) -> bytes:
+    if isinstance(cell, bool):
+        return TRUTH_KIND
+    return NUMBER_KIND if isinstance(cell, int | float) else TEXT_KIND
 
 
 def _text(cell: object) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 
 import pytest
+from python_calamine import CalamineWorkbook
 
 from tests.flows.client import LANGUAGE, VISION, opened
 from tests.flows.kills.killing import (
@@ -64,6 +67,33 @@ def test_every_line_is_answered_once_however_often_a_worker_is_killed(
             == before + LINES - len(EMPTY)
         )
     )
+
+
+@pytest.mark.timeout(300 + 60 * ROUNDS)
+def test_a_workbook_has_every_row_however_often_a_worker_is_killed(
+    stack: LocalStack, world: World
+) -> None:
+    """One row a row in the order of the input, also when the writing of the workbook is killed."""
+    chance, client = random.Random(22), world.caller("GOLD", example_calls=1_000_000)
+    model_id = client.model(int(client.dataset(csv_file(made_rows(60)))["id"]))
+    rows = [[f"{n:05d}", "" if n in EMPTY else f"number {n}", "=1+1"] for n in range(LINES)]
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([["nr", "text", "label"], *rows])
+    fields = {"modelId": model_id, "format": "xlsx", "columns": "input"}
+    made = send_batch(client, LANGUAGE, "t.csv", text.getvalue().encode(), **fields)
+    for _ in range(ROUNDS):
+        wait_for_moment(lambda: has_lines_done(client, made["id"]), chance, 0.2, 2.0)
+        kill(stack, "ingest")
+    place, over = f"{LANGUAGE}/batches/{made['id']}", ("SUCCEEDED", "FAILED")
+    done = client.wait(place, lambda seen: seen["status"] in over, 300 + 30 * ROUNDS)[-1]
+    counts = {"total": LINES, "done": LINES, "failed": len(EMPTY)}
+    assert (done["status"], done["counts"]) == ("SUCCEEDED", counts)
+    with opened(done["resultUrl"]) as answer:
+        content = io.BytesIO(answer.read())
+    found = CalamineWorkbook.from_filelike(content).get_sheet_by_index(0).to_python()
+    assert found[0] == ["nr", "text", "label", "presage_label", "probability", "error"]
+    assert [row[:3] for row in found[1:]] == rows
+    assert [bool(row[3]) for row in found[1:]] == [n not in EMPTY for n in range(LINES)]
 
 
 @pytest.mark.timeout(600 + 60 * ROUNDS)
