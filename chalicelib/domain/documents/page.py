@@ -184,6 +184,8 @@ class Page:
     """Horizontal and vertical rules that a PDF with a text layer draws; None when unknown."""
     widgets: tuple[FormWidget, ...] = ()
     """Fields of the PDF's own form, if requested."""
+    pictures: tuple[Rect, ...] = ()
+    """Images on a page with a text layer whose text is not in the layer."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Convert a rectangle to whole pixels of the answer, clipped to the page."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.page import Page, ReadPage, TextLine
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spacing import spaced_lines
 from chalicelib.engines.ocr.straightening import find_unrolling, straightened
@@ -19,7 +21,7 @@ from chalicelib.engines.ocr.turning import (
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
-    from chalicelib.domain.documents.page import Unrolling
+    from chalicelib.domain.documents.page import Quad, Unrolling
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
     _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 _CERTAIN = 0.9
 # Lines that are read upside down when a page may stand on its head: its longest.
 _LOOKED_AT = 4
+# Least difference of brightness on a page that is not blank, and steps of the smaller rasters on
+# which a page without text is looked at again.
+_INK, _SMALLER = 64, (2, 4)
 # By how much probability the other sense must be better.
 _CLEARLY = 0.05
 
@@ -46,11 +51,13 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
         straightened if its lines are bent.
     """
     if page.layer is not None:
-        return _exact(page, page.layer)
+        return _exact(page, page.layer, _on_pictures(page, engine, check))
     if page.pixels is None:
         return ReadPage(page, 0, None, ())
     found = engine.read(page.pixels, check)
     lines = _with_text(found)
+    if not found and (seen := _seen_smaller(page.pixels, engine, check)):
+        return _spaced(page, (0, page.pixels, seen, None), check)
     turns = needed_turns(lines)
     if turns:
         return _turned(page, page.pixels, turns, engine, check)
@@ -59,18 +66,74 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
     return _straightened(page, 0, page.pixels, found, engine, check)
 
 
+def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
+    """Look again at a page without any text, half and a quarter as large.
+
+    Detectors overlook a single line on a large empty page. A blank page is not looked at again.
+    """
+    if int(pixels.max()) - int(pixels.min()) < _INK:
+        return []
+    for step in _SMALLER:
+        check()
+        found = _with_text(engine.read(pixels[::step, ::step], check))
+        places = [_scaled(line.corners, step) for line in found]
+        # Read at full size, which has the details of letters.
+        read = engine.read_crops(pixels, places, check)
+        if lines := [line for line in read if line is not None and line.text]:
+            return lines
+    return []
+
+
+def _scaled(quad: Quad, scale: int) -> Quad:
+    """Return corners on a raster that is larger by a factor."""
+    first, second, third, fourth = ((scale * x, scale * y) for x, y in quad)
+    return first, second, third, fourth
+
+
+def _on_pictures(page: Page, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
+    """Recognise the text in the images of a page with a text layer; unread lines are empty."""
+    found: list[TextLine] = []
+    pixels = page.pixels
+    if pixels is None:
+        return found
+    for rect in page.pictures:
+        left, top = max(0, int(rect.min_x)), max(0, int(rect.min_y))
+        crop = pixels[top : ceil(rect.max_y), left : ceil(rect.max_x)]
+        read = engine.read(crop, check)
+        lines = [*spaced_lines(crop, _with_text(read), check), *_without_text(read)]
+        found += [_shifted(line, left, top) for line in lines]
+    return found
+
+
+def _shifted(line: TextLine, across: float, down: float) -> TextLine:
+    """Return a line of a part of the raster at its place on the whole."""
+    box = line.box
+    moved = Rect(box.min_x + across, box.min_y + down, box.max_x + across, box.max_y + down)
+    first, second, third, fourth = ((x + across, y + down) for x, y in line.corners)
+    quad = None if line.quad is None else (first, second, third, fourth)
+    return replace(line, box=moved, quad=quad, course=None)
+
+
+def _without_text(found: Sequence[TextLine]) -> list[TextLine]:
+    """Return the places that were found but not read."""
+    return [line for line in found if not line.text]
+
+
 def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
     """Remove lines that were detected but not recognised."""
     return [line for line in found if line.text]
 
 
-def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
-    """Rotate a page with a text layer."""
+def _exact(page: Page, layer: tuple[TextLine, ...], pictured: Sequence[TextLine]) -> ReadPage:
+    """Rotate a page with a text layer, to which the text in its images is added."""
     turns = needed_turns(layer)
-    lines = turned_lines(layer, turns, page.width, page.height)
+    read = [*layer, *_with_text(pictured)]
+    lines = turned_lines(read, turns, page.width, page.height)
+    boxes = [line.box for line in _without_text(pictured)]
+    unread = tuple(turned_rects(boxes, turns, page.width, page.height))
     pixels = None if page.pixels is None else turned_pixels(page.pixels, turns)
     rules = page.rules and turned_rects(page.rules, turns, page.width, page.height)
-    return ReadPage(page, turns, pixels, tuple(in_reading_order(lines)), True, rules)
+    return ReadPage(page, turns, pixels, tuple(in_reading_order(lines)), True, rules, unread)
 
 
 def _turned(

@@ -113,8 +113,8 @@ class PdfReader:
         view = self._view(page, raster)
         layer = read_layer(self._pdfium, page, view) if view else None
         if layer is not None:
-            facts["lines"], facts["rules"] = layer
-        if needs_pixels or facts["lines"] is None:
+            facts |= layer._asdict()
+        if needs_pixels or layer is None or layer.pictures:
             pixels = self._draw(page, raster)
             if pixels is None:
                 return {"error": "memory"}, None

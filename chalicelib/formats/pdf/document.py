@@ -129,6 +129,8 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     """The text layer, if it is trustworthy."""
     rules: list[tuple[float, float, float, float]] = []
     """Ruled lines of such a page: least x, least y, greatest x, greatest y."""
+    pictures: list[tuple[float, float, float, float]] = []
+    """Images of such a page without text of the layer on them, like `rules`."""
     widgets: list[Widget] = []
     """Fields of the PDF's form, if asked for."""
     drawn: bool = False
@@ -336,8 +338,17 @@ class PdfDocument:
             raise ProcessFailed("the raster is missing")
         rules = None if layer is None else read_rules(facts.rules)
         widgets = read_widgets(facts.widgets)
+        pictures = () if pixels is None else read_rules(facts.pictures)
         return Page(
-            number, raster.width, raster.height, raster.scale, pixels, layer, rules, widgets
+            number,
+            raster.width,
+            raster.height,
+            raster.scale,
+            pixels,
+            layer,
+            rules,
+            widgets,
+            pictures,
         )
 
     def _pixels(self, raster: Raster, deadline: ProcessorTime) -> Pixels:

@@ -18,7 +18,9 @@ MAX_CHARACTERS = 100_000
 ANGLE_STEP = 0.25
 
 _INVISIBLE_MODES = (3, 7)
-_SURROGATES = range(0xD800, 0xE000)
+# Characters beyond the basic plane come as two halves.
+_HIGH_SURROGATES, _LOW = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
+_UNKNOWN = "\ufffd"
 _LINE_END_HYPHENS = (0x02, 0xFFFE)
 _SOFT_HYPHEN = 0xAD
 _LIGATURES = {
@@ -53,12 +55,15 @@ class Glyph(NamedTuple):
     """Whether white space precedes it."""
     known: bool
     """Whether the PDF defines which character it is."""
+    source: int = 0
+    """Address of its text object in PDFium."""
 
 
 class _TextRun(NamedTuple):
     """Properties of all characters of one text object."""
 
     number: int
+    source: int
     angle: float
     size: float
     visible: bool
@@ -127,8 +132,17 @@ class GlyphReader:
             # hyphen.
             left, right, _, _ = self._box(index)
             return "-" if right > left else ""
-        if code in _SURROGATES or code >= 0x110000:
-            return "\ufffd"
+        if code in _HIGH_SURROGATES:
+            low = self._pdfium.FPDFText_GetUnicode(self._text, index + 1)
+            return (
+                chr(0x10000 + (code - 0xD800) * 0x400 + low - 0xDC00) if low in _LOW else _UNKNOWN
+            )
+        if code in _LOW:
+            before = self._pdfium.FPDFText_GetUnicode(self._text, index - 1) if index else 0
+            # The second half of a character whose first half was read with it.
+            return "" if before in _HIGH_SURROGATES else _UNKNOWN
+        if code >= 0x110000:
+            return _UNKNOWN
         letter = chr(code)
         return "" if _is_format(code) else letter
 
@@ -154,7 +168,7 @@ class GlyphReader:
         angle = round(turned / ANGLE_STEP) * ANGLE_STEP % 360
         size = abs(font_size) * math.hypot(matrix.c, matrix.d) * self._view.raster.per_point
         mode = self._pdfium.FPDFTextObj_GetTextRenderMode(address) if key else 0
-        return _TextRun(len(self._runs), angle, size, mode not in _INVISIBLE_MODES)
+        return _TextRun(len(self._runs), key, angle, size, mode not in _INVISIBLE_MODES)
 
     def _glyph(self, index: int, text: str, run: _TextRun, spaced: bool) -> Glyph | None:
         """Return a character with its position; None if it is outside of the displayed page."""
@@ -176,8 +190,9 @@ class GlyphReader:
             and all(map(math.isfinite, (*origin, run.size)))
         ):
             return None
-        known = self._pdfium.FPDFText_HasUnicodeMapError(self._text, index) != 1
-        return Glyph(text, origin, box, run.angle, run.size, run.number, spaced, known)
+        has_error = self._pdfium.FPDFText_HasUnicodeMapError(self._text, index) == 1
+        known = text != _UNKNOWN and not has_error
+        return Glyph(text, origin, box, run.angle, run.size, run.number, spaced, known, run.source)
 
 
 def _is_format(code: int) -> bool:

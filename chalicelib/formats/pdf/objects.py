@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,10 +19,13 @@ _MAX_DEPTH = 8  # A form can contain forms; one that contains itself would never
 _MAX_SEGMENTS = 200_000
 # Limit of ruled lines on a page; more are a pattern, and the page counts as one without lines.
 MAX_RULES = 4_000
-PATH, IMAGE, _FORM = 2, 3, 5
+TEXT, PATH, IMAGE, _FORM = 1, 2, 3, 5
 _LINE, _MOVE = 0, 2
 _FILLED = 0
 _CORNERS = 3
+_OPAQUE = 255
+# Limits of covers that are remembered, of segments that a covering path may have, and of clips.
+_MAX_COVERS, _MAX_COVER_SEGMENTS, _MAX_CLIPS = 200, 12, 20
 _WHITE = 250
 # Limit of stored coloured fills; they are needed because a white line is visible only on one.
 _MAX_FILLS = 300
@@ -64,7 +68,7 @@ class PageObjects:
             for number in range(self._pdfium.FPDFFormObj_CountObjects(thing)):
                 inner = self._pdfium.FPDFFormObj_GetObject(thing, number)
                 yield from self._visit(inner, own, depth + 1)
-        elif kind in {PATH, IMAGE}:
+        elif kind in {TEXT, PATH, IMAGE}:
             yield kind, thing, own
 
     def _matrix(self, thing: Any) -> Matrix:
@@ -160,6 +164,93 @@ class DrawnRules:
         is_outside = sides[2] < 0 or sides[3] < 0 or sides[0] > raster.width
         if is_thin and max(width, height) >= _SHORTEST and not is_outside:
             self._found.append(tuple(round(side, 1) for side in sides))  # type: ignore[arg-type]
+
+
+class Covers:
+    """Opaque fills and images that hide what was drawn below them.
+
+    Only objects of the page itself count: clips of objects within forms are in other coordinates.
+    """
+
+    def __init__(self, pdfium: Any, view: PageView) -> None:
+        self._pdfium = pdfium
+        self._view = view
+        self._order = 0
+        self._texts: dict[int, int] = {}
+        self._covers: list[tuple[int, Sides]] = []
+
+    def add(self, kind: int, thing: Any, matrix: Matrix) -> None:
+        """Note the next object of the page in the order in which it is drawn."""
+        self._order += 1
+        if kind == TEXT:
+            self._texts.setdefault(address(thing), self._order)
+        elif self._texts and len(self._covers) < _MAX_COVERS and self._is_opaque(kind, thing):
+            sides = self._clipped(thing, self._outline(kind, thing, matrix))
+            if sides is not None and min(sides[2] - sides[0], sides[3] - sides[1]) > _THIN:
+                self._covers.append((self._order, sides))
+
+    def above(self, text: int) -> list[Sides]:
+        """Return the covers drawn after a text object, which is given by its address."""
+        order = self._texts.get(text, self._order)
+        return [sides for place, sides in self._covers if place > order]
+
+    def _is_opaque(self, kind: int, thing: Any) -> bool:
+        if self._pdfium.FPDFPageObj_HasTransparency(thing):
+            return False
+        if kind == IMAGE:
+            return True
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        self._pdfium.FPDFPath_GetDrawMode(thing, ctypes.byref(fill), ctypes.byref(stroke))
+        channels = [ctypes.c_uint() for _ in range(4)]
+        known = self._pdfium.FPDFPageObj_GetFillColor(thing, *map(ctypes.byref, channels))
+        return bool(fill.value and known) and channels[3].value == _OPAQUE
+
+    def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
+        """Return the rectangle that an image or path covers; None for other shapes."""
+        a, b, c, d, e, f = matrix
+        if kind == IMAGE:
+            corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]
+            return _sides([self._view.point(x, y) for x, y in corners])
+        count = self._pdfium.FPDFPath_CountSegments(thing)
+        points = _points(self._pdfium, count, partial(self._pdfium.FPDFPath_GetPathSegment, thing))
+        places = [self._view.point(a * x + c * y + e, b * x + d * y + f) for x, y in points]
+        across, down = {round(x) for x, _ in places}, {round(y) for _, y in places}
+        is_rectangle = _CORNERS < len(places) <= _CORNERS + 2 and len(across) == len(down) == 2
+        return _sides(places) if is_rectangle else None
+
+    def _clipped(self, thing: Any, sides: Sides | None) -> Sides | None:
+        """Return the part of a rectangle inside the boxes of its clip paths."""
+        clip = self._pdfium.FPDFPageObj_GetClipPath(thing)
+        paths = self._pdfium.FPDFClipPath_CountPaths(clip) if clip else 0
+        for path in range(min(_MAX_CLIPS, max(0, paths))):
+            count = self._pdfium.FPDFClipPath_CountPathSegments(clip, path)
+            segment = partial(self._pdfium.FPDFClipPath_GetPathSegment, clip, path)
+            points = _points(self._pdfium, count, segment)
+            if sides is None or not points:
+                return None
+            box = _sides([self._view.point(x, y) for x, y in points])
+            sides = (
+                max(sides[0], box[0]),
+                max(sides[1], box[1]),
+                min(sides[2], box[2]),
+                min(sides[3], box[3]),
+            )
+        return sides
+
+
+def address(thing: Any) -> int:
+    """Return where PDFium keeps an object: the same object has the same address."""
+    return ctypes.cast(thing, ctypes.c_void_p).value or 0
+
+
+def _points(pdfium: Any, count: int, segment: Callable[[int], Any]) -> list[Dot]:
+    """Return the points of a short path; empty for one of many segments."""
+    x, y = ctypes.c_float(), ctypes.c_float()
+    found = []
+    for number in range(count if count <= _MAX_COVER_SEGMENTS else 0):
+        pdfium.FPDFPathSegment_GetPoint(segment(number), ctypes.byref(x), ctypes.byref(y))
+        found.append((x.value, y.value))
+    return found
 
 
 def _sides(dots: list[Dot]) -> Sides:

@@ -6,15 +6,23 @@ Runs in the child process that reads PDFs (child.py); imports only the standard 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from chalicelib.formats.pdf.geometry import PageView
-from chalicelib.formats.pdf.glyphs import GlyphReader, Letters
-from chalicelib.formats.pdf.objects import IMAGE, DrawnRules, Matrix, PageObjects, Sides
+from chalicelib.formats.pdf.glyphs import Glyph, GlyphReader, Letters
+from chalicelib.formats.pdf.objects import (
+    IMAGE,
+    PATH,
+    Covers,
+    DrawnRules,
+    Matrix,
+    PageObjects,
+    Sides,
+)
 from chalicelib.formats.pdf.text_lines import Line, text_lines
 
-# A page with fewer characters is read from its pixels.
-MIN_CHARACTERS = 20
+# A page with fewer characters, and with images or so many paths, is read from its pixels.
+MIN_CHARACTERS, MAX_PATHS = 20, 40
 # Least fraction of characters that must be printable and known.
 MIN_PRINTABLE = 0.95
 # Greatest fraction of hidden characters: more are the text that another OCR put under a scan.
@@ -22,43 +30,82 @@ MAX_HIDDEN = 0.1
 # Greatest fraction of the page under images: more is a scan.
 MAX_IMAGE_SHARE = 0.5
 
+# Images with more characters of the layer on them are backgrounds, whose text is in the layer.
+MAX_TEXT_ON_IMAGE = 2
+# Smallest image that may hold text, as a fraction of the page, and its smallest side in pixels.
+MIN_IMAGE_SHARE, MIN_IMAGE_SIDE = 0.002, 30.0
+# Most images of a page whose text is recognised.
+MAX_PICTURES = 50
+
+_UNKNOWN = "\ufffd"
+
 # Cells per side of the grid on which the cover of images is counted.
 _GRID = 64
 
 
-def read_layer(pdfium: Any, page: Any, view: PageView) -> tuple[list[Line], list[Sides]] | None:
-    """Return text lines and ruled lines of a page; None if its text is not reliable."""
+class Layer(NamedTuple):
+    """What is drawn on a page as text and lines."""
+
+    lines: list[Line]
+    rules: list[Sides]
+    pictures: list[Sides]
+    """Images without text of the layer on them, whose text is to be recognised."""
+
+
+def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
+    """Return text lines, ruled lines and images of a page; None if its text is not reliable."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return None
     try:
         letters = GlyphReader(pdfium, text_page, view).read()
+        if letters is None or not is_sane(letters):
+            return None
+        cover, rules, covers = ImageCover(view), DrawnRules(pdfium, view), Covers(pdfium, view)
+        paths = 0
+        for kind, thing, matrix in PageObjects(pdfium).walk(page):
+            covers.add(kind, thing, matrix)
+            if kind == IMAGE:
+                cover.add(matrix)
+            elif kind == PATH:
+                paths += 1
+                rules.add(thing, matrix)
     finally:
         pdfium.FPDFText_ClosePage(text_page)
-    if letters is None or not is_sane(letters):
-        return None
     # A page that is mostly image is a scan; its text is the output of another OCR.
-    cover, rules = ImageCover(view), DrawnRules(pdfium, view)
-    for kind, thing, matrix in PageObjects(pdfium).walk(page):
-        if kind == IMAGE:
-            cover.add(matrix)
-        else:
-            rules.add(thing, matrix)
     if cover.share >= MAX_IMAGE_SHARE:
         return None
-    lines = text_lines([glyph for glyph in letters.glyphs if glyph.text.isprintable()])
-    return lines, rules.rules()
+    glyphs = visible_glyphs(letters.glyphs, covers)
+    # Few characters may be a footer below outlined text: then the page is read from its pixels.
+    if not glyphs or (len(glyphs) < MIN_CHARACTERS and (cover.share or paths > MAX_PATHS)):
+        return None
+    lines = text_lines(
+        [glyph for glyph in glyphs if glyph.text not in _UNKNOWN and glyph.text.isprintable()]
+    )
+    return Layer(lines, rules.rules(), cover.without_text(glyphs))
+
+
+def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
+    """Return the characters that nothing opaque was drawn over."""
+    above = {source: covers.above(source) for source in {glyph.source for glyph in glyphs}}
+    return [
+        glyph for glyph in glyphs if not any(_holds(each, glyph) for each in above[glyph.source])
+    ]
 
 
 def is_sane(letters: Letters) -> bool:
-    """Return whether there are enough characters, and most of them are known and rendered."""
+    """Return whether most characters are known and rendered."""
     glyphs = letters.glyphs
-    if len(glyphs) < MIN_CHARACTERS or letters.hidden > MAX_HIDDEN * len(glyphs):
-        return False
-    if any("\ufffd" in glyph.text for glyph in glyphs):
+    if not glyphs or letters.hidden > MAX_HIDDEN * len(glyphs):
         return False
     good = sum(glyph.known and glyph.text.isprintable() for glyph in glyphs)
     return good >= MIN_PRINTABLE * len(glyphs)
+
+
+def _holds(sides: Sides, glyph: Glyph) -> bool:
+    """Return whether the middle of a character is inside a rectangle."""
+    x, y = (glyph.box[0] + glyph.box[2]) / 2, (glyph.box[1] + glyph.box[3]) / 2
+    return sides[0] <= x <= sides[2] and sides[1] <= y <= sides[3]
 
 
 class ImageCover:
@@ -67,6 +114,7 @@ class ImageCover:
     def __init__(self, view: PageView) -> None:
         self._view = view
         self._rows = [0] * _GRID
+        self._images: list[Sides] = []
 
     @property
     def share(self) -> float:
@@ -82,10 +130,32 @@ class ImageCover:
         if not all(math.isfinite(value) for corner in corners for value in corner):
             return
         raster = self._view.raster
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
+        self._images.append(
+            (
+                max(0.0, min(xs)),
+                max(0.0, min(ys)),
+                min(float(raster.width), max(xs)),
+                min(float(raster.height), max(ys)),
+            )
+        )
         across = _cells([x / raster.width for x, _ in corners])
         mask = sum(1 << cell for cell in across)
         for row in _cells([y / raster.height for _, y in corners]):
             self._rows[row] |= mask
+
+    def without_text(self, glyphs: list[Glyph]) -> list[Sides]:
+        """Return the images that may hold text which is not in the layer."""
+        page = self._view.raster.width * self._view.raster.height
+        found = []
+        for sides in self._images:
+            width, height = sides[2] - sides[0], sides[3] - sides[1]
+            is_large = min(width, height) >= MIN_IMAGE_SIDE
+            if is_large and width * height >= MIN_IMAGE_SHARE * page:
+                inside = sum(_holds(sides, glyph) for glyph in glyphs)
+                if inside <= MAX_TEXT_ON_IMAGE:
+                    found.append(sides)
+        return found[:MAX_PICTURES]
 
 
 def _cells(shares: list[float]) -> range:

@@ -42,6 +42,49 @@ def test_an_upright_page_is_read_once():
     assert not page.is_exact
 
 
+def test_single_line_on_a_large_page_is_read():
+    """The detector overlooks a lone line at full size, so an empty page is looked at again."""
+    pixels = drawn([(220, 300, "Order 4711 paid")], size=(1654, 2339), font=34)
+
+    page = read_page(paged(pixels), the_engine(), go_on)
+
+    assert texts_of(page.lines) == ("Order 4711 paid",)
+    box = page.lines[0].box
+    assert 200 < box.min_x < 240
+    assert 290 < box.min_y < 335
+
+
+def test_blank_page_is_looked_at_once():
+    """Blank pages of a scan cost no second look."""
+    engine = Counted()
+
+    page = read_page(paged(np.full((1200, 900, 3), 250, np.uint8)), engine, go_on)
+
+    assert page.lines == ()
+    assert engine.pages == 1
+
+
+def test_images_of_a_text_page_are_recognised():
+    """A pasted image of text is read where it stands, in order with the lines around it."""
+    pixels = drawn([(120, 400, "Garden hose 19.90")], size=(1000, 900), font=30)
+    layer = tuple(
+        TextLine(text, 1.0, Rect(100, top, 500, top + 30))
+        for text, top in (("Dear customer", 100), ("Yours faithfully", 700))
+    )
+    picture = (Rect(80, 380, 700, 480),)
+    page = Page(1, 1000, 900, 1.0, pixels, layer, (), (), picture)
+
+    read = read_page(page, the_engine(), go_on)
+
+    assert texts_of(read.lines) == (
+        "Dear customer",
+        "Garden hose 19.90",
+        "Yours faithfully",
+    )
+    assert 110 < read.lines[1].box.min_x < 140
+    assert 390 < read.lines[1].box.min_y < 425
+
+
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_a_turned_page_is_read_upright(turns):
     """However a page lies, its lines are read, and answers name places on the page as it lies."""

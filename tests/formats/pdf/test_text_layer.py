@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.formats.pdf.glyphs import Glyph, Letters
-from chalicelib.formats.pdf.text_layer import is_sane
+from chalicelib.formats.pdf.text_layer import MAX_PATHS, is_sane
 from tests.formats.opened import first_page, texts
 from tests.pdfs import Sheet, Writer, add_sheets, flat_image, image_sheet, pdf, words
 
@@ -18,11 +18,15 @@ def letters(text, hidden=0, known=True):
     return Letters([one._replace(text=letter) for letter in text], hidden)
 
 
-def test_twenty_characters_are_enough():
-    """A page number alone is not a text layer."""
-    assert is_sane(letters("a" * 20))
-    assert not is_sane(letters("a" * 19))
-    assert first_page(pdf([Sheet(words("Page 3", 72, 700))])).layer is None
+def test_few_characters_are_enough_for_a_page_of_text():
+    """A short page is read from its layer; below outlined text, a page number alone is not."""
+    number, outlines = words("Page 3", 72, 50), b"100 100 m 140 180 160 90 200 160 c f\n"
+
+    assert texts(first_page(pdf([Sheet(number)]))) == ["Page 3"]
+    assert first_page(pdf([Sheet(number + MAX_PATHS * outlines)])) is not None
+    assert first_page(pdf([Sheet(number + (MAX_PATHS + 1) * outlines)])).layer is None
+    assert first_page(with_image(100, 100, number)).layer is None
+    assert first_page(pdf([Sheet()])).layer is None
 
 
 @pytest.mark.parametrize("bad", ["\x01", "\ue000", "\x7f"])
@@ -34,8 +38,50 @@ def test_unprintable_characters(bad):
 
 
 def test_replacement_characters():
-    """One character that is said to be unknown spoils the layer."""
-    assert not is_sane(letters("a" * 500 + "\ufffd"))
+    """A character that is said to be unknown is left out; many of them spoil the layer."""
+    unknown = Glyph("\ufffd", (0, 0), (0, 0, 1, 1), 0, 10, 0, False, False)
+    most = letters("a" * 95).glyphs
+
+    assert is_sane(Letters([*most, *[unknown] * 5], 0))
+    assert not is_sane(Letters([*most, *[unknown] * 6], 0))
+
+
+AMOUNT = words("The price is 97050 euros today", 72, 600)
+WHITE = b"1 g 60 590 300 25 re f 0 g\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (AMOUNT + WHITE + words("The price is 750 euros", 72, 600), ["The price is 750 euros"]),
+        (WHITE + AMOUNT, ["The price is 97050 euros today"]),
+        (AMOUNT + b"q 60 100 50 25 re W n " + WHITE + b"Q ", ["The price is 97050 euros today"]),
+        (AMOUNT + b"q 0 0 595 842 re W n " + WHITE + b"Q ", []),
+        (AMOUNT + b"0 0 m 300 700 l 600 100 l f ", ["The price is 97050 euros today"]),
+    ],
+    ids=["covered", "background", "clipped away", "clipped by the page", "not a rectangle"],
+)
+def test_covered_text_is_not_returned(content, shown):
+    """What an opaque box was drawn over cannot be seen: an amount that someone whitened out."""
+    page = first_page(pdf([Sheet(words("An offer for the fence", 72, 700) + content)]))
+
+    assert texts(page) == ["An offer for the fence", *shown]
+
+
+def test_images_are_handed_on_unless_text_lies_on_them():
+    """A pasted image may hold text that the layer does not have; a background has its own there."""
+    pasted = first_page(with_image(300, 200, words(TEXT, 72, 700)))
+    behind = first_page(with_image(300, 200, words(TEXT, 72, 100)))
+
+    assert [round(side) for side in vars_of(pasted.pictures[0])] == [0, 1783, 833, 2339]
+    assert pasted.pixels is not None
+    assert behind.pictures == ()
+    assert behind.pixels is None
+
+
+def vars_of(rect):
+    """Return the sides of a rectangle."""
+    return rect.min_x, rect.min_y, rect.max_x, rect.max_y
 
 
 def with_image(width, height, text, times=1):
