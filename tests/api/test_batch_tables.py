@@ -110,6 +110,17 @@ def test_a_named_sheet_and_header_row_are_read(call, world):
     assert [row[:2] for row in found[1:]] == rows[2:]
 
 
+def test_titles_above_the_header_are_left_out(call, world):
+    """A report begins with its title; `Subject` and `Body` are found below it."""
+    rows = [["Tickets of May"], [], ["Subject", "Body", "nr"], ["it", "where", 7]]
+    content = workbook({"s": sheet(rows)})
+    fields = {"format": "xlsx", "columns": "input", "textColumn": '["Subject", "Body"]'}
+    _, found = result(call, world, URL, content, "t.xlsx", modelId=MODEL_ID, **fields)
+
+    assert found[0] == ["Subject", "Body", "nr", "label", "probability", "error"]
+    assert found[1][:4] == ["it", "where", 7.0, single(call, "it\n\nwhere")[0]]
+
+
 def test_json_lines_as_a_table(call, world):
     """Members are columns in the order of their first appearance."""
     content = b'{"text": "where is it", "n": 1}\n{"text": "money", "x": [2], "id": "b"}\n'
@@ -161,6 +172,7 @@ def test_a_dataset_as_a_table(call, world, family, dataset):
 
 MANY = as_csv([["id", "text", *(f"c{n}" for n in range(16_380))], ["a", "where is it"]])
 LONG = as_csv([["text", "log"], ["where is it", "x" * 32_768]])
+WIDE_NAME = as_csv([["text", "x" * 32_768], ["where is it"]])
 ALIKE = as_csv([["a", "b", "c"], *[[f"{n} x y z", f"{n} k l m", f"{n} p q r"] for n in range(9)]])
 
 
@@ -177,6 +189,12 @@ ALIKE = as_csv([["a", "b", "c"], *[[f"{n} x y z", f"{n} k l m", f"{n} p q r"] fo
         (b"text\na\n", {"format": "xlsx", "numResults": 9000}, []),
         (MANY, {"format": "xlsx", "columns": "input"}, ["16,38", "16,384", "format=csv"]),
         (LONG, {"format": "xlsx", "columns": "input"}, ["Row 2, column 2", "32,768", "32,767"]),
+        (WIDE_NAME, {"format": "xlsx", "columns": "input"}, ["Row 1, column 2", "32,768"]),
+        (
+            b"text\na\n",
+            {"format": "csv", "columns": "input", "numResults": 1001},
+            ["'numResults'", "1,001", "1,000"],
+        ),
         (ALIKE, {}, ["textColumn", "'a'", "3 'c': 9 values"]),
     ],
 )

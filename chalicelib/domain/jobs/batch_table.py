@@ -14,6 +14,8 @@ MAX_SHEET_COLUMNS = 16_384
 MAX_SHEET_CELL = 32_767
 # Limit of the cells of a table, rows times columns: one wide row makes all others as wide.
 MAX_TABLE_CELLS = 100_000_000
+# Most labels of a row: each has two columns in every row.
+MAX_TABLE_LABELS = 1_000
 _PREFIX = "presage_"
 _REMEDY = "Send format=csv."
 
@@ -41,6 +43,16 @@ class InputTable:
     warnings: list[UploadWarning] = field(default_factory=list)
     """What had to be guessed about the input."""
 
+    def name_columns(self, row: int, names: Sequence[str]) -> None:
+        """Add columns with names.
+
+        Raises:
+            InvalidUpload: a name is too long for a worksheet.
+        """
+        for at, name in enumerate(names, len(self.names) + 1):
+            self._count(row, at, name)
+        self.names += names
+
     def add(self, row: int, cells: Sequence[Cell]) -> None:
         """Count a row, and add columns without names if the row has more cells.
 
@@ -51,11 +63,13 @@ class InputTable:
         self.names += [""] * (len(cells) - len(self.names))
         self.check(row)
         for at, cell in enumerate(cells, 1):
-            text = str(cell)
-            self.cells += bool(text)
-            self.bytes += len(text.encode("utf-8", "replace"))
-            if self.is_sheet and len(text) * 2 > MAX_SHEET_CELL:
-                _check_length(row, at, text)
+            self._count(row, at, str(cell))
+
+    def _count(self, row: int, column: int, text: str) -> None:
+        self.cells += bool(text)
+        self.bytes += len(text.encode("utf-8", "replace"))
+        if self.is_sheet and len(text) * 2 > MAX_SHEET_CELL:
+            _check_length(row, column, text)
 
     def check(self, row: int) -> None:
         """Raise if the columns of the result exceed a limit."""

@@ -29,6 +29,7 @@ from chalicelib.formats.texts.text_table import TextTable
 
 TEXT, ID = "text", "id"
 SHOWN = 20
+_FIRST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,11 @@ def _named(
 
 def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
     """Find the columns of a table whose delimiter is known."""
-    number, first = next(table.rows(), (1, []))
-    names = [cell.strip() for cell in first]
+    _skip_titles(table, options)
+    first_rows = list(islice(table.rows(), _FIRST_ROWS)) or [(1, [])]
+    number, names = first_rows[0][0], [cell.strip() for cell in first_rows[0][1]]
+    # Empty cells at the end of the first row are columns too, if rows below it have them.
+    names += [""] * (max(len(cells) for _, cells in first_rows) - len(names))
     texts_at = _find_asked(names, options.text_column)
     is_guessed = not texts_at
     if is_guessed:
@@ -128,6 +132,23 @@ def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
     else:
         found = _named(delimiter, names, texts_at, number)
     return replace(found, warnings=(_warn(found, names),)) if is_guessed else found
+
+
+def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
+    """Leave out rows of one cell above a row that names the texts, as reports begin with."""
+    if options.header is not None:
+        return
+    titles: list[int] = []
+    for number, cells in islice(table.rows(), _FIRST_ROWS):
+        names = [cell.strip() for cell in cells]
+        if sum(map(bool, names)) < 2:
+            titles.append(number)
+            continue
+        asked = split_columns(names, options.text_column) if options.text_column else []
+        if not {*asked}.isdisjoint(names) or find_named_columns(names).texts:
+            skipped = table.layout.skipped | {*titles}
+            table.layout = replace(table.layout, skipped=skipped)
+        return
 
 
 def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:

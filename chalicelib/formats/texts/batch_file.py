@@ -214,7 +214,7 @@ def _json_lines(
     members: list[str] = []
     positions: dict[str, int] = {}
     for number, value in enumerate(read_values(stream), 1):
-        cells = None if table is None else _member_cells(table, positions, value)
+        cells = None if table is None else _member_cells(table, positions, value, number)
         if table is not None and cells is not None:
             table.add(number, cells)
         if not isinstance(value, dict):
@@ -251,13 +251,15 @@ def _member_text(value: dict[str, object], members: list[str]) -> object:
     return "\n\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
-def _member_cells(table: InputTable, positions: dict[str, int], value: object) -> list[Cell]:
+def _member_cells(
+    table: InputTable, positions: dict[str, int], value: object, number: int
+) -> list[Cell]:
     """Return the members of an object as cells; a new member is a new column."""
     members = value if isinstance(value, dict) else {TEXT: value}
     for name in members:
         if name not in positions:
             positions[name] = len(positions)
-            table.names.append(name)
+            table.name_columns(number, [name])
     cells: list[Cell] = [""] * (1 + max((positions[name] for name in members), default=-1))
     for name, member in members.items():
         if isinstance(member, str | bool | int | float):
@@ -271,7 +273,7 @@ def _delimited_lines(
     stream: TextIO, columns: BatchColumns, kept: _KeptCells | None
 ) -> Iterator[BatchLine]:
     if kept is not None:
-        kept.table.names += columns.header
+        kept.table.name_columns(columns.first_row - 1, columns.header)
     for number, cells, fault in read_records(stream, columns.delimiter):
         kinds = kept.next_kinds() if kept else b""
         if number < columns.first_row or not (fault or any(cell.strip() for cell in cells)):

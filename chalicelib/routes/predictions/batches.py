@@ -23,6 +23,7 @@ from chalicelib.domain.datasets.upload_format import (
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.ocr import FORM, TEXT
 from chalicelib.domain.jobs.batch import BATCHES_PAGE, INPUT, JSONL, RANK, READ, Batch
+from chalicelib.domain.jobs.batch_table import MAX_TABLE_LABELS
 from chalicelib.domain.jobs.ranking import MAX_RANKED, RANKED_DEFAULT
 from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.errors import (
@@ -216,6 +217,12 @@ def _columns(form: BatchForm | PictureBatchForm) -> str:
             raise InvalidParameter("columns", f"jsonl has only the answers; {remedy}")
         if form.review_below is not None:
             raise InvalidParameter("reviewBelow", f"jsonl has no column for reviews; {remedy}")
+    if form.columns == INPUT and (form.num_results or 1) > MAX_TABLE_LABELS:
+        raise InvalidParameter(
+            "numResults",
+            f"it is {form.num_results:,}; a result with columns=input has at most "
+            f"{MAX_TABLE_LABELS:,} labels a row. Send less, or columns=answer with jsonl.",
+        )
     return form.columns
 
 
