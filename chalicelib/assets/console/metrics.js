@@ -16,20 +16,28 @@ export function interval(rate, count) {
 
 // With fewer held-out examples their accuracy says little.
 const FEW_HELD_OUT = 50;
+// Rates have six digits.
+const ROUNDING = 1e-6;
 
 /** The accuracy to see first: of the held-out examples, or with few of them of all by models not trained on them. */
-function Headline({ metrics: { testAccuracy, foldAccuracy }, data }) {
+function Headline({ metrics: { testAccuracy, foldAccuracy }, data, examples }) {
   const heldOut = data.confusionMatrix?.flat().reduce((sum, count) => sum + count, 0) ?? 0;
   const isFold = foldAccuracy && heldOut < FEW_HELD_OUT;
   const shown = isFold ? foldAccuracy : testAccuracy;
   if (!shown) return null;
-  const right =
-    isFold || !heldOut
-      ? t("card.rate", { rate: percent(shown.value, 1) })
-      : t("card.right", { right: number(Math.round(shown.value * heldOut)), count: number(heldOut) });
+  const count = isFold ? examples : heldOut;
+  const right = Math.round(shown.value * count);
+  // A cross-validation may have left out some examples: then the rate is no fraction of their number.
+  const isCount = count > 0 && Math.abs(right / count - shown.value) < ROUNDING;
   return html`
     <p class="headline">
-      <strong>${right}</strong>
+      <strong>
+        ${
+          isCount
+            ? t("card.right", { right: number(right), count: number(count) })
+            : t("card.rate", { rate: percent(shown.value, 1) })
+        }
+      </strong>
       <span>${t("card.between", { low: percent(shown.low), high: percent(shown.high) })}</span>
     </p>
     <p class="muted">${isFold ? t("card.folds", { count: heldOut }) : t("card.heldOut")}</p>
@@ -43,9 +51,9 @@ export function Card({ card, data }) {
   return html`
     <section class="card">
       <h2>${t("card.title")}</h2>
-      <${Headline} metrics=${card.metrics} data=${data} />
+      <${Headline} metrics=${card.metrics} data=${data} examples=${trained.examples} />
       <div class="figures">
-        ${testAccuracy && html`<${Figure} name=${t("card.accuracy")} of=${testAccuracy} />`}
+        ${testAccuracy && html`<${Figure} name=${t("card.testAccuracy")} of=${testAccuracy} />`}
         ${macroF1 && html`<${Figure} name=${t("card.f1")} of=${macroF1} />`}
         ${
           Number.isFinite(card.calibrationError) &&

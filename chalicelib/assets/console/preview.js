@@ -61,8 +61,9 @@ export function Controls({ found, options, change, encodings = ENCODINGS }) {
   const { format = {}, sheets } = found;
   const set = (name) => (e) => change(withField(options, name, e.target.value));
   const first = found.preview[0]?.row ?? 1;
-  // The row above the first one that was read.
-  const header = options.header ?? (format.header ? String(Math.max(1, first - 1)) : "false");
+  // The row above the first one that was read. A refused file has no format.
+  const recognised = format.header ? String(Math.max(1, first - 1)) : format.header === false ? "false" : "";
+  const header = options.header ?? recognised;
   const isTable = sheets.length > 0 || !/^json|labelStudio/.test(format.kind ?? "");
   const offered = [...new Set([...encodings, format.encoding].filter(Boolean))];
   return html`
@@ -82,6 +83,7 @@ export function Controls({ found, options, change, encodings = ENCODINGS }) {
         html`
           <${Field} label=${t("preview.header")}>
             <select value=${header} onChange=${set("header")}>
+              <option value="">${t("preview.detected")}</option>
               <option value="false">${t("preview.noHeader")}</option>
               ${Array.from({ length: Math.max(HEADER_ROWS, Number(header) || 0) }, (_, index) =>
                 String(index + 1),
@@ -136,6 +138,8 @@ export function Rows({ found, options, change, choices = ROLES }) {
   const roles = rolesOf(options, found);
   const columns = shownColumns(found.columns, roles, all);
   const isTable = columns.length > 0;
+  // Without a choice of labels the rows need none, and are not rejected for that.
+  const reasonOf = (row) => choices === ROLES && row.reason;
   const titleOf = (column) => column.name || t("preview.column", { position: column.position });
   const heads = isTable
     ? columns.map(
@@ -160,14 +164,14 @@ export function Rows({ found, options, change, choices = ROLES }) {
     >
       ${found.preview.map(
         (row) => html`
-          <tr class=${row.reason ? "left-out" : ""}>
+          <tr class=${reasonOf(row) ? "left-out" : ""}>
             <th scope="row">
               ${row.row}
-              ${row.reason && html`<span class="bad-text small"> ${t("preview.rejected")} ${row.reason}</span>`}
+              ${reasonOf(row) && html`<span class="bad-text small"> ${t("preview.rejected")} ${row.reason}</span>`}
             </th>
             ${(isTable ? columns.map(({ position }) => row.cells[position - 1]) : [row.text, row.label]).map(
               (cell, index) => html`
-                <td dir="auto" class=${isTable ? (roles[columns[index].position] ?? "") : ""}>
+                <td dir="auto" class=${isTable && roles[columns[index].position] ? "used" : ""}>
                   <span class="clip">${cell}</span>
                 </td>
               `,

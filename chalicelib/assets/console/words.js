@@ -46,6 +46,7 @@ const ENGLISH = {
   "card.rate": "{rate} right",
   "card.right": "{right} of {count} right",
   "card.skipped": "Left out, because they have too few examples: {labels}.",
+  "card.testAccuracy": "Held-out accuracy",
   "card.title": "Model quality",
   "card.trained": "training examples, {labels} labels",
   "card.whole": "Full model card",

@@ -89,9 +89,10 @@ def test_calibration_and_card_are_shown(console, owner, model):
 def test_headline_is_cross_validated_if_few_were_held_out(console, owner, model):
     """The first figure is that of all examples, with its interval, not of a few held-out ones."""
     console.enter(owner, f"model/language/{model}")
-    fold = owner.get(f"/v2/language/models/{model}/card").ok()["metrics"]["foldAccuracy"]
+    card = owner.get(f"/v2/language/models/{model}/card").ok()
+    fold, count = card["metrics"]["foldAccuracy"], card["trainedOn"]["examples"]
     headline = console.page.locator(".headline")
-    expect(headline).to_contain_text(f"{fold['value'] * 100:.1f}")
+    expect(headline).to_contain_text(f"{round(fold['value'] * count)} of {count} right")
     expect(headline).to_contain_text(f"between {fold['low'] * 100:.0f}")
     expect(console.page.get_by_text("Cross-validated")).to_be_visible()
 
