@@ -26,7 +26,7 @@ class ExampleNotFound(NotFound):
 
 @dataclass(frozen=True)
 class Correction:
-    """A correction of an example as it was sent."""
+    """A correction of an example, as the caller sent it."""
 
     example_id: int
     label_id: int | None = None

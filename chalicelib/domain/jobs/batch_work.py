@@ -94,7 +94,7 @@ class Tables(Protocol):
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Yield the lines with the cells that the result has before the answer."""
+        """Yield each line with the cells that precede its answer in the result."""
 
     def put_columns(self, batch: Batch, table: InputTable) -> None:
         """Store the columns of the input."""

@@ -89,7 +89,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format string of a box's place, with `number`, `part` and `picture`.
+            place: Format string that names a box's position, with `number`, `part` and `picture`.
             in_shares: Whether boxes are fractions of the image, not pixels.
         """
         self.book = LabelBook()

@@ -70,7 +70,7 @@ def found_picture(found: int | str) -> int:
 
 
 def checked_label(written: str) -> str:
-    """Check a label and return it uncut.
+    """Return a label in normal form and in full length if it is acceptable.
 
     Raises:
         CellFault: the label is empty, or contains characters that labels cannot have.

@@ -244,7 +244,7 @@ class ColumnRecord(msgspec.Struct):
 
 
 class PreviewRecord(msgspec.Struct):
-    """What can be shown of a file that was refused: its columns decide how it is read."""
+    """The first rows, sheets and columns of a refused file."""
 
     columns: list[ColumnRecord]
     preview: list[PreviewRowRecord]

@@ -222,7 +222,7 @@ class Column(Record, kw_only=True):
 
 
 class Preview(Record, kw_only=True):
-    """What can be shown of a file that was refused: its columns decide how it is read."""
+    """The first rows, sheets and columns of a refused file."""
 
     columns: list[Column]
     preview: list[PreviewRow]

@@ -65,7 +65,7 @@ def _has_values(filled: FilledGrid) -> bool:
 
 
 def _is_dense(filled: FilledGrid) -> bool:
-    """Return whether no rows of text are far apart, as the labels of charts are."""
+    """Return whether rows of text are close together; labels of charts are far apart."""
     lines = list(filled.lines())
     height = median(line.box.height for line in lines)
     boxes = [row_box(row) for row in group_rows(lines)]

@@ -68,7 +68,7 @@ class ClassificationExtractor(SquareExtractor):
             picture: decoded with `least_side`.
             digest: digest of the image file; the seed of the view.
             view: from 0.
-            looks: parts of the view.
+            looks: crops of the view to average.
         """
         backbone, shown = self._backbones.get(LITE2), draw_augmentation(digest, view)
         squares = [squash(picture.pixels, look.side, look.at(shown)) for look in looks]
