@@ -160,22 +160,27 @@ class Actor:
             expect("members of a refusal", True, {"message", "code"} <= set(answer.data))
         return answer
 
-    def lose(self, request: Request, *, is_done: bool = False) -> None:
+    def lose(self, request: Request, *, is_done: bool = False) -> tuple[int, int]:
         """Make a call and hang up, at once or when the answer begins; it is never read.
 
         Args:
             request: the call.
             is_done: hang up when the answer begins: what is done late would undo what follows.
+
+        Returns:
+            The ports of the connection: the service's and this side's.
         """
         waits = self.random.random() < 0.5 or is_done
         host = urllib.parse.urlsplit(self.client.url).netloc
         connection = http.client.HTTPConnection(host, timeout=60)
         token = {"Authorization": f"Bearer {self.random.choice(self.tokens)}"}
         connection.request(request.method, request.path, request.body, token | request.headers)
+        ports = connection.sock.getpeername()[1], connection.sock.getsockname()[1]
         if waits:
             select.select([connection.sock], [], [], 60)
         connection.close()
         self.note(request, "lost when answered" if waits else "lost at once")
+        return ports
 
     def break_off(self, request: Request) -> None:
         """Send all but the end of a call's body and hang up; nothing may come of it."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from tests.flows.client import LANGUAGE, Answer, Client
 from tests.flows.histories.actor import (
@@ -57,6 +58,7 @@ from tests.flows.histories.specification import (
     allowed,
 )
 from tests.flows.world import TOKEN
+from tests.local.wire import wait_until
 
 THREADS = 8
 CALLS = 16
@@ -253,17 +255,19 @@ def lose_prediction(actor: Actor) -> None:
     if actor.used >= actor.allowance:
         read_usage(actor)
         return
-    actor.lose(predict_request(actor, PREBUILT, "sunny", "sentiment"))
-    deadline = time.monotonic() + 2
-    while time.monotonic() < deadline:
-        time.sleep(0.4)
-        (record,) = actor.client.get("/v2/apiusage").ok["data"]
-        if record["predictionsUsed"] > actor.used:
-            break
-    time.sleep(0.4)
+    ports = actor.lose(predict_request(actor, PREBUILT, "sunny", "sentiment"))
+    # The service closes its end when the call is over, however late that is.
+    wait_until(lambda: not is_open(*ports))
     (record,) = actor.client.get("/v2/apiusage").ok["data"]
     expect("counted once or not at all", True, record["predictionsUsed"] - actor.used in (0, 1))
     actor.used = record["predictionsUsed"]
+
+
+def is_open(service: int, caller: int) -> bool:
+    """Return whether the service's end of a connection between two local ports is open."""
+    ends = [f":{service:04X}", f":{caller:04X}"]
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    return any([end[-5:] for end in line.split()[1:3]] == ends for line in lines)
 
 
 def break_off(actor: Actor, dataset: Dataset) -> None:

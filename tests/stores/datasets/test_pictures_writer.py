@@ -80,13 +80,33 @@ def test_failure_reaches_the_caller() -> None:
 def test_nothing_is_begun_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the reading stops, pictures that wait are dropped and those under way are awaited."""
     monkeypatch.setattr(picture_writer, "THREADS", 2)
-    pictures = Pictures(0.05)
+    gate = threading.Event()
+    begun: list[str] = []
 
-    with pytest.raises(ZeroDivisionError):
-        write(pictures, 20, ZeroDivisionError())
+    class Gated(Pictures):
+        """Writes nothing until the gate opens."""
 
-    assert pictures.going_on == 0
-    assert len(pictures.written) <= 4
+        def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
+            """Wait at the gate."""
+            begun.append(digest)
+            gate.wait(60)
+            super().put(dataset_id, digest, content, content_type)
+
+    pictures = Gated()
+    writer = a_writer(pictures)
+    for number in range(20):
+        writer.put(str(number), b"x", "image/png")
+    wait_until(lambda: len(begun) == 2)
+    leaving = threading.Thread(target=writer.__exit__, args=(None, ZeroDivisionError(), None))
+    leaving.start()
+    # The gate opens when all others are dropped, however long that takes.
+    wait_until(lambda: sum(future.cancelled() for future, _ in writer._waiting) == 18)
+    assert leaving.is_alive()
+    gate.set()
+    leaving.join(60)
+
+    assert not leaving.is_alive()
+    assert sorted(pictures.written) == sorted(begun) == ["0", "1"]
 
 
 def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
