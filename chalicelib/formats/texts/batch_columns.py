@@ -169,6 +169,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
     candidates = [] if options.header is False else find_named_columns(names).texts
     if len(candidates) == 1:
         return candidates[0]
+    _refuse_split_texts(table)
     profiles = table.profiles(names)
     rows = max((profile.rows for profile in profiles), default=0)
     scores = [profile.score_text(rows) for profile in profiles]
@@ -182,6 +183,22 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
     )
     error.detail = describe_columns(profiles)
     raise error
+
+
+def _refuse_split_texts(table: TextTable) -> None:
+    """Raise if the rows are a list of texts, of which some would be cut at a delimiter.
+
+    Raises:
+        InvalidUpload: most rows have one cell, and others have more.
+    """
+    widths = [(number, len(cells)) for number, cells in table.rows()]
+    wide = [(number, width) for number, width in widths if width > 1]
+    if wide and len(wide) * 2 < len(widths):
+        number, width = wide[0]
+        raise InvalidUpload(
+            f"Most rows have one cell, and row {number} has {width}. Put each text that holds a "
+            "comma in double quotes, or name the column of the texts by 'textColumn'."
+        )
 
 
 def _is_header(

@@ -65,3 +65,11 @@ def test_a_value_of_a_megabyte_in_json_is_refused_with_its_place() -> None:
     content = b'{"text": "a"}\n{"text": "' + b"x" * 2_100_000 + b'"}'
     with pytest.raises(InvalidUpload, match=r"line 2.*longer than 1,000,000 characters"):
         list(read_lines(io.BytesIO(content)))
+
+
+def test_a_list_of_texts_is_never_cut_at_commas() -> None:
+    """A list without header is read whole, or refused if some of its texts would be cut."""
+    listed = b"where is my parcel\nI want money back\nit is late\n"
+    assert [line.text for line in read_lines(io.BytesIO(listed))] == listed.decode().splitlines()
+    with pytest.raises(InvalidUpload, match="row 4 has 2"):
+        list(read_lines(io.BytesIO(listed + b"hello there, you\n")))
