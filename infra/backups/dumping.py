@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,12 +25,33 @@ KEYS = "api-keys"
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
 
+# Yields the pieces of a table, each with its number of rows.
+ReadPieces = Callable[[Clients, TableResource], Iterable[tuple[bytes, int]]]
 # Returns whether a table or the bucket, by its full name, may differ from the previous dump.
 HasChanged = Callable[[str], bool]
 
 
 def _no_pause(_: Clients) -> AbstractContextManager[Any]:
     return nullcontext()
+
+
+def _scan_pieces(clients: Clients, table: TableResource) -> Iterable[tuple[bytes, int]]:
+    return tables.pieces(tables.scan(clients.dynamodb, table.name), table.key_names)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a dump reads a stack."""
+
+    pause_writes: PauseWrites = _no_pause
+    """Pauses other writes while the tables and the last objects are read."""
+    has_changed: HasChanged = lambda _: True
+    """What has not changed since the previous dump is not even read; asked again in the pause."""
+    read_pieces: ReadPieces = _scan_pieces
+    """Reads the rows of a table."""
+
+
+_PLAIN = Access()
 
 
 def dumped_names(settings: Settings, with_keys: bool = False) -> set[str]:
@@ -41,9 +63,8 @@ def dump(
     settings: Settings,
     folder: BackupFolder,
     progress: Progress = lambda _: None,
-    pause_writes: PauseWrites = _no_pause,
+    access: Access = _PLAIN,
     with_keys: bool = False,
-    has_changed: HasChanged = lambda _: True,
 ) -> Manifest:
     """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
@@ -51,10 +72,8 @@ def dump(
         settings: names and endpoint.
         folder: the backup folder.
         progress: called with lines for the user.
-        pause_writes: pauses other writes while the tables and the last objects are read.
+        access: how the stack is read.
         with_keys: whether to copy API keys too, for the saved data of a stack that starts again.
-        has_changed: what has not changed since the previous dump is not even read. It is asked
-            again during the pause.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.
@@ -64,19 +83,20 @@ def dump(
     # visible are read first, then the rows they name, then deletions and counters, and the bucket
     # last. So everything that a copied row names is in the copy, or a copied deletion removes it.
     before = folder.open_dump() or Manifest(settings.name, "")
-    known = _by_key(before.objects)
-    clients = Clients(settings)
+    known, clients = _by_key(before.objects), Clients(settings)
     try:
         # Most bytes are copied before writes are paused, so that the pause is short.
-        if has_changed(settings.bucket):
+        if access.has_changed(settings.bucket):
             known |= _by_key(objects.copy(clients.s3, settings.bucket, folder, known, progress))
-        with pause_writes(clients):
+        with access.pause_writes(clients):
             manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
             for table in _in_order(settings, with_keys):
-                same = None if has_changed(table.name) else before
-                _dump_table(clients.dynamodb, folder, manifest, table, settings, same)
-                progress(f"{table.name}: {manifest.rows[_short(table, settings)]} rows")
-            if has_changed(settings.bucket):
+                short = _short(table, settings)
+                is_same = short in before.tables and not access.has_changed(table.name)
+                pieces = None if is_same else access.read_pieces(clients, table)
+                _add_table(manifest, short, folder, before, pieces)
+                progress(f"{table.name}: {manifest.rows[short]} rows")
+            if access.has_changed(settings.bucket):
                 known = _by_key(objects.copy(clients.s3, settings.bucket, folder, known))
             manifest.objects.extend(known.values())
         progress(f"{settings.bucket}: {len(manifest.objects)} objects")
@@ -98,27 +118,20 @@ def _in_order(settings: Settings, with_keys: bool) -> list[TableResource]:
     return sorted(kept, key=lambda table: _LAST.count(_short(table, settings)))
 
 
-def _dump_table(
-    dynamodb: Any,
-    folder: BackupFolder,
+def _add_table(
     manifest: Manifest,
-    table: TableResource,
-    settings: Settings,
-    before: Manifest | None,
+    short: str,
+    folder: BackupFolder,
+    before: Manifest,
+    pieces: Iterable[tuple[bytes, int]] | None,
 ) -> None:
-    """Copy the rows of a table, or name those of the previous dump if that is given."""
-    short = _short(table, settings)
-    if before and short in before.tables:
+    """Add a table to a manifest by its new pieces, or those of the previous dump if None."""
+    if pieces is None:
         manifest.tables[short], manifest.rows[short] = before.tables[short], before.rows[short]
         return
-    names: list[str] = []
-    rows = 0
-    keys = table.key_names
-    for content, count in tables.pieces(tables.scan(dynamodb, table.name), keys):
-        names.append(folder.add(content))
-        rows += count
-    manifest.tables[short] = names
-    manifest.rows[short] = rows
+    added = [(folder.add(content), count) for content, count in pieces]
+    manifest.tables[short] = [name for name, _ in added]
+    manifest.rows[short] = sum(count for _, count in added)
 
 
 def _short(table: TableResource, settings: Settings) -> str:

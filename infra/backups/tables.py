@@ -53,6 +53,21 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
                 yield b"".join(lines), len(lines)
 
 
+def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
+    """Join pieces, each after its number of rows and its size in bytes."""
+    return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
+
+
+def unpack(packed: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield packed pieces, each with its number of rows."""
+    place = 0
+    while place < len(packed):
+        end = packed.index(b"\n", place)
+        count, size = map(int, packed[place:end].split())
+        place = end + 1 + size
+        yield packed[end + 1 : place], count
+
+
 def read_piece(content: bytes) -> list[Item]:
     """Read the items of a piece.
 
@@ -61,11 +76,14 @@ def read_piece(content: bytes) -> list[Item]:
     """
     try:
         lines = content.decode().split("\n")[:-1]
-        return [
-            {name: _from_json(value) for name, value in json.loads(line).items()} for line in lines
-        ]
+        return [from_wire(line) for line in lines]
     except (ValueError, AttributeError, TypeError) as error:
         raise BackupError(f"A piece holds no rows of a table ({error}).") from error
+
+
+def from_wire(text: str) -> Item:
+    """Return an item that DynamoDB's JSON describes."""
+    return {name: _from_json(value) for name, value in json.loads(text).items()}
 
 
 def write(dynamodb: Any, table: str, items: Iterable[Item]) -> int:

@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -28,12 +28,21 @@ from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import tables
 from infra.backups.damage_scan import DamageScan
-from infra.backups.dumping import dump, dumped_names
+from infra.backups.dumping import Access, dump, dumped_names
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.repairing import repair
 from infra.local import process
-from infra.local.aws.write_pause import BUCKET, CONTROL_HEADER, HEADER, PATH, control_secret
+from infra.local.aws.write_pause import (
+    BUCKET,
+    CONTROL_HEADER,
+    HEADER,
+    LONGEST_SECONDS,
+    PATH,
+    TABLE_HEADER,
+    control_secret,
+)
 from infra.local.saving import SavingState
+from infra.resources import TableResource
 
 # Number of dumps that the interval has time for: the one that misses a change, the one that has it,
 # and one as a reserve, because the next may take longer than the last.
@@ -150,9 +159,8 @@ class SnapshotSaver:
                 manifest = dump(
                     self._settings,
                     self._folder,
-                    pause_writes=self._paused_writes,
+                    access=Access(self._paused_writes, self._has_changed, self._read_pieces),
                     with_keys=True,
-                    has_changed=self._has_changed,
                 )
                 self._dumped = self._writes
                 self._must_rewrite = False
@@ -225,6 +233,11 @@ class SnapshotSaver:
             if answer["restored"] and answer["restored"] == self._folder.seal():
                 self._dumped = {}
 
+    def _read_pieces(self, _: Clients, table: TableResource) -> Iterator[tuple[bytes, int]]:
+        """Read the rows of a table from the memory of the emulated AWS."""
+        headers = {TABLE_HEADER: table.name}
+        return tables.unpack(_call(self._settings, "GET", headers, LONGEST_SECONDS))
+
     def _has_changed(self, name: str) -> bool:
         """Return whether a table or the bucket may differ from the last dump."""
         if self._must_rewrite or self._dumped is None:
@@ -242,15 +255,21 @@ def control(
         BackupError: the saved data is damaged.
         WritesNotPaused: the emulated AWS refuses the call or does not answer.
     """
+    return dict(json.loads(_call(settings, method, {HEADER: token}, timeout_seconds)))
+
+
+def _call(
+    settings: Settings, method: str, headers: Mapping[str, str], timeout_seconds: float
+) -> bytes:
     secret = control_secret(os.environ["AWS_SECRET_ACCESS_KEY"])
     request = urllib.request.Request(  # noqa: S310 - the stack's own address
         f"{settings.endpoint_url}{PATH}",
         method=method,
-        headers={HEADER: token, CONTROL_HEADER: secret},
+        headers={**headers, CONTROL_HEADER: secret},
     )
     try:
         with urllib.request.urlopen(request, timeout=timeout_seconds) as answer:  # noqa: S310 - as above
-            return dict(json.load(answer))
+            return bytes(answer.read())
     except urllib.error.HTTPError as refused:
         with refused:
             if refused.code == HTTPStatus.UNPROCESSABLE_ENTITY:

@@ -20,7 +20,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow
 from infra.backup import main
 from infra.backups import objects, tables
-from infra.backups.dumping import dump, dumped_names
+from infra.backups.dumping import Access, dump, dumped_names
 from infra.backups.folder import MANIFEST, PIECES, BackupError, BackupFolder
 from infra.backups.restoring import restore
 from infra.local.aws.saved_data import SavedData
@@ -152,7 +152,7 @@ def test_what_has_not_changed_is_not_even_read(
         asked.append(name)
         return name == f"{settings.name}-labels"
 
-    after = dump(settings, folder, has_changed=has_changed)
+    after = dump(settings, folder, access=Access(has_changed=has_changed))
 
     assert scanned == [f"{settings.name}-labels"]
     assert set(asked) == dumped_names(settings)

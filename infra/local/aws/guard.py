@@ -29,6 +29,7 @@ from infra.local.aws.write_pause import (
     CONTROL_HEADER,
     HEADER,
     PATH,
+    TABLE_HEADER,
     WritePause,
     control_secret,
 )
@@ -179,6 +180,12 @@ class Guard:
         is_page = "HTTP_ORIGIN" in environ
         if is_page or not hmac.compare_digest(given.encode(), self._control_secret.encode()):
             return _refuse(Refused("Access Denied"), start_response)
+        table = str(environ.get("HTTP_" + TABLE_HEADER.upper().replace("-", "_"), ""))
+        if table:
+            with self._data_lock:
+                packed = self._saved_data.pieces(table)
+            start_response(status, [("Content-Type", "application/octet-stream")])
+            return [packed]
         if method == "POST":
             token = self._write_pause.close() or ""
             status = status if token else "409 Conflict"

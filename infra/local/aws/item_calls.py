@@ -133,10 +133,11 @@ def execute(result: DynamoResult, context: Any) -> Any:
     known = context.operation_model.output_shape.members
     found: Any = result.result
     content = {name: value for name, value in found.items() if value is not None and name in known}
-    return 200, dict(_HEADERS), json.dumps(content, default=_wire)
+    return 200, dict(_HEADERS), json.dumps(content, default=wire)
 
 
-def _wire(value: object) -> str:
+def wire(value: object) -> str:
+    """Return bytes as DynamoDB's JSON has them."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be written to the wire")

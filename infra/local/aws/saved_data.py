@@ -7,6 +7,7 @@ then they stay as the bytes of their pieces. Check this module with each new ver
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from infra.backups import replay, tables
 from infra.backups.folder import BackupError, BackupFolder, Manifest, StoredObject
 from infra.backups.restoring import Restored, check_names, resources_of
 from infra.backups.tables import Item
+from infra.local.aws.item_calls import wire
 from infra.local.events import ACCOUNT
 
 # Reading and hashing release Python's lock.
@@ -104,6 +106,20 @@ class SavedData:
         """Return the names of the tables whose rows have not been parsed."""
         found = dynamodb_backends[ACCOUNT][self._settings.region].tables
         return [name for name, table in found.items() if isinstance(table, UnreadTable)]
+
+    def pieces(self, name: str) -> bytes:
+        """Return the packed pieces of a table by its full name.
+
+        The scans of DynamoDB's API would take many times as long. The caller holds the lock.
+        """
+        table: Any = dynamodb_backends[ACCOUNT][self._settings.region].tables[name]
+        groups = table.items.values()
+        rows = (
+            row for rows in groups for row in (rows.values() if table.has_range_key else [rows])
+        )
+        texts = (json.dumps(row.to_json()["Attributes"], default=wire) for row in rows)
+        keys = table.table_key_attrs
+        return tables.pack(tables.pieces((tables.from_wire(text) for text in texts), keys))
 
     def _read_pieces(
         self, manifest: Manifest, threads: ThreadPoolExecutor

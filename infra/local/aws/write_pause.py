@@ -22,6 +22,8 @@ CONTROL_HEADER = "X-Presage-Control"
 # POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far,
 # and PUT restores the saved data.
 PATH = "/_presage/still"
+# Header of a GET that returns the rows of one table, by its full name.
+TABLE_HEADER = "X-Presage-Table"
 # Name under which writes to the bucket are counted; those to tables have the table's name.
 BUCKET = "bucket"
 # Seconds after which a pause ends automatically, in case the process that copies was killed.

@@ -103,6 +103,21 @@ def test_a_write_is_a_first_use(filled: World, settings: Settings, folder: Backu
     assert {"new", "datasets", "labels"} <= found
 
 
+def test_rows_are_saved_from_memory_as_from_calls(
+    filled: World, settings: Settings, folder: BackupFolder
+) -> None:
+    """The pieces that the emulator makes of its rows are those of a scan, for all types."""
+    dynamodb, saved = Clients(settings).dynamodb, SavedData(settings, folder)
+    inner = {"L": [{"S": "é"}, {"B": b"\0"}, {"M": {"set": {"BS": [b"b", b"a"]}}}]}
+    row = {"name": {"S": "all"}, "value": {"N": "1.50"}, "yes": {"BOOL": True}, "list": inner}
+    row |= {"texts": {"SS": ["b", "a"]}, "numbers": {"NS": ["2", "10"]}, "none": {"NULL": True}}
+    dynamodb.put_item(TableName=f"{settings.name}-counters", Item=row)
+
+    for table in table_resources(settings):
+        scanned = list(tables.pieces(tables.scan(dynamodb, table.name), table.key_names))
+        assert list(tables.unpack(saved.pieces(table.name))) == scanned
+
+
 def test_damage_is_found_before_anything_is_used(
     filled: World, settings: Settings, folder: BackupFolder
 ) -> None:
