@@ -95,7 +95,7 @@ function Settings({ reading, models, id }) {
           format,
           numResults: count,
           reviewBelow: below > 0 ? below : "",
-          ...(family === "language" && { columns: "input" }),
+          columns: "input",
           ...fields,
           ...parts.fields,
         },

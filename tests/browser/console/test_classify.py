@@ -10,6 +10,7 @@ from tests.api.test_batch_tables import read_rows
 from tests.browser.console.conftest import TRAINED_MS
 from tests.browser.console.test_access import settled, violations
 from tests.browser.console.test_upload import HELPDESK, drop, helpdesk
+from tests.pictures import draw, make_zip
 from tests.workbooks import sheet, workbook
 
 MOST_ACTIONS = 25
@@ -90,3 +91,21 @@ def test_a_workbook_trains_a_model_that_sorts_another(console, newcomer, tmp_pat
     # A file without labels is refused as a dataset, and axe-core sets styles to measure.
     known = ("400", "inline style")
     console.errors = [said for said in console.errors if not any(one in said for one in known)]
+
+
+def test_images_of_a_zip_are_classified(console, live, tmp_path):
+    """Images come back by file name; the card of their dataset shows thumbnails."""
+    studio, page = live.studio, console.page
+    asked = {"name": "sorter", "datasetId": studio.signs["id"], "epochs": 1}
+    model = studio.caller.json("POST", "/v2/vision/train", asked).ok()["modelId"]
+    studio.caller.wait(f"/v2/vision/train/{model}", "status", "QUEUED", "RUNNING")
+    console.enter(studio.caller, "datasets")
+    page.locator(".thumbs img").first.wait_for()
+    console.go(f"classify/vision/{model}")
+    drop(console, "new.zip", make_zip({"a.png": draw("circle"), "b.png": draw("square")}))
+    page.get_by_label("Download as").select_option("csv")
+    page.get_by_role("button", name="Classify", exact=True).click()
+    head, *rows = read_rows(download(console, tmp_path), "csv")
+    assert head[:3] == ["file", "label", "probability"]
+    assert [row[0] for row in rows] == ["a.png", "b.png"]
+    expect(page.get_by_text("2 of 2, 0 failed")).to_be_visible()
