@@ -16,6 +16,7 @@ from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.errors import InvalidUpload, TooLarge, UnsupportedType
 from chalicelib.formats.archives.zip_archive import explain_foreign, looks_like_zip
 from chalicelib.formats.texts.encoding import HEAD_BYTES, explain_foreign_type
+from chalicelib.formats.texts.tools.zip_tools import is_zip_export, may_be_zip_export
 from chalicelib.formats.texts.workbook import is_workbook, may_be_workbook
 
 _ZIP_END = b"PK\x05\x06"
@@ -54,7 +55,11 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
     """
     if family == VISION:
         return explain_foreign(head)
-    return "" if may_be_workbook(head) else explain_foreign_type(head, encoding)
+    return (
+        ""
+        if may_be_workbook(head) or may_be_zip_export(head)
+        else explain_foreign_type(head, encoding)
+    )
 
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
@@ -85,7 +90,8 @@ def _check_text(content: bytes, encoding: str) -> None:
             f"The file has {size} bytes; at most {MAX_TEXT_FILE_BYTES} (25 MB) are allowed. "
             "Split it, and add the other parts with PUT."
         )
-    if is_workbook(io.BytesIO(content)):
+    file = io.BytesIO(content)
+    if is_workbook(file) or is_zip_export(file):
         return
     explanation = explain_foreign_type(content[:HEAD_BYTES], encoding)
     if explanation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.corpus.exports import EXPORTS
 from tests.formats.pictures.test_shrinking import noise
 from tests.pictures import draw, label_folders, make_zip
 from tests.tricks import ROWS
@@ -181,3 +182,25 @@ def test_separator_splits_cells_of_label_tables(call):
     assert {label["name"] for label in made.json["labelSummary"]["labels"]} == set(labels)
     assert (again.status, refused.status) == (200, 400)
     assert "'labelSeparator' parameter is not valid" in refused.json["message"]
+
+
+@pytest.mark.parametrize("name", ["Rasa, YAML", "LUIS", "Dialogflow, agent"])
+def test_exports_of_tools_are_accepted_by_every_call(call, world, name, monkeypatch):
+    """YAML, JSON and zip are read by validation, both uploads, and PUT, by data and by path."""
+    case = next(case for case in EXPORTS if case.name == name)
+    monkeypatch.setattr("tests.tricks.ROWS", case.content)
+    fetched = {"path": world.tricks.url("/honest.csv"), "type": "text-intent"}
+    sent = ("data", case.content, "export")
+    base = "/v2/language/datasets"
+    checked = call.form("POST", URL, sent, TYPE)
+    queued = call.form("POST", f"{base}/upload", sent, TYPE)
+    synced = call.form("POST", f"{base}/upload/sync", sent, TYPE)
+    added = call.form("PUT", f"{base}/{synced.json['id']}/upload", sent)
+
+    assert (checked.status, checked.json["format"]["kind"]) == (200, case.kind)
+    assert _labels(checked.json["labels"]) == case.labels
+    assert (queued.status, synced.status, added.status) == (200, 200, 200)
+    assert _labels(synced.json["labelSummary"]["labels"]) == case.labels
+    for path in (URL, f"{base}/upload", f"{base}/upload/sync"):
+        answer = call.json("POST", path, **fetched)
+        assert answer.status == 200, answer.text

@@ -11,12 +11,13 @@ from chalicelib.errors import ServiceError
 from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
 from tests.corpus.case import UploadCase
+from tests.corpus.exports import EXPORTS
 from tests.corpus.folders import FOLDERS
 from tests.corpus.pictures import PICTURES
 from tests.corpus.texts import TEXTS
 from tests.corpus.unclean import UNCLEAN
 
-CASES = [*TEXTS, *UNCLEAN, *PICTURES, *FOLDERS]
+CASES = [*TEXTS, *UNCLEAN, *PICTURES, *FOLDERS, *EXPORTS]
 
 
 @pytest.fixture

@@ -12,8 +12,12 @@ from chalicelib.errors import InvalidParameter
 
 CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO = "csv", "tsv", "xlsx", "json", "jsonl", "labelStudio"
 ZIP_FOLDERS, ANNOTATIONS, COCO, YOLO, VOC = "zipFolders", "annotations", "coco", "yolo", "voc"
+RASA, SNIPS, LUIS, CLU, DIALOGFLOW = "rasa", "snips", "luis", "clu", "dialogflow"
+CUSTOM_TEXT = "customTextClassification"
+# Exports of tools, which are converted to rows of text and label.
+TOOL_KINDS = (RASA, SNIPS, LUIS, CLU, CUSTOM_TEXT, DIALOGFLOW)
 # Formats of text files.
-TEXT_KINDS = (CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO)
+TEXT_KINDS = (CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO, *TOOL_KINDS)
 # Formats of archives of images with boxes.
 BOX_KINDS = (ANNOTATIONS, COCO, YOLO, VOC)
 # Formats of archives.
@@ -41,6 +45,7 @@ MANY_DUPLICATES = "manyDuplicates"
 FEW_EXAMPLES = "fewExamples"
 CONTRADICTING_TEXTS = "contradictingTexts"
 SPLIT_FOLDERS = "splitFolders"
+ENTITIES_IGNORED = "entitiesIgnored"
 # Most places that a warning lists.
 MAX_PLACES = 20
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}

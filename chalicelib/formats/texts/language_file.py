@@ -228,6 +228,8 @@ def _read_delimited(
 
 def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
     count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
+    if layout.tool and count < 2:
+        return "the utterance has no intent; give it one."
     if layout.kind == XLSX and count < 2:
         return (
             "the row has one cell; put text and label into two columns. Errors such as #N/A, and "

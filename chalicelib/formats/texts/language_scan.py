@@ -38,6 +38,7 @@ from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, Tex
 from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.preview import preview_file
 from chalicelib.formats.texts.recognition import recognise
+from chalicelib.formats.texts.tools.conversion import convert_export
 from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
 
@@ -170,11 +171,15 @@ class _Texts:
 def _recognise(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> None:
-    # A workbook's sheet is converted to text first, so that one reader handles all formats.
+    # Sheets and exports are converted to text first, so that one reader handles all formats.
     has_sheets = is_workbook(file)
     if has_sheets:
         sheet = convert_sheet(file, rules.options.sheet, check, lists_all=rules.lists_sheets)
         result.rows_file, result.other_sheets, result.sheets = sheet[:3]
+    elif export := convert_export(file, rules.options, check):
+        result.rows_file, result.layout = export
+        result.format = result.layout.described()
+        return
     elif rules.options.sheet:
         raise InvalidUpload("'sheet' names a sheet, and the file is not a workbook. Leave it out.")
     result.layout = recognise(

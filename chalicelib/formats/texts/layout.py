@@ -26,6 +26,8 @@ class TextLayout:
 
     kind: str = CSV
     """csv, tsv, xlsx, json, jsonl or labelStudio."""
+    tool: str = ""
+    """Format of the export that the rows were converted from; empty for other files."""
     encoding: str = "utf-8-sig"
     """Name of the encoding, as Python knows it."""
     delimiter: str = ","
@@ -85,6 +87,8 @@ class TextLayout:
     def described(self) -> FileFormat:
         """Return the description of the format for answers."""
         encoding = {"utf-8-sig": "utf-8", MIXED: "utf-8"}.get(self.encoding, self.encoding)
+        if self.tool:
+            return FileFormat(self.tool)
         if self.is_json:
             return FileFormat(self.kind, encoding)
         is_text = self.kind != XLSX

@@ -1,0 +1,111 @@
+"""Converts exports of known tools to comma-separated text, which the one reader of rows reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from itertools import islice
+from typing import BinaryIO, NamedTuple
+
+from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES
+from chalicelib.domain.datasets.upload_format import (
+    ENTITIES_IGNORED,
+    TOOL_KINDS,
+    ReadingOptions,
+    UploadWarning,
+)
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.tools.export import EntityCount, ExportFault, ExportFile, ToolExport
+from chalicelib.formats.texts.tools.json_tools import find_json_export
+from chalicelib.formats.texts.tools.table_tools import find_table_export
+from chalicelib.formats.texts.tools.yaml_tools import find_yaml_export
+from chalicelib.formats.texts.tools.zip_tools import find_zip_export
+
+# Limit of the rows, which are stored in memory.
+MAX_ROWS_BYTES = 100 * 1024 * 1024
+_CHECK_ROWS = 1_000
+# All families of exports; each returns None for a file of another family.
+FAMILIES: tuple[Callable[[ExportFile], ToolExport | None], ...] = (
+    find_zip_export,
+    find_json_export,
+    find_yaml_export,
+    find_table_export,
+)
+
+
+class ConvertedExport(NamedTuple):
+    """An export as rows of text and label."""
+
+    rows: BinaryIO
+    """Comma-separated UTF-8; row n is utterance n."""
+    layout: TextLayout
+
+
+def convert_export(
+    file: BinaryIO, options: ReadingOptions, check: Callable[[], None]
+) -> ConvertedExport | None:
+    """Convert a file if it is an export of a known tool.
+
+    Args:
+        file: Seekable; read from its start.
+        options: How the caller wants it to be read.
+        check: Called regularly; raises to stop.
+
+    Returns:
+        The rows; None if the file is of no known tool, or is to be read in another way.
+
+    Raises:
+        InvalidUpload: the export cannot be read, or is not of the tool that the caller names.
+    """
+    asked = options.format
+    columns = options.text_column, options.label_column, options.delimiter, options.sheet
+    if (asked and asked not in TOOL_KINDS) or any(columns) or options.header is not None:
+        return None
+    source = ExportFile(file, check)
+    export = next((found for find in FAMILIES if (found := find(source))), None)
+    if asked and (export is None or export.tool.kind != asked):
+        raise InvalidUpload(
+            f"'format' is {asked}, and the file is not such an export. Leave 'format' out, or "
+            "send another file."
+        )
+    return _convert(export, check) if export else None
+
+
+def _convert(export: ToolExport, check: Callable[[], None]) -> ConvertedExport:
+    tool, entities = export.tool, EntityCount()
+    raw = io.BytesIO()
+    text = io.TextIOWrapper(raw, "utf-8", "surrogatepass", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    count = 0
+    try:
+        # One more than a dataset may have is enough for the reader of rows to refuse.
+        found = islice(tool.read(export.document, entities), MAX_DATASET_EXAMPLES + 1)
+        for count, row in enumerate(found, 1):
+            if count % _CHECK_ROWS == 0:
+                check()
+            _check_size(raw.tell() + len(row[1]))
+            writer.writerow(row)
+    except ExportFault as fault:
+        raise tool.refuse(fault) from None
+    text.flush()
+    text.detach()
+    if not count:
+        raise tool.refuse("it has no utterances")
+    warnings = (_warn_of_entities(entities.count),) if entities.count else ()
+    return ConvertedExport(raw, TextLayout(tool=tool.kind, warnings=warnings))
+
+
+def _check_size(size_bytes: int) -> None:
+    # One long name of an intent is repeated for each of its utterances.
+    if size_bytes > MAX_ROWS_BYTES:
+        raise ExportFault("its texts have more than 100 MB; export a part of it")
+
+
+def _warn_of_entities(count: int) -> UploadWarning:
+    message = (
+        f"{count:,} entities of the export were left out; their words stay in the texts. Only "
+        "intents and utterances are read."
+    )
+    return UploadWarning(ENTITIES_IGNORED, message, count)

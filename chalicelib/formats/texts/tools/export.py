@@ -1,0 +1,121 @@
+"""What the readers of exports share: the file, its examples, and refusals that name the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.encoding import find_encoding, open_text
+
+# Text and label of an utterance.
+Pair = tuple[str, str]
+
+
+class ExportFault(ValueError):
+    """The export cannot be read; the text says why."""
+
+
+@dataclass
+class ExportFile:
+    """An uploaded file that may be an export."""
+
+    file: BinaryIO
+    check: Callable[[], None]
+    """Called regularly; raises to stop."""
+
+    @cached_property
+    def text(self) -> str:
+        """Return the whole text; an upload of texts has at most 25 MB."""
+        with open_text(self.file, find_encoding(self.file)) as stream:
+            return stream.read()
+
+
+@dataclass
+class EntityCount:
+    """Counts the entities that were left out."""
+
+    count: int = 0
+
+    def add(self, found: object) -> None:
+        """Count the entities of an utterance, a list."""
+        self.count += len(found) if isinstance(found, list) else 0
+
+    def join(self, spans: object) -> str:
+        """Return the text of spans, of which some are entities."""
+        texts = []
+        for span in items_of(spans):
+            texts.append(text_of(span, "text"))
+            self.count += any(key in span for key in ("entity", "slot_name", "alias", "meta"))
+        return "".join(texts)
+
+
+# Yields the utterances of a document, and counts entities.
+Reader = Callable[[Any, EntityCount], Iterator[Pair]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool whose exports are read."""
+
+    kind: str
+    """Format of the file in the API."""
+    name: str
+    """For messages."""
+    signs: tuple[str, ...]
+    """Texts that are all in an export, also in a broken one."""
+    recognise: Callable[[Any], bool]
+    """Returns whether a parsed document is an export."""
+    read: Reader
+
+    def refuse(self, fault: object) -> InvalidUpload:
+        """Return a refusal that names the tool."""
+        return InvalidUpload(
+            f"The file is an export of {self.name} that cannot be read: {fault}. Export it again, "
+            "or send csv with the columns text and label."
+        )
+
+
+@dataclass(frozen=True)
+class ToolExport:
+    """A recognised export."""
+
+    tool: Tool
+    document: Any
+
+
+def items_of(value: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a list.
+
+    Raises:
+        ExportFault: it is not a list of objects.
+    """
+    if not isinstance(value, list):
+        raise ExportFault("a list of objects is missing")
+    for number, item in enumerate(value, 1):
+        if not isinstance(item, dict):
+            raise ExportFault(f"item {number} of a list is not an object")
+        yield item
+
+
+def text_of(item: Mapping[str, Any], key: str) -> str:
+    """Return a member that is a text; empty if it is missing or null.
+
+    Raises:
+        ExportFault: it is something else.
+    """
+    value = item.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ExportFault(f"the member '{key}' is not a text")
+    return value
+
+
+def member(value: object, *keys: str) -> Any:
+    """Return a nested member; None if one is missing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

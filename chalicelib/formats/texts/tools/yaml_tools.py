@@ -1,0 +1,165 @@
+"""Exports in YAML: Rasa and Snips.
+
+The document is built from the parser's events, so that aliases, which can multiply a small file
+to gigabytes, are refused before anything is expanded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from chalicelib.domain.datasets.upload_format import RASA, SNIPS
+from chalicelib.formats.texts.json_limits import MAX_DEPTH
+from chalicelib.formats.texts.tools.export import (
+    EntityCount,
+    ExportFault,
+    ExportFile,
+    Pair,
+    Tool,
+    ToolExport,
+    items_of,
+    text_of,
+)
+
+MAX_EVENTS = 1_000_000
+_CHECK_EVENTS = 1_000
+_HEAD_BYTES = 4096
+_STARTS: dict[str, Callable[[], Any]] = {"SequenceStartEvent": list, "MappingStartEvent": dict}
+_ENDS = frozenset(("SequenceEndEvent", "MappingEndEvent"))
+_FIRST_LINE = re.compile(r"---|%YAML|[\w\"'-]+:(?:\s|\Z)")
+_RASA = re.compile(r"^nlu:\s", re.MULTILINE)
+_SNIPS = re.compile(r"^type:\s*intent\b", re.MULTILINE)
+# [Berlin](city), [Berlin]{"entity": "city"} and Snips' [city:place](Berlin).
+_RASA_ENTITY = re.compile(r"\[([^\[\]\n]+)\](?:\([^()\n]*\)|\{[^{}\n]*\})")
+_SNIPS_ENTITY = re.compile(r"\[[\w:.@/ -]+\](?:\(([^()\n]*)\))?")
+
+
+def find_yaml_export(source: ExportFile) -> ToolExport | None:
+    """Return the export of a YAML file; None if it is of no known tool."""
+    source.file.seek(0)
+    head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
+    lines = (line for line in head.splitlines() if line.strip() and not line.startswith("#"))
+    if not _FIRST_LINE.match(next(lines, "")):
+        return None
+    text = source.text
+    signs = {RASA: _RASA.search(text), SNIPS: _SNIPS.search(text)}
+    tool = next((tool for tool in YAML_TOOLS if signs[tool.kind]), None)
+    if tool is None or not all(sign in text for sign in tool.signs):
+        return None
+    try:
+        documents = parse_yaml(text, source.check)
+    except ExportFault as fault:
+        raise tool.refuse(fault) from None
+    return ToolExport(tool, documents)
+
+
+def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
+    """Return the documents of a YAML text, of lists, dicts and texts only.
+
+    Raises:
+        ExportFault: it is not YAML, has aliases, or exceeds a limit.
+    """
+    # Imported late because no other upload of texts needs it.
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    builder = _Builder()
+    try:
+        for count, event in enumerate(yaml.parse(text, Loader=loader)):
+            if count % _CHECK_EVENTS == 0:
+                check()
+            builder.take(event, count)
+    except (yaml.YAMLError, RecursionError, ValueError) as problem:
+        shown = " ".join(str(problem).split())[:200]
+        raise ExportFault(shown if isinstance(problem, ExportFault) else f"YAML, {shown}") from None
+    return builder.documents
+
+
+class _Builder:
+    """Builds documents from events."""
+
+    def __init__(self) -> None:
+        self.documents: list[Any] = []
+        self._open: list[Any] = []
+        self._keys: list[Any] = []
+
+    def take(self, event: Any, count: int) -> None:
+        """Add a parser's event by the name of its class."""
+        name = type(event).__name__
+        if count > MAX_EVENTS:
+            raise ExportFault(f"it has more than {MAX_EVENTS:,} nodes; export a part of it")
+        if name == "AliasEvent":
+            raise ExportFault("it has YAML aliases, which are not read; write the values out")
+        if name in _STARTS:
+            self.begin(_STARTS[name]())
+        elif name == "ScalarEvent":
+            self.add(event.value)
+        elif name in _ENDS:
+            self.end()
+
+    def begin(self, collection: list[Any] | dict[str, Any]) -> None:
+        if len(self._open) >= MAX_DEPTH:
+            raise ExportFault(f"it is nested in more than {MAX_DEPTH} lists")
+        self.add(collection)
+        self._open.append(collection)
+        self._keys.append(None)
+
+    def end(self) -> None:
+        self._open.pop()
+        self._keys.pop()
+
+    def add(self, value: Any) -> None:
+        if not self._open:
+            self.documents.append(value)
+        elif isinstance(self._open[-1], list):
+            self._open[-1].append(value)
+        elif self._keys[-1] is None:
+            if not isinstance(value, str):
+                raise ExportFault("a key is not a text")
+            self._keys[-1] = value
+        else:
+            self._open[-1][self._keys[-1]] = value
+            self._keys[-1] = None
+
+
+def _read_rasa(documents: list[Any], entities: EntityCount) -> Iterator[Pair]:
+    for document in items_of(documents):
+        if document.get("nlu") in (None, ""):
+            continue
+        for item in items_of(document["nlu"]):
+            if "intent" not in item:  # a synonym, a lookup table or a regular expression
+                continue
+            for text in _rasa_texts(item.get("examples")):
+                plain, count = _RASA_ENTITY.subn(r"\1", text)
+                entities.count += count
+                yield plain, text_of(item, "intent")
+
+
+def _rasa_texts(examples: Any) -> Iterator[str]:
+    if isinstance(examples, str):
+        lines = (line.strip() for line in examples.splitlines())
+        yield from (line.removeprefix("-").strip() for line in lines if line.strip("- "))
+    elif examples:
+        for item in examples:
+            yield item if isinstance(item, str) else text_of(item, "text").strip()
+
+
+def _read_snips(documents: list[Any], entities: EntityCount) -> Iterator[Pair]:
+    for document in items_of(documents):
+        if document.get("type") != "intent":
+            continue
+        texts = document.get("utterances") or []
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ExportFault("'utterances' is not a list of texts")
+        for text in texts:
+            plain, count = _SNIPS_ENTITY.subn(lambda found: found[1] or "", text)
+            entities.count += count
+            yield plain, text_of(document, "name")
+
+
+YAML_TOOLS = (
+    Tool(RASA, "Rasa", ("intent:",), lambda _: True, _read_rasa),
+    Tool(SNIPS, "Snips", ("utterances:",), lambda _: True, _read_snips),
+)

@@ -1,0 +1,144 @@
+"""Exports that are zip archives: agents of Dialogflow, Azure's custom text classification."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from chalicelib.domain.common.limits import MAX_TEXT_CHARACTERS
+from chalicelib.domain.datasets.upload_format import CUSTOM_TEXT, DIALOGFLOW
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.zip_archive import (
+    MemberProblem,
+    ZipArchive,
+    ZipMember,
+    looks_like_zip,
+    open_archive,
+)
+from chalicelib.formats.archives.zip_directory import InvalidZip
+from chalicelib.formats.texts.tools.export import (
+    EntityCount,
+    ExportFault,
+    ExportFile,
+    Pair,
+    Tool,
+    ToolExport,
+    items_of,
+    member,
+    text_of,
+)
+from chalicelib.formats.texts.tools.json_tools import JSON_TOOLS, is_usersays, parse_json
+
+# All files of an archive together, unpacked.
+MAX_UNPACKED_BYTES = 100 * 1024 * 1024
+_MAX_FILE_BYTES = 25 * 1024 * 1024
+_NAME_AT = 30
+_CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
+
+
+def may_be_zip_export(head: bytes) -> bool:
+    """Return whether a zip archive may be an export, by the name of its first entry."""
+    if not looks_like_zip(head) or len(head) < _NAME_AT:
+        return False
+    [length] = struct.unpack_from("<H", head, _NAME_AT - 4)
+    return head[_NAME_AT : _NAME_AT + length].endswith((b".json", b".txt", b"/"))
+
+
+def is_zip_export(file: BinaryIO) -> bool:
+    """Return whether a file is a zip archive with the files of a known export."""
+    file.seek(0)
+    if not looks_like_zip(file.read(4)):
+        return False
+    try:
+        return _kind_of(open_archive(file)) != ""
+    except (InvalidZip, InvalidUpload):
+        return False
+
+
+def find_zip_export(source: ExportFile) -> ToolExport | None:
+    """Return the export of a zip archive; None if it is of no known tool."""
+    source.file.seek(0)
+    if not looks_like_zip(source.file.read(4)):
+        return None
+    try:
+        archive = open_archive(source.file)
+    except InvalidZip as problem:
+        raise InvalidUpload(f"The file is not a usable zip archive: {problem.cause}") from None
+    kind = _kind_of(archive)
+    tool = next((tool for tool in ZIP_TOOLS if tool.kind == kind), None)
+    return ToolExport(tool, _Files(archive, source)) if tool else None
+
+
+def _kind_of(archive: ZipArchive) -> str:
+    documents = [m.path for m in archive.members() if m.path.endswith(".json")]
+    if any("intents/" in path for path in documents):
+        return DIALOGFLOW
+    texts = any(m.path.endswith(".txt") for m in archive.members())
+    return CUSTOM_TEXT if len(documents) == 1 and texts else ""
+
+
+class _Files:
+    """The files of an archive, read within one limit."""
+
+    def __init__(self, archive: ZipArchive, source: ExportFile) -> None:
+        self._archive, self._check = archive, source.check
+        self._left = MAX_UNPACKED_BYTES
+        self.members = {member.path: member for member in archive.members()}
+
+    def read(self, found: ZipMember) -> str:
+        """Return the text of a file."""
+        self._check()
+        self._left -= found.entry.size_bytes
+        if self._left < 0:
+            raise ExportFault("its files unpack to more than 100 MB; export a part of it")
+        try:
+            return self._archive.read(found, _MAX_FILE_BYTES).decode("utf-8-sig")
+        except (MemberProblem, UnicodeDecodeError) as problem:
+            raise ExportFault(f"{found.path[:100]}: {problem}") from None
+
+
+def _read_agent(files: _Files, entities: EntityCount) -> Iterator[Pair]:
+    for path, found in files.members.items():
+        if "intents/" not in path or not path.endswith(".json"):
+            continue
+        document = parse_json(files.read(found))
+        stem, mark, _ = path.rpartition("_usersays_")
+        if mark and is_usersays(document):
+            about = files.members.get(f"{stem}.json")
+            own = member(parse_json(files.read(about)), "name") if about else None
+            label = own if isinstance(own, str) else stem.rpartition("/")[2]
+            for item in items_of(document):
+                yield entities.join(item.get("data")), label
+        elif isinstance(member(document, "userSays"), list):
+            for item in items_of(document["userSays"]):
+                yield entities.join(item.get("data")), text_of(document, "name")
+
+
+def _read_documents(files: _Files, entities: EntityCount) -> Iterator[Pair]:
+    path = next(path for path in files.members if path.endswith(".json"))
+    document = parse_json(files.read(files.members[path]))
+    if not _CUSTOM.recognise(document):
+        raise ExportFault(f"{path[:100]} has no 'assets' with 'documents'")
+    by_name = {path.rpartition("/")[2]: found for path, found in files.members.items()}
+    for item in items_of(member(document, "assets", "documents")):
+        place = text_of(item, "location")
+        found = files.members.get(place) or by_name.get(place.rpartition("/")[2])
+        if found is None:
+            raise ExportFault(f"the archive has no file {place[:100]!r}; add it")
+        # A document above the limit stays too long, so that its row is rejected with a reason.
+        yield files.read(found)[: 2 * MAX_TEXT_CHARACTERS], _label_of(item)
+
+
+def _label_of(item: Any) -> str:
+    one = member(item, "class", "category")
+    if isinstance(one, str):
+        return one
+    several = [text_of(each, "category") for each in items_of(item.get("classes") or [])]
+    return "|".join(several)
+
+
+ZIP_TOOLS = (
+    Tool(DIALOGFLOW, "Dialogflow", (), lambda _: True, _read_agent),
+    Tool(CUSTOM_TEXT, _CUSTOM.name, (), lambda _: True, _read_documents),
+)

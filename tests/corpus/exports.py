@@ -1,0 +1,170 @@
+"""Exports of other tools: intents with their utterances, whole and broken."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from chalicelib.domain.datasets.upload_format import ReadingOptions
+from tests.corpus.case import UploadCase
+from tests.corpus.texts import LABELS, PAIRS
+from tests.pictures import make_zip
+
+_IGNORED = frozenset({"entitiesIgnored"})
+
+
+def _spans(text: str) -> list[dict[str, Any]]:
+    """Return the spans of a text whose last word is an entity."""
+    start, _, last = text.rpartition(" ")
+    return [{"text": f"{start} "}, {"text": last, "entity": "word", "slot_name": "word"}]
+
+
+_UTTERANCES = [{"text": text, "intent": label, "entities": []} for text, label in PAIRS]
+_MARKED = [{**item, "entities": [{"start": 0, "end": 5}]} for item in _UTTERANCES]
+_BY_LABEL = {label: [text for text, own in PAIRS if own == label] for label in LABELS}
+_RASA = {"rasa_nlu_data": {"common_examples": _UTTERANCES, "entity_synonyms": []}}
+_LUIS = {"luis_schema_version": "7.0.0", "intents": [{"name": "refund"}], "utterances": _MARKED}
+_CLU = {
+    "projectFileVersion": "2023-04-01",
+    "metadata": {"projectKind": "Conversation", "language": "en-us"},
+    "assets": {"projectKind": "Conversation", "intents": [], "utterances": _MARKED},
+}
+_SNIPS = {
+    "language": "en",
+    "intents": {
+        label: {"utterances": [{"data": _spans(text)} for text in texts]}
+        for label, texts in _BY_LABEL.items()
+    },
+    "entities": {},
+}
+_TEXTS = {f"docs/{n}.txt": text.encode() for n, (text, _) in enumerate(PAIRS)}
+_CUSTOM = {
+    "projectFileVersion": "2022-05-01",
+    "metadata": {"projectKind": "CustomSingleLabelClassification"},
+    "assets": {
+        "projectKind": "CustomSingleLabelClassification",
+        "classes": [{"category": "refund"}, {"category": "shipping"}],
+        "documents": [
+            {"location": f"{n}.txt", "class": {"category": label}}
+            for n, (_, label) in enumerate(PAIRS)
+        ],
+    },
+}
+_YAML = "version: '3.1'\n\nnlu:\n" + "".join(
+    f"- intent: {label}\n  examples: |\n" + "".join(f"    - {text}\n" for text in texts)
+    for label, texts in _BY_LABEL.items()
+)
+_SYNONYMS = (
+    "- synonym: Cologne\n  examples: |\n    - Koeln\n- lookup: city\n  examples: |\n    - a\n"
+)
+_ITEMS = "nlu:\n" + "".join(
+    f"- intent: {label}\n  examples:\n"
+    + "".join(f"  - text: |\n      {text.replace(',', '')} [now](time)\n" for text in texts)
+    for label, texts in _BY_LABEL.items()
+)
+_SNIPS_YAML = "".join(
+    f"---\ntype: intent\nname: {label}\nutterances:\n"
+    + "".join(f'- "{text} [at:time](noon)"\n' for text in texts)
+    for label, texts in _BY_LABEL.items()
+)
+_BOMB = (
+    "nlu:\n- intent: &a [x, x]\n  examples: &b [*a, *a, *a]\n- intent: c\n  examples: [*b, *b]\n"
+)
+
+
+def _agent(root: str = "") -> dict[str, bytes]:
+    files: dict[str, Any] = {f"{root}agent.json": {"language": "en"}, f"{root}package.json": {}}
+    for label, texts in _BY_LABEL.items():
+        files[f"{root}intents/{label} x.json"] = {"id": "1", "name": label, "auto": True}
+        files[f"{root}intents/{label} x_usersays_en.json"] = [
+            {"id": str(n), "isTemplate": False, "data": [{"text": text, "userDefined": False}]}
+            for n, text in enumerate(texts)
+        ]
+    return {name: json.dumps(value).encode() for name, value in files.items()}
+
+
+_INTENT = {
+    "name": "refund",
+    "userSays": [{"data": [{"text": text}, {"text": "!", "meta": "@sys.any"}]}
+                 for text in _BY_LABEL["refund"]],
+}  # fmt: skip
+
+
+def _label_studio(*, choices: bool) -> bytes:
+    """Return an export as CSV, with the columns that the tool adds."""
+    stream = io.StringIO(newline="")
+    names = ["annotation_id", "annotator", "created_at", "id", "lead_time", "intent"]
+    names += ["text", "updated_at"]
+    writer = csv.writer(stream)
+    writer.writerow(names)
+    for n, (text, label) in enumerate(PAIRS):
+        cell = json.dumps({"choices": [label]}) if choices else label
+        writer.writerow((n, 1, f"2024-05-{n + 1:02}", 100 + n, 1.5 + n, cell, text, "2024-06-01"))
+    return stream.getvalue().encode()
+
+
+def _comprehend(label: str = "") -> bytes:
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerows((own + label, text) for text, own in PAIRS)
+    return stream.getvalue().encode()
+
+
+def _json(value: object, indent: int | None = None) -> bytes:
+    return json.dumps(value, indent=indent).encode()
+
+
+def _ok(name: str, content: bytes, kind: str, **more: Any) -> UploadCase:
+    return UploadCase(name, content, **{"labels": LABELS, "kind": kind, **more})
+
+
+def _no(name: str, content: bytes, refusal: str, **more: Any) -> UploadCase:
+    return UploadCase(name, content, refusal=refusal, **more)
+
+
+EXPORTS = [
+    _ok("Rasa, JSON", _json(_RASA), "rasa"),
+    _ok("Rasa, JSON by name", _json(_RASA, 2), "rasa", options=ReadingOptions(format="rasa")),
+    _ok("Rasa, YAML", _YAML.encode(), "rasa"),
+    _ok("Rasa, YAML with synonyms", (_YAML + _SYNONYMS).encode(), "rasa",
+        options=ReadingOptions(strict=True)),
+    _ok("Rasa, YAML with entities", _ITEMS.encode(), "rasa", warnings=_IGNORED),
+    _ok("Snips, JSON", _json(_SNIPS, 1), "snips", warnings=_IGNORED),
+    _ok("Snips, YAML", _SNIPS_YAML.encode(), "snips", warnings=_IGNORED),
+    _ok("LUIS", _json(_LUIS), "luis", warnings=_IGNORED),
+    _ok("LUIS, with a byte order mark", b"\xef\xbb\xbf" + _json(_LUIS, 4), "luis",
+        warnings=_IGNORED),
+    _ok("Azure CLU", _json(_CLU), "clu", warnings=_IGNORED),
+    _ok("Azure custom text", make_zip({"labels.json": _json(_CUSTOM), **_TEXTS}),
+        "customTextClassification"),
+    _no("Azure custom text without its texts", _json(_CUSTOM), "send a zip of the export"),
+    _no("Azure custom text with a text missing",
+        make_zip({"labels.json": _json(_CUSTOM), **dict(list(_TEXTS.items())[1:])}),
+        "the archive has no file '0.txt'"),
+    _ok("Dialogflow, agent", make_zip(_agent()), "dialogflow"),
+    _ok("Dialogflow, agent in a folder", make_zip(_agent("Shop/")), "dialogflow"),
+    _ok("Dialogflow, intent", _json(_INTENT), "dialogflow", labels={"refund": 6},
+        warnings=_IGNORED),
+    _no("Dialogflow, phrases without an intent",
+        _agent()["intents/refund x_usersays_en.json"], "send the zip of the whole agent"),
+    _ok("Label Studio, CSV", _label_studio(choices=False), "labelStudio"),
+    _ok("Label Studio, CSV with choices", _label_studio(choices=True), "labelStudio"),
+    _ok("Amazon Comprehend", _comprehend(), "csv",
+        warnings=frozenset({"columnsSwapped"})),
+    _no("truncated JSON", _json(_LUIS)[:-40], "an export of LUIS that cannot be read: the JSON"),
+    _no("YAML bomb", _BOMB.encode(), "an export of Rasa that cannot be read: it has YAML aliases"),
+    _no("broken YAML", (_YAML + "  - [x").encode(), "an export of Rasa that cannot be read: YAML"),
+    _no("no utterances", _json({**_LUIS, "utterances": []}), "LUIS that cannot be read: it has no"),
+    _no("an utterance that is a number", _json({**_LUIS, "utterances": [7]}),
+        "an export of LUIS that cannot be read: item 1"),
+    _no("deep JSON", b'{"rasa_nlu_data":' + b"[" * 500,
+        "an export of Rasa that cannot be read: the JSON is nested"),
+    _no("another tool is named", _json(_LUIS), "'format' is rasa",
+        options=ReadingOptions(format="rasa")),
+    _no("a zip of no tool", make_zip({"a.json": b"{}", "b.csv": b"x,y"}), "ip archive"),
+    _ok("lines that look like an export",
+        b"\n".join(_json({"text": text, "label": label}) for text, label in PAIRS)
+        + b'\n{"text": "\\"rasa_nlu_data\\"", "label": "refund"}', "jsonl",
+        labels={"shipping": 6, "refund": 7}),
+]  # fmt: skip
