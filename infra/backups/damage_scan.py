@@ -31,7 +31,7 @@ class DamageScan:
             most_bytes: number of bytes to read.
             most_seconds: seconds after which no further piece is started.
             may_exceed: whether to check the first piece even if it has more bytes.
-            must_end: returns whether no further piece may be started.
+            must_end: returns whether to stop reading, also within a piece.
         """
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []
         names = self._folder.named_pieces()
@@ -41,12 +41,14 @@ class DamageScan:
             if size > left and not (may_exceed and left == most_bytes):
                 continue
             try:
-                self._folder.check(name, from_disk=True)
+                self._folder.check(name, from_disk=True, must_end=must_end)
             except BackupError as error:
                 self._folder.note_damage(name)
                 damages.append(str(error))
+            if must_end():
+                break
             self._turns[name] = next(self._numbers)
             left -= size
-            if left <= 0 or time.monotonic() > ended or must_end():
+            if left <= 0 or time.monotonic() > ended:
                 break
         return damages

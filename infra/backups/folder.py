@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -278,12 +278,15 @@ class BackupFolder:
         for name in sorted(manifest.pieces()):
             self.check(name)
 
-    def check(self, name: str, from_disk: bool = False) -> None:
+    def check(
+        self, name: str, from_disk: bool = False, must_end: Callable[[], bool] = lambda: False
+    ) -> None:
         """Check the digest of a piece.
 
         Args:
             name: name of the piece.
             from_disk: whether to read from the disk, not from the system's cache.
+            must_end: returns whether to leave the rest of the piece unread.
 
         Raises:
             BackupError: the piece is missing or damaged.
@@ -291,7 +294,8 @@ class BackupFolder:
         if from_disk:
             self._drop_cached(name)
         for _ in self.blocks(name):
-            pass
+            if must_end():
+                return
 
     def _drop_cached(self, name: str) -> None:
         """Drop a piece's content from the system's cache, if the system supports it."""

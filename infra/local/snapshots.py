@@ -119,8 +119,14 @@ class SnapshotSaver:
             self._look_for_damage(damages)
             pause = pause_after(took, within_seconds)
         self._dump_changes()
+        ended = time.monotonic() + _STOP_SECONDS
         self._look_for_damage(
-            self._damage_scan.check_next(_STOP_BYTES, _STOP_SECONDS, may_exceed=False)
+            self._damage_scan.check_next(
+                _STOP_BYTES,
+                _STOP_SECONDS,
+                may_exceed=False,
+                must_end=lambda: time.monotonic() > ended,
+            )
         )
         if self._problem:
             since = f"{self._state.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"

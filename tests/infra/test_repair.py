@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -268,9 +269,9 @@ def test_damage_scan_reads_a_little_at_a_time(
     read: list[str] = []
     check = folder.check
 
-    def noted(name: str, from_disk: bool = False) -> None:
+    def noted(name: str, from_disk: bool = False, must_end: Any = lambda: False) -> None:
         read.append(name)
-        check(name, from_disk)
+        check(name, from_disk, must_end)
 
     folder.check = noted  # type: ignore[method-assign]
 
