@@ -10,6 +10,7 @@ from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import ServiceError
 from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
+from tests.corpus.box_exports import BOX_EXPORTS
 from tests.corpus.case import UploadCase
 from tests.corpus.exports import EXPORTS
 from tests.corpus.folders import FOLDERS
@@ -17,7 +18,7 @@ from tests.corpus.pictures import PICTURES
 from tests.corpus.texts import TEXTS
 from tests.corpus.unclean import UNCLEAN
 
-CASES = [*TEXTS, *UNCLEAN, *PICTURES, *FOLDERS, *EXPORTS]
+CASES = [*TEXTS, *UNCLEAN, *PICTURES, *FOLDERS, *EXPORTS, *BOX_EXPORTS]
 
 
 @pytest.fixture

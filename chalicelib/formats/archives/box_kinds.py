@@ -24,6 +24,7 @@ from chalicelib.formats.archives.annotations_csv import (
     read_annotations,
 )
 from chalicelib.formats.archives.box_files import BoxFiles, SignsOfBoxes, shown_name
+from chalicelib.formats.archives.tools.box_tools import BOX_TOOLS
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 
@@ -33,6 +34,7 @@ _WORDS = {
     COCO: "COCO's *.json with images, annotations and categories",
     YOLO: "YOLO's labels/*.txt with data.yaml or classes.txt",
     VOC: "Pascal VOC's *.xml",
+    **{tool.kind: tool.words for tool in BOX_TOOLS},
 }
 
 
@@ -114,6 +116,8 @@ def _kinds(files: BoxFiles, wanted: str) -> list[str]:
         VOC: voc.has_annotations(files),
     }
     kinds = [kind for kind, is_there in found.items() if is_there]
+    if not kinds or wanted not in ("", *kinds):
+        kinds += [tool.kind for tool in BOX_TOOLS if tool.is_in(files)]
     if signs.label_texts and (not kinds or wanted == YOLO):
         # The list of classes can be missing; then the reader raises an error that says so.
         return [YOLO]
@@ -154,6 +158,7 @@ _READERS: Mapping[str, Callable[[BoxFiles], Annotations]] = {
     COCO: coco.read_coco,
     YOLO: yolo.read_yolo,
     VOC: voc.read_voc,
+    **{tool.kind: tool.read for tool in BOX_TOOLS},
 }
 
 

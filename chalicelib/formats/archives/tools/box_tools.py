@@ -1,0 +1,260 @@
+"""Reads boxes of CreateML, LabelMe, CVAT for images and TensorFlow's csv. beyond.md, section 1."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from chalicelib.domain.datasets.upload_format import CREATE_ML, CVAT, LABEL_ME, TENSORFLOW
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
+from chalicelib.formats.archives.box_cells import (
+    CellFault,
+    checked_label,
+    checked_sides,
+    found_picture,
+    turned_box,
+)
+from chalicelib.formats.archives.box_files import BoxFiles, shown_name
+from chalicelib.formats.archives.picture_index import as_path
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
+from chalicelib.formats.texts.json_limits import is_too_deep
+
+PLACE = "Box {number} of {part}, {picture}"
+_MAX_FILE_BYTES = 64 * 1024 * 1024
+_DIGITS = 6
+_MAX_SIDE = 100_000
+_CVAT_SHAPES = frozenset(
+    ("box", "polygon", "polyline", "points", "ellipse", "mask", "cuboid", "skeleton")
+)
+_TABLE = ("filename", "class", "xmin", "ymin", "xmax", "ymax")
+
+
+class _ToolBox(NamedTuple):
+    """A box of a file, with texts or numbers as they are written."""
+
+    picture: str
+    label: Any
+    sides: tuple[Any, Any, Any, Any]
+    """Left, top, width and height in pixels."""
+    size: tuple[Any, Any] = (0, 0)
+    """Width and height of the image; 0 if unknown."""
+    rotation: Any = None
+
+
+class _NotThis(ValueError):
+    """The file is not of the tool, or broken; the text says why."""
+
+
+@dataclass(frozen=True)
+class BoxTool:
+    """A tool whose boxes are read."""
+
+    kind: str
+    words: str
+    """For messages."""
+    suffix: str
+    rows: Callable[[str], Iterator[_ToolBox]]
+    """Yields the boxes of a file's text; raises _NotThis before the first for another file."""
+
+    def is_in(self, files: BoxFiles) -> bool:
+        """Return whether an archive has a file of the tool."""
+        return any(self._fits(files, member) for member in files.members(self.suffix))
+
+    def read(self, files: BoxFiles) -> Annotations:
+        """Read all boxes; raise InvalidUpload if a file of the tool cannot be read."""
+        result = Annotations(PLACE)
+        for member in files.members(self.suffix):
+            if not self._fits(files, member):
+                continue
+            part = result.parts
+            result.name_parts([shown_name(member)])
+            try:
+                for number, row in enumerate(self.rows(_text_of(files, member)), 1):
+                    _add(files, result, member, (number, part), row)
+            except _NotThis as fault:
+                raise InvalidUpload(
+                    f"{shown_name(member)} is of {self.words} and cannot be read: {fault}. Export "
+                    "it again, or send annotations.csv."
+                ) from None
+            check_limits(shown_name(member), len(result), len(result.book))
+        return result
+
+    def _fits(self, files: BoxFiles, member: ZipMember) -> bool:
+        try:
+            next(self.rows(_text_of(files, member)), None)
+        except _NotThis:
+            return False
+        return True
+
+
+def _text_of(files: BoxFiles, member: ZipMember) -> str:
+    try:
+        return files.read(member, _MAX_FILE_BYTES).decode("utf-8-sig")
+    except (MemberProblem, UnicodeDecodeError) as problem:
+        raise _NotThis(str(problem)) from None
+
+
+def _add(
+    files: BoxFiles, result: Annotations, member: ZipMember, at: tuple[int, int], row: _ToolBox
+) -> None:
+    folder = member.path.removesuffix(member.name)
+    # LabelMe writes paths of the annotator's machine, whose last name is next to the file.
+    name = as_path(row.picture)
+    places = (folder + name, name, folder + name.rpartition("/")[2])
+    found = files.pictures.find_first(places)
+    try:
+        picture = found_picture(found)
+        label = _label(row.label)
+        left, top, width, height = map(_number, row.sides)
+        box = checked_sides(
+            round(left, _DIGITS), round(top, _DIGITS), round(width, _DIGITS), round(height, _DIGITS)
+        )
+        result.note_size(picture, *map(_size, row.size))
+        result.add(picture, at, label, turned_box(box, row.rotation))
+    except CellFault as fault:
+        if isinstance(found, int):
+            result.spoil(found)
+        files.reject(rejected(PLACE, (at[0], result.part_name(at[1])), row.picture, str(fault)))
+
+
+def _label(written: Any) -> str:
+    if not isinstance(written, str):
+        raise CellFault("its label is not a text; write one.")
+    return checked_label(written)
+
+
+def _size(written: Any) -> int:
+    # Larger numbers are mistakes of the export, and then the size is not known.
+    number = _as_number(written) or 0.0
+    return int(number) if 0 < number < _MAX_SIDE else 0
+
+
+def _number(written: Any) -> float:
+    number = _as_number(written)
+    if number is None:
+        raise CellFault("it is not a box with four numbers; draw a box, and write pixels.")
+    return number
+
+
+def _parse(text: str) -> Any:
+    if is_too_deep(text):
+        raise _NotThis("the JSON is nested too deeply")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise _NotThis(f"the JSON is not valid: {problem}") from None
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise _NotThis("a list of objects is missing")
+    return value
+
+
+def _read_create_ml(text: str) -> Iterator[_ToolBox]:
+    for item in _objects(_parse(text)):
+        name = item.get("image", item.get("imagefilename"))
+        if not isinstance(name, str):
+            raise _NotThis("an item names no 'image'")
+        for found in _objects(item.get("annotations")):
+            sides = found.get("coordinates")
+            if not isinstance(sides, dict):
+                raise _NotThis("an annotation has no 'coordinates'")
+            x, y, width, height = (sides.get(key) for key in ("x", "y", "width", "height"))
+            # CreateML writes the centre of a box.
+            left, top = (_minus_half(at, side) for at, side in ((x, width), (y, height)))
+            yield _ToolBox(name, found.get("label"), (left, top, width, height))
+
+
+def _minus_half(centre: Any, side: Any) -> Any:
+    middle, length = _as_number(centre), _as_number(side)
+    return None if middle is None or length is None else middle - length / 2
+
+
+def _read_label_me(text: str) -> Iterator[_ToolBox]:
+    document = _parse(text)
+    if not isinstance(document, dict) or not isinstance(document.get("imagePath"), str):
+        raise _NotThis("it has no 'imagePath'")
+    size = document.get("imageWidth") or 0, document.get("imageHeight") or 0
+    for shape in _objects(document.get("shapes")):
+        points = shape.get("points") or ()
+        # Outlines are read by their bounds; circles have other points.
+        usable = shape.get("shape_type", "polygon") in ("rectangle", "polygon", "rotation")
+        try:
+            xs, ys = zip(*((float(x), float(y)) for x, y in points), strict=True)
+            sides = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+        except (TypeError, ValueError, OverflowError):
+            usable = False
+        place = sides if usable else (None, None, None, None)
+        yield _ToolBox(document["imagePath"], shape.get("label"), place, size)
+
+
+def _read_cvat(text: str) -> Iterator[_ToolBox]:
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    try:
+        root = fromstring(text)
+    except (DefusedXmlException, ParseError, ValueError) as problem:
+        raise _NotThis(f"the XML is not valid: {problem}") from None
+    if root.tag != "annotations" or root.find("image") is None:
+        raise _NotThis("it has no <image> in <annotations>")
+    for image in root.iterfind("image"):
+        size = image.get("width", "0"), image.get("height", "0")
+        for box in image:
+            if box.tag not in _CVAT_SHAPES:
+                continue
+            # Outlines have no corners, so they are rejected and counted.
+            left, top, right, bottom = (
+                _as_number(box.get(k)) for k in ("xtl", "ytl", "xbr", "ybr")
+            )
+            yield _ToolBox(
+                image.get("name", ""),
+                box.get("label"),
+                _from_corners(left, top, right, bottom),
+                size,
+                box.get("rotation"),
+            )
+
+
+def _read_table(text: str) -> Iterator[_ToolBox]:
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
+        if not set(_TABLE) <= set(names):
+            raise _NotThis(f"it does not have the columns {', '.join(_TABLE)}")
+        for row in rows:
+            cells = {key: row.get(name) for key, name in names.items()}
+            corners = (_as_number(cells[key]) for key in _TABLE[2:])
+            size = cells.get("width") or 0, cells.get("height") or 0
+            yield _ToolBox(cells["filename"] or "", cells["class"], _from_corners(*corners), size)
+    except csv.Error as problem:
+        raise _NotThis(f"line {rows.line_num}: {problem}") from None
+
+
+def _as_number(written: Any) -> float | None:
+    try:
+        return float(written)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _from_corners(
+    left: float | None, top: float | None, right: float | None, bottom: float | None
+) -> tuple[Any, Any, Any, Any]:
+    if left is None or top is None or right is None or bottom is None:
+        return (None, None, None, None)
+    return left, top, right - left, bottom - top
+
+
+BOX_TOOLS = (
+    BoxTool(CREATE_ML, "CreateML's *.json", ".json", _read_create_ml),
+    BoxTool(LABEL_ME, "LabelMe's *.json", ".json", _read_label_me),
+    BoxTool(CVAT, "CVAT's annotations.xml for images", ".xml", _read_cvat),
+    BoxTool(TENSORFLOW, "TensorFlow's _annotations.csv", ".csv", _read_table),
+)

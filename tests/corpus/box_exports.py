@@ -1,0 +1,93 @@
+"""Boxes in exports of CreateML, LabelMe, CVAT for images and TensorFlow, whole and broken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from chalicelib.domain.datasets.dataset import DETECTION
+from tests.boxes import BOXES, SIDE, pictures
+from tests.corpus.case import UploadCase
+from tests.pictures import make_zip
+
+_EACH = {"circle": 6, "square": 6}
+_IMAGES = pictures("images/")
+_ROWS = [(name, box) for name, boxes in BOXES.items() for box in boxes]
+
+
+def _corners(box: Any) -> tuple[float, float, float, float]:
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def _create_ml() -> list[dict[str, Any]]:
+    return [
+        {
+            "image": name,
+            "annotations": [
+                {
+                    "label": box["label"],
+                    "coordinates": {
+                        "x": box["x"] + box["width"] / 2,
+                        "y": box["y"] + box["height"] / 2,
+                        "width": box["width"],
+                        "height": box["height"],
+                    },
+                }
+                for box in boxes
+            ],
+        }
+        for name, boxes in BOXES.items()
+    ]
+
+
+def _label_me(name: str, boxes: Any, **more: Any) -> bytes:
+    shapes = []
+    for box in boxes:
+        left, top, right, bottom = _corners(box)
+        shape = {"label": box["label"], "points": [[right, bottom], [left, top]]}
+        shapes.append({**shape, "shape_type": "rectangle", "flags": {}})
+    about = {"version": "5.4.1", "imagePath": f"..\\images\\{name}", "imageData": None}
+    return json.dumps({**about, "shapes": shapes, "imageWidth": SIDE, **more}).encode()
+
+
+def _cvat(label: str = "label") -> bytes:
+    images = []
+    for name, boxes in BOXES.items():
+        drawn = ""
+        for box in boxes:
+            sides = zip(("xtl", "ytl", "xbr", "ybr"), _corners(box), strict=True)
+            drawn += f'<box {label}="{box["label"]}" source="manual" occluded="0" '
+            drawn += " ".join(f'{key}="{side}"' for key, side in sides) + "/>"
+        images.append(f'<image id="0" name="{name}" width="96" height="96">{drawn}</image>')
+    return f"<annotations><version>1.1</version>{''.join(images)}</annotations>".encode()
+
+
+def _table(header: str = "filename,width,height,class,xmin,ymin,xmax,ymax") -> bytes:
+    lines = [
+        f"{name},{SIDE},{SIDE},{box['label']},{','.join(map(str, _corners(box)))}"
+        for name, box in _ROWS
+    ]
+    return "\r\n".join((header, *lines)).encode()
+
+
+def _ok(name: str, files: dict[str, bytes], kind: str, **more: Any) -> UploadCase:
+    content = make_zip({**_IMAGES, **files})
+    return UploadCase(name, content, kind=kind, **{"labels": _EACH, "type": DETECTION, **more})
+
+
+def _no(name: str, files: dict[str, bytes], refusal: str) -> UploadCase:
+    return UploadCase(name, make_zip({**_IMAGES, **files}), refusal=refusal, type=DETECTION)
+
+
+_SHAPES = {f"json/{n[:-4]}.json": _label_me(n, boxes) for n, boxes in BOXES.items()}
+_CREATED = json.dumps(_create_ml()).encode()
+BOX_EXPORTS = [
+    _ok("CreateML", {"images/_annotations.createml.json": _CREATED}, "createml"),
+    _no("CreateML, truncated", {"images/_annotations.createml.json": _CREATED[:-9]}, "no annota"),
+    _ok("LabelMe", _SHAPES, "labelme"),
+    _ok("CVAT for images", {"annotations.xml": _cvat()}, "cvat"),
+    _no("CVAT without labels", {"annotations.xml": _cvat("name")}, "label is not a text"),
+    _ok("TensorFlow", {"images/_annotations.csv": _table()}, "tensorflow"),
+    _no("TensorFlow, other columns", {"images/_annotations.csv": _table("a,b,c,d,e,f,g,h")},
+        "The archive has no annotations.csv"),
+]  # fmt: skip
