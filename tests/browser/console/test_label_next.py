@@ -145,7 +145,7 @@ def test_images_are_ranked_and_labelled(console, shapes, tmp_path, field, name, 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PK\x03\x04 and no more", "cannot be opened"),
+        (b"PK\x03\x04 and no more", "is damaged"),
         (make_zip({"notes.txt": b"no picture"}), "This contains no images"),
     ],
 )
