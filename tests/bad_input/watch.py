@@ -12,7 +12,10 @@ from tests.live import Caller, Live
 
 PAUSE_SECONDS = 0.05
 SLOWEST_SECONDS = 2.0
-"""Longest wait for the health of the service, on a machine that does other work too."""
+"""Wait for the health of the service that is always allowed."""
+LONGEST_SHARE = 0.25
+"""Longest wait as a fraction of the time for which the service was given something bad. A service
+that is blocked answers only at the end, and a busy machine makes both times longer."""
 
 
 class _Pulse:
@@ -34,7 +37,8 @@ class _Pulse:
 def watched_health(live: Live | Client, longest: float = SLOWEST_SECONDS) -> Iterator[None]:
     """Ask for the service's health all the while; each answer must come soon.
 
-    What held up the caller as well is not counted: it says nothing of the service.
+    Soon is within `longest` seconds, or within a fraction of the whole time. What held up the
+    caller as well is not counted: it says nothing of the service.
     """
     stranger, pulse, slowest, is_over = Caller(live.url, ""), _Pulse(), [0.0], threading.Event()
 
@@ -50,10 +54,12 @@ def watched_health(live: Live | Client, longest: float = SLOWEST_SECONDS) -> Ite
     watchers = [threading.Thread(target=ask), threading.Thread(target=pulse.beat, args=(is_over,))]
     for watcher in watchers:
         watcher.start()
+    started = time.monotonic()
     try:
         yield
     finally:
+        took = time.monotonic() - started
         is_over.set()
         for watcher in watchers:
             watcher.join()
-    assert max(slowest) < longest
+    assert max(slowest) < max(longest, LONGEST_SHARE * took)
