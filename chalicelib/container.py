@@ -118,7 +118,7 @@ class Container:
 
     @cached_property
     def health(self) -> HealthService:
-        """Return the service that lists the parts of the engines."""
+        """Return the service that lists the installed parts of the engines."""
         pools = (self.encoders, self.backbones, self.readers)
         names = (*FAST_ENCODERS, *BACKBONES, *READERS)
         model_dir = Path(self.settings.model_dir)

@@ -92,7 +92,7 @@ class PlainArithmetic:
 
 
 class GridArithmetic:
-    """Float64 on fixed grids: the same bits for any number of threads and any BLAS kernel."""
+    """Rounds float64 to fixed steps, so that any threads and BLAS kernels give equal bits."""
 
     dtype: Any = np.float64
 

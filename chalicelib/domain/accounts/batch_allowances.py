@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class BatchCounters(Protocol):
-    """Counts predictions by month, many at once."""
+    """Counts predictions by month; one call can add many."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve predictions; return the number reserved and the number already counted."""

@@ -1,4 +1,4 @@
-"""The first rows of a file as they are read, its sheets and columns. beyond.md, section 14."""
+"""Preview of an upload: sheets, columns, and the first rows as they would be interpreted."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ MAX_ID_CHARACTERS = 1_000
 
 @dataclass(frozen=True)
 class LineError:
-    """Why a line has no answer, as the single call would report it."""
+    """Why a line has no answer, as a single prediction call would report it."""
 
     code: str
     message: str

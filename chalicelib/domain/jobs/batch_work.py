@@ -25,7 +25,7 @@ class BatchWork(Protocol):
     """Most bytes of a file behind a `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Refuse a model that cannot answer this kind of batch, as a single call does."""
+        """Refuse a model that cannot answer this kind of batch, as a single prediction does."""
 
     def check_sent(self, content: bytes) -> None:
         """Refuse a file sent in a call that is empty, too large, or clearly of another kind.

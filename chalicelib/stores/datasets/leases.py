@@ -88,7 +88,7 @@ class DatasetLeases:
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
     def keep(self, dataset: Dataset, lease: Lease) -> None:
-        """Extend the lease of a change to an available dataset.
+        """Extend the lease that a writer holds while it changes an available dataset.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.

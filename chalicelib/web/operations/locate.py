@@ -150,7 +150,7 @@ def served_in_body(call: Call) -> ServedModel | None:
 
 
 def model_in_body(call: Call) -> Model | None:
-    """Return the trained model of the body; None if its id is invalid and refused later."""
+    """Return the trained model that the body names; None if validation will refuse the id."""
     model_id = model_id_in_body(call)
     return (
         None if model_id is None else call.container.models.get(call.account.account_id, model_id)

@@ -50,7 +50,7 @@ def load_login(environment: Mapping[str, str] = os.environ, profile: str | None 
 
     Args:
         environment: `PRESAGE_PROFILE` names the profile unless `profile` does.
-        profile: name of the login; by default the one without a name.
+        profile: name of the login; without one, the default login.
 
     Raises:
         ConfigurationError: the file is damaged, or there is no such profile.

@@ -1,8 +1,9 @@
 """Calls DynamoDB's part of moto directly, and speeds up item operations.
 
 Most of a call's time went into moto's web framework, its general serializer, parsing the same
-expressions again, and random ids. Moto's handler takes headers and body, and its results have the
-form of the wire already, except for bytes. Tests compare the answers with moto's general ones.
+expressions again, and random ids. So this module passes headers and body directly to moto's
+handler, whose results are JSON except for bytes. Tests compare the answers with those of moto's
+web server.
 """
 
 from __future__ import annotations

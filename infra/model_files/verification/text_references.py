@@ -45,7 +45,7 @@ def reference_texts() -> list[str]:
 
 
 def reference_vectors(name: str) -> Singles:
-    """Return an encoder's reference vectors: float32 (texts, dimensions), of length 1."""
+    """Return an encoder's reference vectors: unit vectors, float32, shape (texts, dimensions)."""
     text = json.loads(FILE.read_text(encoding="utf-8"))["vectors"][name]
     values = np.frombuffer(base64.b64decode(text), "<f2").astype(np.float32)
     vectors = values.reshape(len(reference_texts()), -1)

@@ -73,7 +73,7 @@ class LineSegment:
 
     @property
     def box(self) -> Rect:
-        """Upright rectangle around the segment on the page as read."""
+        """Axis-aligned rectangle around the segment, in the coordinates of the page's lines."""
         if (self.start, self.end) == (0, len(self.line.text)):
             return self.line.box
         left, right = edge(self.line, self.start), edge(self.line, self.end)

@@ -58,7 +58,7 @@ class PictureTargets:
         return dense
 
     def counts(self, places: Ints) -> Ints:
-        """Count the images, int, shape (n,), of every label, int, shape (labels,)."""
+        """Return how many of some images have each label, int, shape (labels,)."""
         chosen = np.zeros(self.pictures, bool)
         chosen[places] = True
         return np.bincount(self.labels[chosen[self.places]], minlength=self.size)

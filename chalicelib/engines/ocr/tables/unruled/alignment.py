@@ -186,7 +186,7 @@ def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]
 
 
 def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
-    """Return y of the ruled lines that run through most of a table's width, from the top."""
+    """Return the y coordinates of ruled lines that span most of the table, from top to bottom."""
     return [
         ruling.position
         for ruling in rulings
