@@ -84,7 +84,7 @@ def read_lines(
     table = table or InputTable()
     sheet = _read_sheet(file, options, check, table, keeps_kinds=keeps_cells)
     rows_file = sheet.rows if sheet else file
-    layout = TextLayout(XLSX if sheet else CSV, find_encoding(rows_file))
+    layout = TextLayout(kind=XLSX if sheet else CSV, encoding=find_encoding(rows_file))
     kept = _KeptCells(table, sheet.kinds if sheet else None) if keeps_cells else None
     lines = _lines(rows_file, layout, options, table, kept)
     count = 0
