@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from shutil import copyfile
 
 from PIL import Image
 
@@ -94,7 +95,8 @@ class Terminal:
                 (folder / item).symlink_to(found)
         (folder / ".presage" / "demo.pem").write_text(self._world.private_pem)
         self._write_tool(folder, "presage", f'exec "{sys.executable}" -m presage "$@"')
-        (folder / "tickets.csv").symlink_to(SAMPLES / "shop_intents.csv")
+        # A copy, which a page may write to.
+        copyfile(SAMPLES / "shop_intents.csv", folder / "tickets.csv")
         key_file = str(folder / ".presage" / "demo.pem")
         login = {"url": self._stack.url, "email": self._email, "key_file": key_file}
         (folder / LOGIN_FILE).write_text(json.dumps(login))
