@@ -79,12 +79,41 @@ def _no(name: str, files: dict[str, bytes], refusal: str) -> UploadCase:
     return UploadCase(name, make_zip({**_IMAGES, **files}), refusal=refusal, type=DETECTION)
 
 
+def _outlines(name: str, boxes: Any) -> bytes:
+    """Return LabelMe's document of outlines, for an image in the same folder."""
+    shapes: list[dict[str, Any]] = [{"label": "dot", "points": [[9, 9], [19, 22]]}]
+    shapes[0]["shape_type"] = "circle"
+    for box in boxes:
+        left, top, right, bottom = _corners(box)
+        points = [[left, top], [right, top], [right, bottom], [left, bottom], [left, top + 5]]
+        shapes.append({"label": box["label"], "points": points, "shape_type": "polygon"})
+    size = {"imageHeight": SIDE, "imageWidth": SIDE}
+    document = {
+        "version": "4.5.6",
+        "shapes": shapes,
+        "imagePath": name,
+        "imageData": "aGk=",
+        **size,
+    }
+    return json.dumps(document, indent=2).encode()
+
+
 _SHAPES = {f"json/{n[:-4]}.json": _label_me(n, boxes) for n, boxes in BOXES.items()}
 _CREATED = json.dumps(_create_ml()).encode()
+_OUTLINES = {f"images/{n[:-4]}.json": _outlines(n, boxes) for n, boxes in BOXES.items()}
+_BROKEN = _SHAPES["json/scene-0.json"].replace(b'"shapes": [', b'"shapes": [[')
 BOX_EXPORTS = [
     _ok("CreateML", {"images/_annotations.createml.json": _CREATED}, "createml"),
-    _no("CreateML, truncated", {"images/_annotations.createml.json": _CREATED[:-9]}, "no annota"),
+    _no("CreateML, truncated", {"images/_annotations.createml.json": _CREATED[:-9]},
+        "is of CreateML's *.json and cannot be read: the JSON is not valid"),
     _ok("LabelMe", _SHAPES, "labelme"),
+    _ok("LabelMe, outlines next to images", _OUTLINES, "labelme", rejected=len(BOXES)),
+    _no("LabelMe, one file broken", {**_SHAPES, "json/scene-0.json": _BROKEN},
+        "json/scene-0.json is of LabelMe's *.json and cannot be read: the JSON is not valid"),
+    _no("LabelMe, cut within a character", {"a.json": _BROKEN + b"\xc3"},
+        "a.json is of LabelMe's *.json and cannot be read: 'utf-8' codec"),
+    _no("CVAT, truncated", {"annotations.xml": _cvat()[:-30]},
+        "is of CVAT's annotations.xml for images and cannot be read: the XML is not valid"),
     _ok("CVAT for images", {"annotations.xml": _cvat()}, "cvat"),
     _no("CVAT without labels", {"annotations.xml": _cvat("name")}, "label is not a text"),
     _ok("TensorFlow", {"images/_annotations.csv": _table()}, "tensorflow"),

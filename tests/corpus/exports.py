@@ -31,6 +31,19 @@ _CLU = {
     "metadata": {"projectKind": "Conversation", "language": "en-us"},
     "assets": {"projectKind": "Conversation", "intents": [], "utterances": _MARKED},
 }
+_CLU_OLDER = {
+    "projectFileVersion": "2022-05-01",
+    "stringIndexType": "Utf16CodeUnit",
+    "metadata": {"projectKind": "Conversation", "settings": {"confidenceThreshold": 0}},
+    "assets": {
+        "entities": [{"category": "City"}],
+        "intents": [{"category": label} for label in ("None", *LABELS)],
+        "utterances": [
+            {"intent": label, "language": "en-us", "dataset": "Train", "text": text}
+            for text, label in PAIRS
+        ],
+    },
+}
 _SNIPS = {
     "language": "en",
     "intents": {
@@ -49,6 +62,21 @@ _CUSTOM = {
         "documents": [
             {"location": f"{n}.txt", "class": {"category": label}}
             for n, (_, label) in enumerate(PAIRS)
+        ],
+    },
+}
+_SEVERAL = ["refund", "shipping", "refund|shipping"] * 4
+_CUSTOM_SEVERAL = {
+    "projectFileVersion": "2022-05-01",
+    "metadata": {"projectKind": "CustomMultiLabelClassification"},
+    "assets": {
+        "projectKind": "CustomMultiLabelClassification",
+        "documents": [
+            {
+                "location": f"docs/{n}.txt",
+                "classes": [{"category": name} for name in label.split("|")],
+            }
+            for n, label in enumerate(_SEVERAL)
         ],
     },
 }
@@ -85,6 +113,11 @@ def _agent(root: str = "") -> dict[str, bytes]:
     return {name: json.dumps(value).encode() for name, value in files.items()}
 
 
+_FILMS = (
+    ("DRAMA", "a family finds an old letter"),
+    ("ACTION|COMEDY", "the clumsy spy"),
+    ("ACTION|COMEDY|DRAMA", "a heist at a wedding"),
+)
 _INTENT = {
     "name": "refund",
     "userSays": [{"data": [{"text": text}, {"text": "!", "meta": "@sys.any"}]}
@@ -105,9 +138,17 @@ def _label_studio(*, choices: bool) -> bytes:
     return stream.getvalue().encode()
 
 
-def _comprehend(label: str = "") -> bytes:
+def _comprehend() -> bytes:
     stream = io.StringIO(newline="")
-    csv.writer(stream).writerows((own + label, text) for text, own in PAIRS)
+    csv.writer(stream).writerows((label, text) for text, label in PAIRS)
+    return stream.getvalue().encode()
+
+
+def _comprehend_several() -> bytes:
+    """Return rows of one to three labels and a text, with a bar between labels."""
+    stream = io.StringIO(newline="")
+    for number in range(10):
+        csv.writer(stream).writerows((label, f"{title}, {number}") for label, title in _FILMS)
     return stream.getvalue().encode()
 
 
@@ -136,8 +177,17 @@ EXPORTS = [
     _ok("LUIS, with a byte order mark", b"\xef\xbb\xbf" + _json(_LUIS, 4), "luis",
         warnings=_IGNORED),
     _ok("Azure CLU", _json(_CLU), "clu", warnings=_IGNORED),
+    _ok("Azure CLU, older and indented", _json(_CLU_OLDER, 2), "clu"),
+    _ok("Azure CLU by name", _json(_CLU_OLDER), "clu", options=ReadingOptions(format="clu")),
+    _no("Azure CLU, truncated", _json(_CLU)[:-40], "conversational language understanding that"),
     _ok("Azure custom text", make_zip({"labels.json": _json(_CUSTOM), **_TEXTS}),
         "customTextClassification"),
+    _ok("Azure custom text of several labels",
+        make_zip({"labels.json": _json(_CUSTOM_SEVERAL), **_TEXTS}), "customTextClassification",
+        labels={"refund": 4, "shipping": 4, "refund|shipping": 4},
+        warnings=frozenset({"severalLabels", "fewExamples"})),
+    _no("Azure custom text of several labels without its texts", _json(_CUSTOM_SEVERAL),
+        "an export of Azure's custom text classification that cannot be read"),
     _no("Azure custom text without its texts", _json(_CUSTOM), "send a zip of the export"),
     _no("Azure custom text with a text missing",
         make_zip({"labels.json": _json(_CUSTOM), **dict(list(_TEXTS.items())[1:])}),
@@ -150,6 +200,17 @@ EXPORTS = [
         _agent()["intents/refund x_usersays_en.json"], "send the zip of the whole agent"),
     _ok("Label Studio, CSV", _label_studio(choices=False), "labelStudio"),
     _ok("Label Studio, CSV with choices", _label_studio(choices=True), "labelStudio"),
+    _ok("Label Studio, CSV by name", _label_studio(choices=True), "labelStudio",
+        options=ReadingOptions(format="labelStudio")),
+    _ok("Label Studio, JSON by name",
+        _json([{"data": {"text": text}, "annotations": [{"result": [
+            {"type": "choices", "value": {"choices": [label]}}]}]} for text, label in PAIRS]),
+        "labelStudio", options=ReadingOptions(format="labelStudio")),
+    _no("csv that is named Label Studio's", b"text,label\na b,c\n", "is labelStudio, and",
+        options=ReadingOptions(format="labelStudio")),
+    _ok("Amazon Comprehend, several labels", _comprehend_several(), "csv",
+        labels={label: 10 for label, _ in _FILMS},
+        warnings=frozenset({"columnsSwapped", "severalLabels"})),
     _ok("Amazon Comprehend", _comprehend(), "csv",
         warnings=frozenset({"columnsSwapped"})),
     _no("truncated JSON", _json(_LUIS)[:-40], "an export of LUIS that cannot be read: the JSON"),

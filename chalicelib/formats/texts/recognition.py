@@ -104,11 +104,19 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Return whether the file is JSON."""
-    if asked:
-        return asked in (JSON, JSONL, LABEL_STUDIO)
+    """Return whether the file is JSON, or the caller says so."""
+    if asked and asked != LABEL_STUDIO:
+        return asked in (JSON, JSONL)
     with open_text(file, encoding) as stream:
-        return looks_like_json(stream.read(_HEAD_CHARACTERS))
+        head = stream.read(_HEAD_CHARACTERS)
+    # Label Studio's csv was converted before, so that another csv is not an export.
+    if asked and head.strip() and not head.lstrip().startswith(("[", "{")):
+        raise InvalidUpload(
+            "'format' is labelStudio, and the file is not its JSON, or its csv with one column of "
+            "texts and one of labels. Leave 'format' out, or name 'textColumn' and 'labelColumn' "
+            "without it."
+        )
+    return bool(asked) or looks_like_json(head)
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:

@@ -31,6 +31,8 @@ from tests.boxes import (
     voc_documents,
     yolo_texts,
 )
+from tests.corpus.box_exports import BOX_EXPORTS
+from tests.corpus.case import UploadCase
 from tests.formats.pictures.test_shrinking import noise
 from tests.pictures import a_box, annotations, make_zip
 
@@ -60,6 +62,17 @@ def _scan(files: dict[str, bytes], **options: Any) -> PictureScan:
 
 def _rejections(files: dict[str, bytes]) -> list[RejectedItem]:
     return _scan({**PICTURES, **files}).rejections
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in BOX_EXPORTS if c.labels and not c.rejected], ids=lambda case: case.name
+)
+def test_boxes_of_tools_are_read_to_the_pixel(case: UploadCase) -> None:
+    """Each box of a tool's export has its picture, label and sides in pixels."""
+    sink = Sink(lambda *_: None, lambda: None)
+    scan = scan_pictures(io.BytesIO(case.content), PictureRules("image-detection"), sink)
+
+    assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -32,6 +32,10 @@ _CVAT_SHAPES = frozenset(
     ("box", "polygon", "polyline", "points", "ellipse", "mask", "cuboid", "skeleton")
 )
 _TABLE = ("filename", "class", "xmin", "ymin", "xmax", "ymax")
+_CREATE_ML_SIGNS = (b'"annotations"', b'"coordinates"')
+_LABEL_ME_SIGNS = (b'"imagePath"', b'"shapes"')
+_CVAT_SIGNS = (b"<annotations", b"<image ")
+_TABLE_SIGNS = tuple(name.encode() for name in _TABLE)
 
 
 class _ToolBox(NamedTuple):
@@ -58,6 +62,8 @@ class BoxTool:
     words: str
     """For messages."""
     suffix: str
+    signs: tuple[bytes, ...]
+    """Bytes that are all in a file of the tool, also in a broken one."""
     rows: Callable[[str], Iterator[_ToolBox]]
     """Yields the boxes of a file's text; raises _NotThis before the first for another file."""
 
@@ -74,7 +80,8 @@ class BoxTool:
             part = result.parts
             result.name_parts([shown_name(member)])
             try:
-                for number, row in enumerate(self.rows(_text_of(files, member)), 1):
+                content = files.read(member, _MAX_FILE_BYTES)
+                for number, row in enumerate(self.rows(_text_of(content)), 1):
                     _add(files, result, member, (number, part), row)
             except _NotThis as fault:
                 raise InvalidUpload(
@@ -86,16 +93,20 @@ class BoxTool:
 
     def _fits(self, files: BoxFiles, member: ZipMember) -> bool:
         try:
-            next(self.rows(_text_of(files, member)), None)
-        except _NotThis:
+            content = files.read(member, _MAX_FILE_BYTES)
+            next(self.rows(_text_of(content)), None)
+        except MemberProblem:
             return False
+        except _NotThis:
+            # A broken file of the tool fits, so that reading refuses with the tool's name.
+            return all(sign in content for sign in self.signs)
         return True
 
 
-def _text_of(files: BoxFiles, member: ZipMember) -> str:
+def _text_of(content: bytes) -> str:
     try:
-        return files.read(member, _MAX_FILE_BYTES).decode("utf-8-sig")
-    except (MemberProblem, UnicodeDecodeError) as problem:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
         raise _NotThis(str(problem)) from None
 
 
@@ -253,8 +264,8 @@ def _from_corners(
 
 
 BOX_TOOLS = (
-    BoxTool(CREATE_ML, "CreateML's *.json", ".json", _read_create_ml),
-    BoxTool(LABEL_ME, "LabelMe's *.json", ".json", _read_label_me),
-    BoxTool(CVAT, "CVAT's annotations.xml for images", ".xml", _read_cvat),
-    BoxTool(TENSORFLOW, "TensorFlow's _annotations.csv", ".csv", _read_table),
+    BoxTool(CREATE_ML, "CreateML's *.json", ".json", _CREATE_ML_SIGNS, _read_create_ml),
+    BoxTool(LABEL_ME, "LabelMe's *.json", ".json", _LABEL_ME_SIGNS, _read_label_me),
+    BoxTool(CVAT, "CVAT's annotations.xml for images", ".xml", _CVAT_SIGNS, _read_cvat),
+    BoxTool(TENSORFLOW, "TensorFlow's _annotations.csv", ".csv", _TABLE_SIGNS, _read_table),
 )

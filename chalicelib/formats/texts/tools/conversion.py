@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES
 from chalicelib.domain.datasets.upload_format import (
     ENTITIES_IGNORED,
+    LABEL_STUDIO,
     TOOL_KINDS,
     ReadingOptions,
     UploadWarning,
@@ -61,9 +62,14 @@ def convert_export(
     """
     asked = options.format
     columns = options.text_column, options.label_column, options.delimiter, options.sheet
-    if (asked and asked not in TOOL_KINDS) or any(columns) or options.header is not None:
+    known = asked in ("", LABEL_STUDIO, *TOOL_KINDS)
+    if not known or any(columns) or options.header is not None:
         return None
     source = ExportFile(file, check)
+    if asked == LABEL_STUDIO:
+        # Only the csv is an export here; the reader of JSON reads or refuses the rest.
+        table = find_table_export(source)
+        return _convert(table, check) if table else None
     export = next((found for find in FAMILIES if (found := find(source))), None)
     if asked and (export is None or export.tool.kind != asked):
         raise InvalidUpload(
