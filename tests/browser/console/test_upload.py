@@ -28,6 +28,8 @@ DROP = """({ name, content }) => {
 def drop(console, name: str, content: bytes) -> None:
     """Drop a file on the page."""
     given = {"name": name, "content": base64.b64encode(content).decode()}
+    # The page may still be drawing the area after a link was followed.
+    console.page.wait_for_selector(".drop")
     console.page.evaluate(DROP, given)
 
 
