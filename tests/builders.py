@@ -23,6 +23,7 @@ from chalicelib.domain.models.model import SUCCEEDED, Model, ModelView, TrainReq
 from chalicelib.domain.models.prediction import PredictionOptions, Ranked
 from chalicelib.engines.text.encoding.encoders import EncoderFacts
 from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.tables import ROWS, DeletionRow, TableRow, table_name
 from chalicelib.stores.jobs.queues import (
     DELETE,
@@ -120,6 +121,28 @@ class Snapshot:
         return held("s3").buckets[self._settings.bucket].keys
 
 
+def one_call_at_a_time(clients: Clients) -> None:
+    """Allow callers on several threads to share the emulated AWS, which has no locks."""
+    from tests.quick_aws import answer_directly, keep_clients, make_requests
+
+    lock, answer = Lock(), answering()
+    keep_clients()
+
+    def send(event_name: str, request: Any, **_: Any) -> Any:
+        """Answer one request after the other."""
+        with lock:
+            return answer(event_name, request)
+
+    def call(**params: Any) -> Any:
+        """Answer one call after the other."""
+        with lock:
+            return answer_directly(**params)
+
+    for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
+        make_requests(client, send)
+        client.meta.events.register_last("before-call", call)
+
+
 class World:
     """A service on the emulated AWS, with queue workers that run when a test says so."""
 
@@ -160,25 +183,7 @@ class World:
 
     def one_call_at_a_time(self) -> None:
         """Allow callers on several threads to share the emulated AWS, which has no locks."""
-        from tests.quick_aws import answer_directly, keep_clients, make_requests
-
-        lock, answer = Lock(), answering()
-        keep_clients()
-
-        def send(event_name: str, request: Any, **_: Any) -> Any:
-            """Answer one request after the other."""
-            with lock:
-                return answer(event_name, request)
-
-        def call(**params: Any) -> Any:
-            """Answer one call after the other."""
-            with lock:
-                return answer_directly(**params)
-
-        clients = self.stores.clients
-        for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
-            make_requests(client, send)
-            client.meta.events.register_last("before-call", call)
+        one_call_at_a_time(self.stores.clients)
 
     def upload(
         self,
