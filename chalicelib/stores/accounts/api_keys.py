@@ -11,21 +11,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-import msgspec
 from pynamodb.exceptions import PynamoDBException
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.accounts.api_key import MAX_KEYS, ApiKey, TooManyApiKeys
-from chalicelib.domain.common.decoding import prepare
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.aws.member_rows import MemberRows
 from chalicelib.stores.aws.tables import ApiKeyRow
 
-# Attempts to change the row: each fails only because another change came first.
-_TRIES = 20
+_ROWS: MemberRows[ApiKey] = MemberRows(ApiKeyRow, "lookup", "keys", ApiKey, lambda key: key.key_id)
 
 
 @translate_errors
@@ -37,11 +33,11 @@ class ApiKeyStore:
 
     def of_account(self, account_id: str) -> list[ApiKey]:
         """List the keys of an account in the order of their creation."""
-        return load_api_keys(account_id, _read(account_id))
+        return load_api_keys(account_id, _ROWS.read(account_id))
 
     def find_account(self, digest: str) -> str | None:
         """Return the id of the account that a key belongs to, even if it is revoked just now."""
-        row = _read(digest)
+        row: ApiKeyRow | None = _ROWS.read(digest)
         return None if row is None else row.target
 
     def add(self, key: ApiKey) -> None:
@@ -96,49 +92,11 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the row, on condition that no other call has changed it since it was read.
-
-        Returns:
-            The keys as they were before.
-
-        Raises:
-            StorageUnavailable: other calls changed it first each time.
-        """
-        for _ in range(_TRIES):
-            row = _read(account_id)
-            revision = 0 if row is None else int(row.revision)
-            before = {key.key_id: key for key in load_api_keys(account_id, row)}
-            keys = dict(before)
-            change(keys)
-            if keys == before:
-                return before
-            actions: list[Action] = [
-                ApiKeyRow.keys.set([_dump(key) for key in keys.values()]),
-                ApiKeyRow.revision.set(revision + 1),
-            ]
-            unchanged = (
-                ApiKeyRow.lookup.does_not_exist() if row is None else ApiKeyRow.revision == revision
-            )
-            if try_update(ApiKeyRow(account_id), actions, unchanged):
-                return before
-        raise StorageUnavailable
+        """Change the keys of an account; return them as they were before."""
+        before, _ = _ROWS.change(account_id, account_id, change)
+        return before
 
 
 def load_api_keys(account_id: str, row: ApiKeyRow | None) -> list[ApiKey]:
     """Return the keys in the row of an account."""
-    members = (row.keys if row else None) or []
-    prepare(ApiKey)
-    return [msgspec.convert({**one, "account_id": account_id}, ApiKey) for one in members]
-
-
-def _read(lookup: str) -> ApiKeyRow | None:
-    try:
-        return ApiKeyRow.get(lookup, consistent_read=True)
-    except ApiKeyRow.DoesNotExist:
-        return None
-
-
-def _dump(key: ApiKey) -> dict[str, Any]:
-    members: dict[str, Any] = msgspec.to_builtins(key)
-    del members["account_id"]
-    return members
+    return _ROWS.load(account_id, row)

@@ -10,13 +10,8 @@ import base64
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
-
-import msgspec
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.common.repeats import mark
 from chalicelib.domain.jobs.webhook import (
     MAX_HOOKS,
@@ -25,16 +20,17 @@ from chalicelib.domain.jobs.webhook import (
     Webhook,
     new_secret,
 )
-from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.aws.member_rows import MemberRows
 from chalicelib.stores.aws.sealing import Seal
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.aws.tables import AccountRow
 
 _SECRET_BYTES = 32
-# Attempts to change the row: each fails only because another change came first.
-_TRIES = 20
+_ROWS: MemberRows[Webhook] = MemberRows(
+    AccountRow, "account_id", "hooks", Webhook, lambda hook: hook.hook_id
+)
 
 
 @translate_errors
@@ -48,7 +44,7 @@ class WebhookStore:
 
     def of_account(self, account_id: str) -> list[Webhook]:
         """List the webhooks of an account in the order of their creation."""
-        return _load(account_id, _read(account_id))
+        return _ROWS.load(account_id, _ROWS.read(_row_key(account_id)))
 
     def find(self, account_id: str, hook_id: str) -> Webhook | None:
         """Find a webhook; None when there is none."""
@@ -136,31 +132,9 @@ class WebhookStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, Webhook]], None]
     ) -> dict[str, Webhook]:
-        """Change the row, on condition that no other call has changed it since it was read.
-
-        Raises:
-            StorageUnavailable: other calls changed it first each time.
-        """
-        for _ in range(_TRIES):
-            row = _read(account_id)
-            revision = 0 if row is None else int(row.revision)
-            hooks = {one.hook_id: one for one in _load(account_id, row)}
-            before = dict(hooks)
-            change(hooks)
-            if hooks == before:
-                return hooks
-            actions: list[Action] = [
-                AccountRow.hooks.set([_dump(one) for one in hooks.values()]),
-                AccountRow.revision.set(revision + 1),
-            ]
-            unchanged = (
-                AccountRow.account_id.does_not_exist()
-                if row is None
-                else AccountRow.revision == revision
-            )
-            if try_update(AccountRow(_row_key(account_id)), actions, unchanged):
-                return hooks
-        raise StorageUnavailable
+        """Change the webhooks of an account; return them as they are afterwards."""
+        _, after = _ROWS.change(account_id, _row_key(account_id), change)
+        return after
 
 
 def _row_key(account_id: str) -> str:
@@ -169,22 +143,3 @@ def _row_key(account_id: str) -> str:
 
 def _place(hook: Webhook) -> bytes:
     return f"{hook.account_id} {hook.hook_id}".encode()
-
-
-def _read(account_id: str) -> AccountRow | None:
-    try:
-        return AccountRow.get(_row_key(account_id), consistent_read=True)
-    except AccountRow.DoesNotExist:
-        return None
-
-
-def _dump(hook: Webhook) -> dict[str, Any]:
-    members: dict[str, Any] = msgspec.to_builtins(hook)
-    del members["account_id"]
-    return members
-
-
-def _load(account_id: str, row: AccountRow | None) -> list[Webhook]:
-    members = (row.hooks if row else None) or []
-    prepare(Webhook)
-    return [msgspec.convert({**one, "account_id": account_id}, Webhook) for one in members]
