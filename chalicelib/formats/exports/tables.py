@@ -183,21 +183,22 @@ def _letters(column: int) -> str:
     return name
 
 
-class _Sink(io.RawIOBase):
+class _Sink:
     """A file that is written once, without seeking; its bytes are taken as they come."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._written = bytearray()
 
-    def writable(self) -> bool:
-        """Return that the file can be written."""
-        return True
-
-    def write(self, content: bytes) -> int:  # type: ignore[override]
+    def write(self, content: bytes) -> int:
         """Append bytes, and return their number."""
         self._written += content
         return len(content)
+
+    def flush(self) -> None:
+        """Do nothing: all bytes have arrived."""
+
+    def close(self) -> None:
+        """Do nothing: the bytes can still be taken."""
 
     def take(self) -> bytes:
         """Return the bytes since the last call."""

@@ -21,7 +21,7 @@ from chalicelib.formats.pdf.objects import (
 )
 from chalicelib.formats.pdf.text_lines import Line, text_lines
 
-# A page with fewer characters, and with images or so many paths, is read from its pixels.
+# A page with fewer characters, and with images or more paths, is read from its pixels.
 MIN_CHARACTERS, MAX_PATHS = 20, 40
 # Least fraction of characters that must be printable and known.
 MIN_PRINTABLE = 0.95
