@@ -10,6 +10,9 @@ VIRTUAL_KEYS = ("person", "phone", "email", "address", "website", "org", "dateti
 ENTITY_TYPES = ("TEXT", "NUMBER", "DATE", "PHONE", "EMAIL", "ADDRESS", "NAME", "CURRENCY")
 # Versions of the template format.
 VERSIONS = ("1.0", "2.0", "3.0")
+# Hints on the layout of a form: line numbers before captions, columns of a pay statement, captions
+# in two languages. beyond.md, section 16.
+LAYOUTS = ("numberedLines", "payColumns", "twoLanguages")
 # Standard forms that ship with a template.
 FORM_TYPES = ("1040", "dl", "passport", "paystub", "permanentResident", "w2")
 
@@ -50,3 +53,5 @@ class FormTemplate:
     finds_tables: bool = False
     version: str = "1.0"
     """One of VERSIONS."""
+    layout: tuple[str, ...] = ()
+    """Some of LAYOUTS."""

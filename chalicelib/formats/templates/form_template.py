@@ -12,6 +12,7 @@ from pathlib import Path
 
 from chalicelib.domain.documents.form_template import (
     FORM_TYPES,
+    LAYOUTS,
     VERSIONS,
     VIRTUAL_KEYS,
     FormTemplate,
@@ -33,6 +34,7 @@ _TEMPLATE = {
     "headerCells": ("headercells", "tablecells", "headers"),
     "tableRecognition": ("tablerecognition", "recognizetables", "recognisetables", "tables"),
     "version": ("version",),
+    "layout": ("layout",),
 }
 _KEY = {
     "entity": ("entity", "entityname"),
@@ -82,6 +84,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
         header_cells=header_cells,
         finds_tables=fields.flag("tableRecognition"),
         version=_read_version(fields),
+        layout=_read_layout(fields),
     )
 
 
@@ -92,6 +95,14 @@ def _read_version(fields: TemplateFields) -> str:
     if number not in known:
         refuse(f"version is {show(value)}, known are {', '.join(VERSIONS)}. Write one of them.")
     return known[number]
+
+
+def _read_layout(fields: TemplateFields) -> tuple[str, ...]:
+    hints = fields.texts("layout", MAX_VARIATIONS)
+    for hint in hints:
+        if hint not in LAYOUTS:
+            refuse(f"layout has {show(hint)}, known are {', '.join(LAYOUTS)}. Take it out.")
+    return hints
 
 
 def _as_number(value: object) -> float:

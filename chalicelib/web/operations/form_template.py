@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.documents.form_template import ENTITY_TYPES, VERSIONS, VIRTUAL_KEYS
+from chalicelib.domain.documents.form_template import ENTITY_TYPES, LAYOUTS, VERSIONS, VIRTUAL_KEYS
 from chalicelib.web.operations.fields import VISIBLE
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": VISIBLE}
@@ -57,6 +57,12 @@ FORM_TEMPLATE: dict[str, Any] = {
         "tableRecognition": {
             "type": "boolean",
             "description": "Whether tables are returned too.",
+        },
+        "layout": {
+            "type": "array",
+            "items": {"type": "string", "enum": [*LAYOUTS]},
+            "description": "How the form is laid out: line numbers before its captions, columns of "
+            "a pay statement, captions in two languages.",
         },
     },
 }

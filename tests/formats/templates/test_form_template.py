@@ -66,6 +66,14 @@ def test_version_is_text_or_number(version: object) -> None:
     assert read_template({**WHOLE, "version": version}).version == wanted
 
 
+def test_layout_hints_are_read_once_each() -> None:
+    """Hints on the layout are part of the template; a template without them has none."""
+    hinted = {**WHOLE, "layout": ["payColumns", "twoLanguages", "payColumns"]}
+
+    assert read_template(hinted).layout == ("payColumns", "twoLanguages")
+    assert read_template(WHOLE).layout == ()
+
+
 @pytest.mark.parametrize("name", ["version", "tableRecognition"])
 def test_required_members_are_named(name: str) -> None:
     """The specification requires both; a null is as good as none, and both are named at once."""
@@ -157,6 +165,8 @@ def test_entity_types_are_in_capitals() -> None:
         (_with_key(entityTypes="\udfff"), ["entityTypes"]),
         (_with_key(key_variations=["b"]), ["key_variations", "keyVariations", "same"]),
         ({**WHOLE, "version": "4.0"}, ["version", '"4.0"', "1.0, 2.0, 3.0"]),
+        ({**WHOLE, "layout": ["tiles"]}, ["layout", '"tiles"', "numberedLines, payColumns"]),
+        ({**WHOLE, "layout": [3]}, ["layout[0]", "3"]),
         ({**WHOLE, "version": True}, ["version", "true"]),
         ({**WHOLE, "version": float("inf")}, ["version", "inf"]),
         ({**WHOLE, "version": 10**400}, ["version"]),
