@@ -22,7 +22,7 @@ SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -205,6 +205,16 @@ audit: $(INSTALLED) ## check every shipped package for known vulnerabilities (ne
 	@build/audit/bin/python -m pip install --disable-pip-version-check --quiet pip-audit==2.10.1 || { \
 	  echo "pip-audit could not be installed, so nothing was checked." >&2; exit 3; }
 	@build/audit/bin/python -m infra.advisories
+
+dist: $(INSTALLED) ## build the distributions of client and server into build/dist and check them (needs a network)
+	@rm -rf build/dist && $(BIN)/python -m venv --clear build/twine
+	@build/twine/bin/python -m pip install --disable-pip-version-check --quiet twine==7.0.0
+	@for folder in client deploy/server; do \
+	  (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/build/dist) || exit 1; done
+	@build/twine/bin/twine check --strict build/dist/*
+
+test-dist: dist fast-models ## install both distributions in an empty environment, run the server and predict (ARGS=--with-models downloads them; needs a network)
+	@PRESAGE_MODEL_DIR=$(abspath $(MODEL_DIR)) $(BIN)/python -m tests.distributions build/dist $(ARGS)
 
 release: $(INSTALLED) ## check versions, changelog and all tests, then tag the commit (VERSION=x.y.z)
 	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=1.2.3" >&2; exit 1; }

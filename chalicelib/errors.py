@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chalicelib.commands import MODELS_COMMAND
+
 
 class ServiceError(Exception):
     """An answer that is not a success; subclasses fix the status."""
@@ -205,7 +207,7 @@ class PrebuiltNotInstalled(NotFound):
 
     def __init__(self, model_id: str) -> None:
         super().__init__(
-            f"Model {model_id} is not installed. Install it with: python -m infra.models install"
+            f"Model {model_id} is not installed. Install it with: {MODELS_COMMAND} install"
         )
 
 
@@ -355,7 +357,7 @@ class EncoderMissing(Conflict):
 
     code = "encoder_missing"
     what = "encoder"
-    remedy = "is not installed. Run python -m infra.models install"
+    remedy = f"is not installed. Run {MODELS_COMMAND} install"
 
     def __init__(self, model_id: str, name: str) -> None:
         super().__init__(
@@ -367,9 +369,7 @@ class EncoderMissing(Conflict):
 class EncoderUnreadable(EncoderMissing):
     """The model needs an encoder whose files are damaged."""
 
-    remedy = (
-        "has damaged files. Run python -m infra.models verify, then python -m infra.models install"
-    )
+    remedy = f"has damaged files. Run {MODELS_COMMAND} verify, then {MODELS_COMMAND} install"
 
 
 class BackboneMissing(EncoderMissing):
@@ -387,7 +387,7 @@ class ProfileMissing(Conflict):
     def __init__(self, profile: str, names: Sequence[str]) -> None:
         super().__init__(
             f"The profile {profile} needs the encoder {' and '.join(names)}, which is not "
-            "installed. Run python -m infra.models install, or leave trainParams.profile out."
+            f"installed. Run {MODELS_COMMAND} install, or leave trainParams.profile out."
         )
 
 

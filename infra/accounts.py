@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from chalicelib.commands import administrator_command, run_command
 from chalicelib.config import Settings, SettingsError
 from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account
 from chalicelib.domain.accounts.api_key import ALL, PREDICT, ApiKey
@@ -215,7 +216,7 @@ def _ask_token(url: str, assertion: str) -> str:
             "compare the e-mail address with the key file, and this machine's clock with the "
             "service's"
             if error.status
-            else "start the service with `make run`, or set PRESAGE_URL to where it listens"
+            else f"start the service with `{run_command()}`, or set PRESAGE_URL to where it listens"
         )
         raise NoToken(f"{error}; {remedy}", error.status) from error
 
@@ -367,7 +368,7 @@ def _token(target: CommandTarget, options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    parser = argparse.ArgumentParser(prog="python -m infra.accounts", description=__doc__)
+    parser = argparse.ArgumentParser(prog=administrator_command("accounts"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
     add_options(shared)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 
+from chalicelib.commands import administrator_command
 from chalicelib.config import SettingsError
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupError, BackupFolder
@@ -61,7 +62,7 @@ def _say(line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    parser = argparse.ArgumentParser(prog="python -m infra.backup", description=__doc__)
+    parser = argparse.ArgumentParser(prog=administrator_command("backup"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (
         ("dump", "copy all tables and the bucket into a folder; the next time only what changed"),

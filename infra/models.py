@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from chalicelib.commands import administrator_command
 from chalicelib.config import Settings
 from infra.downloads.errors import InstallError
 from infra.downloads.packages import MEGABYTE
@@ -74,7 +75,7 @@ def _verify(options: argparse.Namespace) -> int:
         print(f"{name}: missing or broken: {', '.join(names)}")
     files.remove(options.dir, list(broken))
     if broken:
-        print("Install them again with: python -m infra.models install")
+        print(f"Install them again with: {administrator_command('models')} install")
         return _FAILED
     print("every model file is the one that was installed")
     return 0
@@ -82,7 +83,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    parser = argparse.ArgumentParser(prog="python -m infra.models", description=__doc__)
+    parser = argparse.ArgumentParser(prog=administrator_command("models"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, function, text in (
         ("install", _install, "fetch, check and convert what is missing"),

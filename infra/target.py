@@ -14,6 +14,7 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.commands import run_command
 from chalicelib.config import Settings
 from chalicelib.errors import StorageUnavailable
 from infra.local.state import State
@@ -110,8 +111,8 @@ def find_target(
         found = state.stack_environment()
         if found is None:
             raise CommandError(
-                f"no local stack is described in {folder}: start it with `make run`, set "
-                "AWS_ENDPOINT_URL, or pass --aws to work with your AWS credentials"
+                f"no local stack is described in {folder}: start it with `{run_command()}`, "
+                "set AWS_ENDPOINT_URL, or pass --aws to work with your AWS credentials"
             )
         # The clients read their credentials from the environment, as everywhere on AWS.
         environment.update({**DUMMY_CREDENTIALS, **found})

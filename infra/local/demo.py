@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chalicelib.commands import MODELS_COMMAND, administrator_command
 from chalicelib.config import Settings
 from chalicelib.errors import ServiceError
 from infra.accounts import ensure_account, request_token
@@ -141,7 +142,7 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
     """Prepare the demo and print the next steps; exit with status 1 if something fails."""
     progress = ProgressPrinter()
     try:
-        _install_models(settings, progress)
+        _install_models(settings, progress, options.is_offline)
         account = ensure_account(settings, DEMO_EMAIL, state.demo_key)
         token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=24 * 60)
         progress(
@@ -159,13 +160,18 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
     print(_console(url, state), flush=True)
 
 
-def _install_models(settings: Settings, progress: ProgressPrinter) -> None:
+def _install_models(settings: Settings, progress: ProgressPrinter, is_offline: bool) -> None:
     """Install missing model files; without them the service runs and reports them as missing."""
     folder = Path(settings.model_dir)
     missing_models = missing(folder)
     if not missing_models:
         return
-    progress(f"installing model files: {', '.join(missing_models)}")
+    if is_offline:
+        progress(
+            f"model files are missing: {', '.join(missing_models)}. Install them while there is a "
+            f"network: {MODELS_COMMAND} install"
+        )
+        return
     try:
         install(folder, missing_models, progress)
     except InstallError as error:
@@ -192,8 +198,7 @@ def _instructions(
         f"  key       {key}",
         f"  token     {token}",
         "",
-        f"  TOKEN=$({_short_path(Path(sys.executable))} -m infra.accounts token {DEMO_EMAIL} "
-        f"--key-file {key})",
+        f"  TOKEN=$({_accounts_command()} token {DEMO_EMAIL} --key-file {key})",
     ]
     for sample in (TEXTS, PICTURES):
         lines += _commands(f"{url}/v2/{sample.family}", sample, trained.get(sample.family, UNKNOWN))
@@ -230,6 +235,11 @@ def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
         f"{curl} {base}/train/{trained.model_id}",
         f"{curl} -F modelId={trained.model_id} {asks[sample.family]}",
     ]
+
+
+def _accounts_command() -> str:
+    """Return the command of accounts, with the Python that runs the stack."""
+    return administrator_command("accounts").replace("python", _short_path(Path(sys.executable)), 1)
 
 
 def _short_path(path: Path) -> str:

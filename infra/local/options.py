@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chalicelib.commands import run_command
+
 MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
 # Default address of LocalStack; AWS_ENDPOINT_URL overrides it.
 LOCALSTACK_URL = "http://127.0.0.1:4566"
@@ -46,6 +48,8 @@ class Options:
     """Whether data is restored at the start and saved while the stack runs."""
     repairs_data: bool
     """Whether damaged saved data is repaired first."""
+    is_offline: bool
+    """Whether connections to other machines are refused."""
     has_gateway_limits: bool
     """Whether API Gateway's limits are enforced."""
     endpoint_url: str | None
@@ -64,7 +68,31 @@ class Options:
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     """Read the command line; the environment gives the defaults."""
-    parser = argparse.ArgumentParser("python -m infra.local", description="Run Presage locally.")
+    arguments_given = _parser(environment).parse_args(arguments)
+    backend, endpoint_url = _backend(arguments_given.backend, environment.get("AWS_ENDPOINT_URL"))
+    return Options(
+        backend=backend,
+        port=arguments_given.port,
+        aws_port=arguments_given.aws_port,
+        state_dir=arguments_given.state_dir.absolute(),
+        has_demo=not (arguments_given.no_demo or arguments_given.bare),
+        is_bare=arguments_given.bare,
+        keeps_data=backend == MOTO and not arguments_given.forget,
+        repairs_data=arguments_given.repair,
+        is_offline=arguments_given.offline,
+        has_gateway_limits=arguments_given.gateway_limits,
+        endpoint_url=endpoint_url,
+        app=environment.get("PRESAGE_APP") or "app:app",
+        sweep_seconds=arguments_given.sweep_seconds,
+        save_seconds=arguments_given.save_seconds,
+        visibility_seconds=arguments_given.visibility_seconds,
+        niceness=arguments_given.niceness,
+    )
+
+
+def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(run_command(), description="Run Presage locally.")
     parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is stored")
     parser.add_argument(
         "--no-demo", action="store_true", help="skip the demo's uploads and trainings"
@@ -80,35 +108,21 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         action="store_true",
         help="enforce the limits of API Gateway: 10 MB, 6 MB and 29 seconds",
     )
+    parser.add_argument(
+        "--offline", action="store_true", help="download nothing and connect to no other machine"
+    )
     # Defaults are texts, so that a wrong variable is refused like a wrong argument.
     for name, kind, variable, default, text in _NUMBERS:
         value = environment.get(variable) or default
         parser.add_argument(name, type=kind, default=value, help=f"{text} ({variable})")
     parser.add_argument(
         "--state-dir",
+        "--state",
         type=Path,
         default=Path(environment.get("PRESAGE_STATE_DIR") or ".presage"),
         help="folder for keys, data and logs",
     )
-    arguments_given = parser.parse_args(arguments)
-    backend, endpoint_url = _backend(arguments_given.backend, environment.get("AWS_ENDPOINT_URL"))
-    return Options(
-        backend=backend,
-        port=arguments_given.port,
-        aws_port=arguments_given.aws_port,
-        state_dir=arguments_given.state_dir.absolute(),
-        has_demo=not (arguments_given.no_demo or arguments_given.bare),
-        is_bare=arguments_given.bare,
-        keeps_data=backend == MOTO and not arguments_given.forget,
-        repairs_data=arguments_given.repair,
-        has_gateway_limits=arguments_given.gateway_limits,
-        endpoint_url=endpoint_url,
-        app=environment.get("PRESAGE_APP") or "app:app",
-        sweep_seconds=arguments_given.sweep_seconds,
-        save_seconds=arguments_given.save_seconds,
-        visibility_seconds=arguments_given.visibility_seconds,
-        niceness=arguments_given.niceness,
-    )
+    return parser
 
 
 def _backend(wanted_backend: str | None, given_url: str | None) -> tuple[str, str | None]:

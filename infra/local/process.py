@@ -5,13 +5,17 @@ Children are forked after the application has been imported, so they start withi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
+import ipaddress
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
@@ -93,3 +97,31 @@ def _run(work: Callable[[], None]) -> int:
 def _prctl(option: int, value: int | bytes) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value)
+
+
+def refuse_network() -> None:
+    """Refuse connections of this process and its forks to other machines.
+
+    A connection or a look-up of a name then fails with OSError (ENETUNREACH).
+    """
+    sys.addaudithook(_refuse_other_machines)
+
+
+def _refuse_other_machines(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
+        return
+    # A socket's address is a pair of host and port, or the path of a Unix socket.
+    address = arguments[0] if event == "socket.getaddrinfo" else arguments[-1]
+    host = address[0] if isinstance(address, tuple) else address
+    if event != "socket.getaddrinfo" and not isinstance(address, tuple):
+        return
+    if not _is_this_machine(host):
+        raise OSError(errno.ENETUNREACH, f"the stack runs with --offline, and {host} is elsewhere")
+
+
+def _is_this_machine(host: object) -> bool:
+    if host in (None, "", b"", "localhost", b"localhost"):
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(str(host)).is_loopback
+    return False

@@ -170,6 +170,7 @@ def _is_stack(pid: int) -> bool:
     """Return whether a process is a stack."""
     # The system may have given the id of an ended stack to another program.
     try:
-        return b"infra.local" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return True  # a system without /proc: the id alone decides
+    return any(name in command for name in (b"infra.local", b"presage-server", b"presage_server"))

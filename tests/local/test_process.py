@@ -50,3 +50,29 @@ def test_a_stop_right_after_the_fork_reaches_the_handler() -> None:
     ).stdout
 
     assert output.split() == ["saved", "0"]
+
+
+OFFLINE = """
+import socket
+from infra.local.process import refuse_network
+refuse_network()
+with socket.create_server(("127.0.0.1", 0)) as listener:
+    socket.create_connection(listener.getsockname()).close()
+socket.getaddrinfo("localhost", 80)
+for call in (
+    lambda: socket.create_connection(("192.0.2.1", 9), timeout=1),
+    lambda: socket.getaddrinfo("presage.example", 80),
+    lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b"", ("192.0.2.1", 9)),
+):
+    try:
+        call()
+    except OSError as error:
+        assert "--offline" in str(error), error
+    else:
+        raise SystemExit("not refused")
+"""
+
+
+def test_offline_refuses_other_machines_only() -> None:
+    """With --offline, connections and look-ups of other machines fail, those of this one work."""
+    subprocess.run([sys.executable, "-c", OFFLINE], check=True)

@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from chalicelib.commands import MODELS_COMMAND
+
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.domain.documents.page import Quad, TextLine
@@ -36,8 +38,7 @@ class OcrNotInstalled(FileNotFoundError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"The OCR engine {name} is not installed. Install it with: "
-            "python -m infra.models install"
+            f"The OCR engine {name} is not installed. Install it with: {MODELS_COMMAND} install"
         )
         self.name = name
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from chalicelib.commands import administrator_command
 from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account, AccountKey
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import new_string_id
@@ -190,7 +191,7 @@ def _existing(account: Account | None, email: str) -> Account:
     if account is None:
         raise NotFound(
             f"There is no active account {email}. "
-            "See the accounts with: python -m infra.accounts list"
+            f"See the accounts with: {administrator_command('accounts')} list"
         )
     return account
 
@@ -198,7 +199,7 @@ def _existing(account: Account | None, email: str) -> Account:
 def _taken(email: str) -> Conflict:
     return Conflict(
         f"The address {email} has an account. Use another address, or give the account a new key "
-        f"with: python -m infra.accounts reset-key {email} --key-file FILE"
+        f"with: {administrator_command('accounts')} reset-key {email} --key-file FILE"
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chalicelib.commands import MODELS_COMMAND
 from chalicelib.engines.facts import read_facts
 from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
@@ -24,7 +25,7 @@ _PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
 class EncoderNotInstalled(FileNotFoundError):
     """The files of an encoder are missing or incomplete; infra/models.py installs them."""
 
-    remedy = "is not installed. Install it with: python -m infra.models install"
+    remedy = f"is not installed. Install it with: {MODELS_COMMAND} install"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"The encoder {name} {self.remedy}")
@@ -35,8 +36,8 @@ class EncoderDamaged(EncoderNotInstalled):
     """The files of an encoder have the right size, but cannot be read."""
 
     remedy = (
-        "has damaged files. Run: python -m infra.models verify, which names and removes them, "
-        "then python -m infra.models install"
+        f"has damaged files. Run: {MODELS_COMMAND} verify, which names and removes them, "
+        f"then {MODELS_COMMAND} install"
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from chalicelib.commands import MODELS_COMMAND
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.facts import read_facts
 from chalicelib.engines.vision.interface import BackboneUse
@@ -34,7 +35,7 @@ class BackboneNotInstalled(FileNotFoundError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"The backbone {name} is not installed. Install it with: python -m infra.models install"
+            f"The backbone {name} is not installed. Install it with: {MODELS_COMMAND} install"
         )
         self.name = name
 

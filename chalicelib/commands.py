@@ -1,0 +1,24 @@
+"""How commands are written in messages: in a clone of the project, or installed as a package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# The distribution `presage-server` holds the application in a folder of this name.
+_IS_INSTALLED = Path(__file__).parents[1].name == "_app"
+
+
+def administrator_command(name: str) -> str:
+    """Return how an administrator calls a command, for example `python -m infra.models`."""
+    return f"presage-server {name}" if _IS_INSTALLED else f"python -m infra.{name}"
+
+
+# The command that installs and verifies model files.
+MODELS_COMMAND = administrator_command("models")
+
+
+def run_command(option: str = "") -> str:
+    """Return how the local stack is started, with an option such as `--repair`."""
+    if _IS_INSTALLED:
+        return f"presage-server run {option}".rstrip()
+    return f"make run ARGS={option}" if option else "make run"

@@ -1,0 +1,1 @@
+"""The distribution `presage-server`: the whole service on one machine."""

@@ -1,0 +1,1 @@
+"""The distributions in an empty environment."""
