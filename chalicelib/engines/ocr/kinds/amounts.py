@@ -7,16 +7,18 @@ import re
 from chalicelib.engines.ocr.kinds.phone import correct_digits
 from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 
-_CODES = r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$)"
+CURRENCY_CODES = (
+    r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$)"
+)
 _SIGNS = r"[$£€¥₹]"
 _DIGITS = (
     r"(?:\d{1,3}(?:[,' ]\d{3}){1,6}(?:\.\d{1,4})?|\d{1,3}(?:\.\d{3}){1,6},\d{1,4}"
     r"|\d{1,18}(?:[.,]\d{1,6})?)"
 )
 _MONEY: tuple[tuple[re.Pattern[str], float], ...] = (
-    (re.compile(rf"[\-(]?(?:{_CODES} ?)?{_SIGNS} ?-?{_DIGITS}(?:/-)?\)?(?!\d)"), 0.99),
-    (re.compile(rf"\b{_CODES} ?-?{_DIGITS}(?!\d)"), 0.97),
-    (re.compile(rf"(?<![\d.,])-?{_DIGITS} ?(?:{_SIGNS}|{_CODES}\b)"), 0.95),
+    (re.compile(rf"[\-(]?(?:{CURRENCY_CODES} ?)?{_SIGNS} ?-?{_DIGITS}(?:/-)?\)?(?!\d)"), 0.99),
+    (re.compile(rf"\b{CURRENCY_CODES} ?-?{_DIGITS}(?!\d)"), 0.97),
+    (re.compile(rf"(?<![\d.,])-?{_DIGITS} ?(?:{_SIGNS}|{CURRENCY_CODES}\b)"), 0.95),
     (
         re.compile(r"(?<![\w.,/\-])\(?-?\d{1,3}(?:,\d{3}){0,6}\.\d\d\)?(?![\w/%]|[.,\-]\d)"),
         0.8,

@@ -1,0 +1,117 @@
+"""Documents with the values that a person wrote down, prepared to learn a template from."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.documents.page import ReadPage
+from chalicelib.engines.ocr.forms.segments import LineSegment, make_segments, tilt
+from chalicelib.engines.ocr.learning.captions import (
+    ABOVE,
+    BELOW,
+    NearText,
+    folded_words,
+    texts_near,
+)
+from chalicelib.engines.ocr.learning.given_values import PageTexts
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Pixels
+
+# A caption by its folded words and its direction: the line of its value, above or below.
+CaptionKey = tuple[str, str]
+
+
+class PackedPage:
+    """A page whose pixels are compressed: 40 pages would need 500 MB otherwise."""
+
+    def __init__(self, page: ReadPage) -> None:
+        """Compress the pixels of a page.
+
+        Args:
+            page: the page as read; with pixels if it has no text layer.
+        """
+        pixels = page.pixels
+        self.number = page.page.number
+        self._page = replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None)
+        self._shape = () if pixels is None else pixels.shape
+        # The fastest level: white paper compresses well at every level.
+        self._packed = b"" if pixels is None else zlib.compress(pixels.tobytes(), 1)
+
+    def unpacked(self) -> ReadPage:
+        """Return the page with its pixels, if it has any."""
+        if not self._packed:
+            return self._page
+        flat: Pixels = np.frombuffer(zlib.decompress(self._packed), dtype=np.uint8)
+        return replace(self._page, pixels=flat.reshape(self._shape))
+
+    def segments(self) -> tuple[LineSegment, ...]:
+        """Return the levelled lines of the page."""
+        return make_segments(self._page.lines, tilt(self._page.lines))
+
+
+@dataclass(frozen=True, eq=False)
+class LearningExample:
+    """A document with its values, and the texts near them."""
+
+    pages: tuple[PackedPage, ...]
+    values: Mapping[str, str]
+    """The value of each entity, empty for a field without one."""
+    near: Mapping[str, Mapping[CaptionKey, NearText]]
+    """The texts near the value of each entity that is on the pages."""
+    found: Mapping[str, str]
+    """Each value as the pages have it."""
+    words: str
+    """All words of the pages, to look captions up."""
+
+    def has(self, folded: str) -> bool:
+        """Return whether the pages have a text, given by its folded words."""
+        return folded in self.words
+
+
+def prepare_example(
+    pages: Iterable[ReadPage], values: Mapping[str, str], check: Callable[[], None]
+) -> LearningExample:
+    """Find the values of a document on its pages, and the texts near them.
+
+    Args:
+        pages: the pages as read, with pixels where they have no text layer.
+        values: the value of each entity.
+        check: raises when the work must stop.
+    """
+    packed, near, found = [], _Near(values), ""
+    for page in pages:
+        check()
+        one = PackedPage(page)
+        packed.append(one)
+        segments = one.segments()
+        near.add(PageTexts(segments, is_exact=page.is_exact))
+        found += "\n".join(folded_words(segment.text) for segment in segments) + "\n"
+    return LearningExample(tuple(packed), values, near.texts, near.found, found)
+
+
+class _Near:
+    """Collects the texts near the values of a document."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self._folded = frozenset(map(folded_words, values.values())) - {" "}
+        self.texts: dict[str, dict[CaptionKey, NearText]] = {}
+        self.found: dict[str, str] = {}
+
+    def add(self, texts: PageTexts) -> None:
+        """Add the texts near the values of one page."""
+        for entity, value in self._values.items():
+            for place in texts.find(value):
+                self.found.setdefault(entity, place.text)
+                known = self.texts.setdefault(entity, {})
+                for near in texts_near(texts.segments, place, self._folded):
+                    direction = near.relation if near.relation in (ABOVE, BELOW) else ""
+                    key = near.folded, direction
+                    if key not in known or near.closeness > known[key].closeness:
+                        known[key] = near

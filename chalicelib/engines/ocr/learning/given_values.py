@@ -1,0 +1,317 @@
+"""Finds values that a person wrote down among the texts of a page.
+
+People write "2024-03-05" or "1234.5" where a page has "March 5, 2024" or "$1,234.50", drop
+punctuation, and join lines. So texts are compared by letters and digits, amounts by their number,
+and dates by day, month and year.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+
+from rapidfuzz import fuzz
+
+from chalicelib.domain.documents.page import Rect, around
+from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.kinds.amounts import CURRENCY_CODES, find_money, find_numbers
+from chalicelib.engines.ocr.kinds.dates import find_dates
+from chalicelib.engines.ocr.kinds.span import Span
+
+# Most places of one value on one page; a value such as "1" is everywhere and says little.
+MOST_PLACES = 12
+# Most lines of a value.
+_MOST_LINES = 6
+# Similarity from which a text of five or more characters is a misread value, 0 to 100.
+_MISREAD, _MISREAD_CHARACTERS = 85, 5
+# Distance of the lines of a value, in heights of a line.
+_LINE_DISTANCE = 1.3
+# Distance of the parts of a value on one line, in heights of the line.
+_WORD_DISTANCE = 3.0
+_TOKEN = re.compile(r"[^\W_]+")
+# Marks that join parts of one number or code.
+_JOINTS = "-/.,'"
+_CURRENCY = rf"(?:{CURRENCY_CODES}|[$£€¥₹])"
+_AMOUNT = re.compile(rf"[-+(]? ?{_CURRENCY}? ?-?(\d[\d.,' ]*) ?{_CURRENCY}?-?\)?", re.IGNORECASE)
+_GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# First letters of months in other languages of dates, where they differ from the English ones.
+_FOREIGN_MONTHS = {
+    "mai": 5, "okt": 10, "dez": 12, "mär": 3, "fév": 2, "fev": 2, "avr": 4, "aoû": 8, "déc": 12,
+    "ene": 1, "abr": 4, "ago": 8, "dic": 12, "jui": 6, "mag": 5, "giu": 6, "lug": 7, "ott": 10,
+}  # fmt: skip
+_DATE_PART = re.compile(r"\d+|[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePlace:
+    """Where a value is on a page."""
+
+    segments: tuple[LineSegment, ...]
+    """Parts of lines that hold the value, from the first line to the last."""
+    numbers: tuple[int, ...]
+    """Numbers of the segments of the page that they are parts of."""
+
+    @property
+    def rect(self) -> Rect:
+        """Return the rectangle on the levelled page."""
+        return around(each.rect for each in self.segments)
+
+    @property
+    def text(self) -> str:
+        """Return the value as the page has it."""
+        return " ".join(each.text for each in self.segments)
+
+
+def compact(text: str) -> str:
+    """Return only the letters and digits of a text, in lower case."""
+    return "".join(_TOKEN.findall(text)).casefold()
+
+
+def is_same_value(first: str, second: str) -> bool:
+    """Return whether two texts are the same value, however punctuation and formats differ."""
+    if compact(first) == compact(second) and _sign(first) == _sign(second):
+        return True
+    dates = date_of(first), date_of(second)
+    if None not in dates:
+        return dates[0] == dates[1]
+    return bool(amounts_of(first) & amounts_of(second))
+
+
+def amounts_of(text: str) -> frozenset[Decimal]:
+    """Return the numbers that a text may be; several if a mark may be a decimal or a group mark."""
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None:
+        return frozenset()
+    digits = re.sub(r"[' ]", "", found[1]).rstrip(".,")
+    sign = -1 if _sign(text) else 1
+    readings = {_plain(digits)}
+    if _GROUPED.fullmatch(digits):
+        readings.add(re.sub(r"[.,]", "", digits))
+    return frozenset(sign * Decimal(each) for each in readings if each)
+
+
+def _plain(digits: str) -> str:
+    """Return a number whose last mark is the decimal mark; empty if that is impossible."""
+    head, mark, tail = digits.rpartition(".") if "." in digits else ("", "", digits)
+    if digits.rfind(",") > digits.rfind("."):
+        head, mark, tail = digits.rpartition(",")
+    if not mark:
+        return digits
+    whole = re.sub(r"[.,]", "", head) or "0"
+    # The same mark twice separates groups only.
+    return "" if mark in head else f"{whole}.{tail}"
+
+
+def _sign(text: str) -> bool:
+    """Return whether a text is written like a negative amount."""
+    stripped = text.strip().lstrip("$£€ ")
+    return stripped[:1] in "-(" and stripped[1:2].isalnum() if stripped else False
+
+
+def date_of(text: str) -> tuple[int, ...] | None:
+    """Return day, month and short year of a text that is one date, sorted; None for other texts.
+
+    Sorted, because the order of day and month is unknown in 03/04/2024.
+    """
+    spans = find_dates(text)
+    if not spans or spans[0].start or len(text.rstrip(" .")) > spans[0].end:
+        return None
+    return _date_parts(spans[0].text)
+
+
+def _date_parts(text: str) -> tuple[int, ...] | None:
+    parts = []
+    for word in _DATE_PART.findall(text):
+        if word.isdecimal():
+            # A date without marks, such as 20240305, is not taken apart.
+            if len(word) > len("2024"):
+                return None
+            parts.append(int(word) % 100)
+        elif month := _month(word.casefold()):
+            parts.append(month)
+    return tuple(sorted(parts)) if len(parts) > 1 else None
+
+
+def _month(word: str) -> int:
+    """Return the number of a month; 0 for other words."""
+    start = word[:3]
+    return _MONTHS.index(start) + 1 if start in _MONTHS else _FOREIGN_MONTHS.get(start, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a segment."""
+
+    spans: tuple[tuple[int, int], ...]
+    """First character and end of each word in the segment's text."""
+    texts: tuple[str, ...]
+    """The words in lower case."""
+
+
+class PageTexts:
+    """The texts of a page, prepared to look many values up."""
+
+    def __init__(self, segments: Sequence[LineSegment], *, is_exact: bool) -> None:
+        """Split the texts into words.
+
+        Args:
+            segments: segments of the page.
+            is_exact: whether they come from a text layer, which has no misread characters.
+        """
+        self.segments = segments
+        self._is_exact = is_exact
+        self._words = [_words(segment.text) for segment in segments]
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        for number, words in enumerate(self._words):
+            for at, text in enumerate(words.texts):
+                self._places.setdefault(text, []).append((number, at))
+
+    def find(self, value: str) -> list[ValuePlace]:
+        """Find a value on the page.
+
+        Args:
+            value: the value that a person wrote down.
+
+        Returns:
+            Places with the same letters and digits, or else with another format, or else misread
+            ones. Amounts with cents and dates are looked for in all formats first, which include
+            their currency and more places.
+        """
+        wanted = compact(value)
+        if not wanted:
+            return []
+        is_typed = date_of(value) is not None or (bool(amounts_of(value)) and not value.isalnum())
+        searches = [self._exact(wanted), self._formatted(value)]
+        for search in (*(reversed(searches) if is_typed else searches), self._misread(wanted)):
+            found = list(islice(search, MOST_PLACES))
+            if found:
+                return found
+        return []
+
+    def _exact(self, wanted: str) -> Iterator[ValuePlace]:
+        """Yield places with the same letters and digits, on one line or on several."""
+        for length in range(1, len(wanted) + 1):
+            for number, first in self._places.get(wanted[:length], ()):
+                found = self._from(number, first, wanted, (), ())
+                if found is not None:
+                    yield found
+
+    def _from(
+        self,
+        number: int,
+        first: int,
+        wanted: str,
+        numbers: tuple[int, ...],
+        parts: tuple[LineSegment, ...],
+    ) -> ValuePlace | None:
+        """Return the place of a value whose rest begins at a word; None if it is not there."""
+        segment, words = self.segments[number], self._words[number]
+        last, length = _matched(words.texts, first, wanted)
+        if last < first:
+            return None
+        start, end = words.spans[first][0], words.spans[last][1]
+        if not _is_whole(segment.text, start, end):
+            return None
+        numbers, parts = (*numbers, number), (*parts, segment.part(start, end))
+        if length == len(wanted):
+            return ValuePlace(parts, numbers)
+        if last < len(words.texts) - 1 or len(parts) == _MOST_LINES:
+            return None
+        for below, other in enumerate(self.segments):
+            if below not in numbers and _is_next_line(parts[-1], other):
+                found = self._from(below, 0, wanted[length:], numbers, parts)
+                if found is not None:
+                    return found
+        return None
+
+    def _formatted(self, value: str) -> Iterator[ValuePlace]:
+        """Yield amounts and dates of the page that are the value in another format."""
+        date, amounts = date_of(value), amounts_of(value)
+        if date is None and not amounts:
+            return
+        for number, segment in enumerate(self.segments):
+            spans: list[Span] = []
+            if date is not None:
+                spans += [one for one in self._dates(number) if _date_parts(one.text) == date]
+            elif any(letter.isdecimal() for letter in segment.text):
+                spans += _spans_of(segment.text, find_money, amounts)
+                spans = spans or _spans_of(segment.text, find_numbers, amounts)
+            for span in spans:
+                yield ValuePlace((segment.part(span.start, span.end),), (number,))
+
+    def _dates(self, number: int) -> tuple[Span, ...]:
+        text = self.segments[number].text
+        return find_dates(text) if any(letter.isdecimal() for letter in text) else ()
+
+    def _misread(self, wanted: str) -> Iterator[ValuePlace]:
+        """Yield places with almost the same letters and digits, the most similar first."""
+        if len(wanted) < _MISREAD_CHARACTERS or self._is_exact:
+            return
+        found: list[tuple[float, int, int, int]] = []
+        for number, words in enumerate(self._words):
+            best = max(_similar(words, wanted), default=(0.0, 0, 0))
+            if best[0]:
+                found.append((best[0], number, best[1], best[2]))
+        for _, number, start, end in sorted(found, key=lambda each: (-each[0], each[1])):
+            yield ValuePlace((self.segments[number].part(start, end),), (number,))
+
+
+def _words(text: str) -> _Words:
+    spans = tuple(match.span() for match in _TOKEN.finditer(text))
+    return _Words(spans, tuple(text[start:end].casefold() for start, end in spans))
+
+
+def _matched(words: Sequence[str], first: int, wanted: str) -> tuple[int, int]:
+    """Return the last word of the match that begins at a word, and its number of characters."""
+    length, last = 0, first - 1
+    for number in range(first, len(words)):
+        if not wanted.startswith(words[number], length):
+            break
+        last, length = number, length + len(words[number])
+        if length == len(wanted):
+            break
+    return last, length
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text is not a part of a longer number or code."""
+    before = start >= len("1-") and text[start - 1] in _JOINTS and text[start - 2].isalnum()
+    after = end + 1 < len(text) and text[end] in _JOINTS and text[end + 1].isalnum()
+    return not before and not after
+
+
+def _is_next_line(upper: LineSegment, lower: LineSegment) -> bool:
+    """Return whether a segment is directly below another one, or right of it on the same line."""
+    step = lower.rect.min_y - upper.rect.max_y
+    shared = min(upper.rect.max_x, lower.rect.max_x) - max(upper.rect.min_x, lower.rect.min_x)
+    if -upper.height / 2 < step < _LINE_DISTANCE * upper.height:
+        return shared > 0
+    is_level = abs(upper.rect.center[1] - lower.rect.center[1]) < upper.height / 2
+    return is_level and 0 <= lower.rect.min_x - upper.rect.max_x < _WORD_DISTANCE * upper.height
+
+
+def _spans_of(
+    text: str, find: Callable[[str], tuple[Span, ...]], amounts: frozenset[Decimal]
+) -> list[Span]:
+    """Return the amounts of a text that are one of the wanted numbers."""
+    return [
+        span
+        for span in find(text)
+        if amounts_of(span.text) & amounts and _is_whole(text, span.start, span.end)
+    ]
+
+
+def _similar(words: _Words, wanted: str) -> Iterator[tuple[float, int, int]]:
+    """Yield similarity, start and end of the parts of a line that may be a misread value."""
+    for first in range(len(words.texts)):
+        text = ""
+        for last in range(first, len(words.texts)):
+            text += words.texts[last]
+            if len(text) > len(wanted) + 2:
+                break
+            ratio = fuzz.ratio(text, wanted, score_cutoff=_MISREAD)
+            yield ratio, words.spans[first][0], words.spans[last][1]

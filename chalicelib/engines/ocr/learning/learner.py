@@ -1,0 +1,163 @@
+"""Learns a form template from examples, and measures it by leaving one example out.
+
+Captions near the values make a first template. The service's own form reading then reads the
+examples with it, and other captions and types are tried for entities whose values it gets wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.learned_template import FieldScore, LearnedTemplate
+from chalicelib.domain.documents.ocr import Finding, best_fields
+from chalicelib.engines.ocr.forms.finder import find_fields
+from chalicelib.engines.ocr.learning.choice import (
+    MOST_RANKED,
+    RankedCaption,
+    choose_captions,
+    rank_captions,
+)
+from chalicelib.engines.ocr.learning.examples import LearningExample
+from chalicelib.engines.ocr.learning.given_values import is_same_value
+from chalicelib.engines.ocr.learning.types import guess_types, layout_hints
+
+# Examples that are read to compare captions; more would take long and change little.
+_MOST_COMPARED = 8
+# Other keys of an entity that are tried.
+_MOST_TRIED = 4
+# Fields of one page with one template, kept because most templates that leave one out are equal.
+_Fields = dict[str, str]
+
+
+class TemplateLearner:
+    """Learns one template."""
+
+    def __init__(self, examples: Sequence[LearningExample], check: Callable[[], None]) -> None:
+        """Store the examples.
+
+        Args:
+            examples: documents with their values, at least one.
+            check: raises when the work must stop; called for each reading of an example.
+        """
+        self._examples = examples
+        self._check = check
+        self._entities = tuple(dict.fromkeys(name for each in examples for name in each.values))
+        self._readings: dict[tuple[int, tuple[TemplateKey, ...]], _Fields] = {}
+
+    def learn(self) -> LearnedTemplate | None:
+        """Learn from all examples; None when no value of any entity was found.
+
+        Returns:
+            The template, how many values it gets right when it is learned without the document
+            that is read, and the entities without a key.
+        """
+        every = range(len(self._examples))
+        template = self._template(every)
+        if template is None:
+            return None
+        known = {key.entity for key in template.keys}
+        missing = tuple(name for name in self._entities if name not in known)
+        scores = self._leave_one_out() if len(every) > 1 else ()
+        return LearnedTemplate(template, scores, missing)
+
+    def _leave_one_out(self) -> tuple[FieldScore, ...]:
+        """Read each example with the template of the others, and count the right values."""
+        right, of = dict.fromkeys(self._entities, 0), dict.fromkeys(self._entities, 0)
+        for left_out, example in enumerate(self._examples):
+            template = self._template(at for at in range(len(self._examples)) if at != left_out)
+            read = self._read(left_out, template.keys) if template is not None else {}
+            for entity, value in example.values.items():
+                of[entity] += 1
+                right[entity] += _is_right(read.get(entity, ""), value)
+        return tuple(FieldScore(name, right[name], of[name]) for name in self._entities)
+
+    def _template(self, numbers: Sequence[int] | Iterator[int] | range) -> FormTemplate | None:
+        """Learn a template from some of the examples; None without any key."""
+        chosen = list(numbers)
+        examples = [self._examples[number] for number in chosen]
+        ranked = {name: rank_captions(examples, name)[:MOST_RANKED] for name in self._entities}
+        captions = choose_captions(ranked)
+        if not captions:
+            return None
+        keys = {name: _key(name, captions[name], self._types(examples, name)) for name in captions}
+        keys = self._improved(keys, ranked, chosen[:_MOST_COMPARED])
+        spellings = [text for key in keys.values() for text in key.variations]
+        return FormTemplate(tuple(keys.values()), layout=layout_hints(examples, spellings))
+
+    def _types(self, examples: Sequence[LearningExample], entity: str) -> tuple[str, ...]:
+        return guess_types([each.found[entity] for each in examples if entity in each.found])
+
+    def _improved(
+        self,
+        keys: dict[str, TemplateKey],
+        ranked: Mapping[str, Sequence[RankedCaption]],
+        numbers: Sequence[int],
+    ) -> dict[str, TemplateKey]:
+        """Try other keys for the entities whose values are read wrong; keep those that help.
+
+        All entities try their next key at once, so that the examples are read a few times only.
+        """
+        counts = self._counts(keys, numbers)
+        others = {
+            name: _other_keys(keys[name], ranked[name])
+            for name, right in counts.items()
+            if right < self._given(name, numbers)
+        }
+        for turn in range(_MOST_TRIED):
+            tried = {name: some[turn] for name, some in others.items() if turn < len(some)}
+            if not tried:
+                break
+            found = self._counts(keys | tried, numbers)
+            # Not worse as a whole: another key may take the text of an entity that was right.
+            if sum(found.values()) <= sum(counts.values()):
+                continue
+            kept = {name: key for name, key in tried.items() if found[name] > counts[name]}
+            keys = keys | kept
+            counts = self._counts(keys, numbers)
+        return keys
+
+    def _given(self, entity: str, numbers: Sequence[int]) -> int:
+        return sum(entity in self._examples[number].values for number in numbers)
+
+    def _counts(self, keys: Mapping[str, TemplateKey], numbers: Sequence[int]) -> dict[str, int]:
+        """Return the number of right values of each entity in some examples."""
+        counts = dict.fromkeys(keys, 0)
+        for number in numbers:
+            read, values = self._read(number, tuple(keys.values())), self._examples[number].values
+            for entity in keys.keys() & values.keys():
+                counts[entity] += _is_right(read.get(entity, ""), values[entity])
+        return counts
+
+    def _read(self, number: int, keys: tuple[TemplateKey, ...]) -> _Fields:
+        """Read an example as the service reads a form; return the value of each entity."""
+        if (number, keys) not in self._readings:
+            self._check()
+            template, findings = FormTemplate(keys), []
+            for packed in self._examples[number].pages:
+                page = packed.unpacked()
+                view = replace(page, pixels=None)
+                fields = find_fields(page, template, self._check)
+                findings += [Finding(view, at, field) for at, field in enumerate(fields)]
+            items = [each.item for each in best_fields(findings)]
+            self._readings[number, keys] = {
+                item.entity: item.value_text for item in items if isinstance(item, FormField)
+            }
+        return self._readings[number, keys]
+
+
+def _is_right(read: str, value: str) -> bool:
+    return is_same_value(read, value) if read or value else True
+
+
+def _key(entity: str, captions: Sequence[RankedCaption], types: tuple[str, ...]) -> TemplateKey:
+    return TemplateKey(entity, tuple(each.text for each in captions), types)
+
+
+def _other_keys(key: TemplateKey, ranked: Sequence[RankedCaption]) -> list[TemplateKey]:
+    """Return other keys of an entity: without its types, and with the next captions."""
+    others = [replace(key, types=())] if key.types else []
+    further = (each.text for each in ranked if each.text not in key.variations)
+    return [*others, *(replace(key, variations=(text,)) for text in further)]
