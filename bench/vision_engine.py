@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bench.report import Bar, Report, say
@@ -37,6 +38,7 @@ from chalicelib.engines.vision.interface import (
 from chalicelib.engines.vision.registry import extractor_for, load, open_training
 
 DRAWS = 5
+PEER_INVERSES = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 PEER = "scikit-learn logistic regression, same features"
 SUPER_CATEGORIES = {
     "person": ["person"],
@@ -255,29 +257,48 @@ def bench_multi_label(report: Report, data: Path, backbones: BackbonePool) -> No
     kind = "image-multi-label"
     given = vision_data(train, multi_label_pictures(train.examples, labels), kind, backbones)
     start = time.perf_counter()
-    _, model, _ = run_training(kind, given, backbones)
+    fitted, model, _ = run_training(kind, given, backbones)
     say(f"multi-label: trained in {time.perf_counter() - start:.1f} s")
     asked = vision_data(test, multi_label_pictures(test.examples, labels), kind, backbones)
     rows = _rows(asked)
     shares, truth = from_rows(model, rows), _targets(asked, len(labels))
     score, interval = _mean_precision(truth, shares)
-    peer = make_pipeline(
-        StandardScaler(), OneVsRestClassifier(LogisticRegression(max_iter=1000))
-    ).fit(_rows(given), _targets(given, len(labels)))
-    peer_score, _ = _mean_precision(truth, peer.predict_proba(rows))
+    peer = _multi_label_peer(_rows(given), _targets(given, len(labels)))
+    peer_score, _ = _mean_precision(truth, peer.decision_function(rows))
     report.add(
         "COCO 12 super-categories: mAP",
         score,
         "",
         Bar(0.70),
-        (PEER, round(peer_score, 4)),
+        (f"{PEER}, C by folds", round(peer_score, 4)),
         interval,
     )
-    guess = shares >= 0.5
+    gap = score - peer_score
+    report.add("COCO 12 super-categories: mAP above the peer's", gap, "", Bar(-0.003))
+    thresholds = fitted.card["engine"]["thresholds"]
+    guess = shares >= np.array([thresholds.get(label, 1.0) for label in labels])
     hits = float((guess & truth).sum())
     report.add(
-        "COCO 12 super-categories: micro F1 at .5", 2 * hits / float(guess.sum() + truth.sum())
+        "COCO 12 super-categories: micro F1 at the thresholds",
+        2 * hits / float(guess.sum() + truth.sum()),
     )
+
+
+def _multi_label_peer(rows: np.ndarray, truth: np.ndarray) -> Pipeline:
+    """Fit logistic regression, with the C that has the best mean precision out of fold."""
+
+    def peer(inverse: float) -> Pipeline:
+        head = OneVsRestClassifier(LogisticRegression(C=inverse, max_iter=1000))
+        return make_pipeline(StandardScaler(), head)
+
+    def score(inverse: float) -> float:
+        found = np.zeros(truth.shape)
+        for trained, held in KFold(5, shuffle=True, random_state=0).split(rows):
+            fitted = peer(inverse).fit(rows[trained], truth[trained])
+            found[held] = fitted.decision_function(rows[held])
+        return _mean_precision(truth, found, rounds=1)[0]
+
+    return peer(max(PEER_INVERSES, key=score)).fit(rows, truth)
 
 
 def _rows(data: VisionData) -> np.ndarray:

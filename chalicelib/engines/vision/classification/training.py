@@ -53,20 +53,18 @@ class SoftmaxHeadSpec:
         self._labels = targets.single()
         self._size = targets.size
 
-    @property
-    def decay(self) -> float:
-        """Return the strength of the penalty that pulls weights to their start."""
+    def decay(self, choice: int, pictures: int) -> float:
+        """Return the strength of the penalty, which is the same for all trainings."""
+        del choice, pictures
         return _DECAY
 
-    def fit_transform(self, block: int, raw: Halves, places: Ints) -> Whitening:
+    def fit_transform(self, raw: Halves, places: Ints) -> Whitening:
         """Fit the whitening to the training part.
 
         Args:
-            block: ignored, because there is only one block.
             raw: embeddings of the training part, float16, shape (n, 1280).
             places: image of every row, int, shape (n,).
         """
-        del block
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:

@@ -50,11 +50,10 @@ class Transform(Protocol):
 class HeadSpec(Protocol):
     """Defines how an engine fits its heads."""
 
-    def fit_transform(self, block: int, raw: Halves, places: Ints) -> Transform:
+    def fit_transform(self, raw: Halves, places: Ints) -> Transform:
         """Fit the transformation to the training part.
 
         Args:
-            block: block of features.
             raw: rows of the training part, float16, shape (n, raw dims).
             places: image of every row, int, shape (n,).
         """
@@ -68,15 +67,19 @@ class HeadSpec(Protocol):
         """Return the loss of a head trained on these images, int, shape (n,)."""
         ...
 
-    @property
-    def decay(self) -> float:
-        """Return the strength of the penalty that pulls weights to their start."""
+    def decay(self, choice: int, pictures: int) -> float:
+        """Return the strength of the penalty that pulls weights to their start.
+
+        Args:
+            choice: number of the setting that is tried, from 0.
+            pictures: number of images that the head is trained on.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """A head to fit: its images and features."""
+    """A head to fit: its images and its setting."""
 
     purpose: str
     """`choice`, `split`, `fold` or `final`."""
@@ -85,8 +88,8 @@ class HeadTask:
     scored: Ints
     """Images to score at the end, int, shape (m,)."""
     epochs: int
-    block: int
-    """Block of features."""
+    choice: int
+    """Number of the setting, from 0; see `HeadSpec.decay`."""
     raw_dims: int
     """Length of a raw row, to estimate the work."""
 
@@ -127,7 +130,8 @@ class HeadPipeline:
         self._rows = inputs.rows
         self._targets = inputs.targets
         self._ranks = inputs.ranks
-        self._plan = LinearFitOptions(task.trained, task.epochs, rate, inputs.spec.decay, seed)
+        decay = inputs.spec.decay(task.choice, len(task.trained))
+        self._plan = LinearFitOptions(task.trained, task.epochs, rate, decay, seed)
         self._saved: Arrays | None = None
         self._table: FeatureTable | None = None
         self._fit: LinearFit | None = None
@@ -181,7 +185,7 @@ class HeadPipeline:
         chosen = np.sort(chosen[ends <= max(FIT_ROWS, int(ends[0]))])
         rows = self._rows_of(chosen)
         raw = self._rows.raw(rows)
-        return self._spec.fit_transform(self.task.block, raw, self._rows.places[rows])
+        return self._spec.fit_transform(raw, self._rows.places[rows])
 
     def _fill(self) -> None:
         transform = self.transform

@@ -32,6 +32,7 @@ from chalicelib.engines.vision.similarity.near_duplicates import DuplicateFinder
 from chalicelib.errors import TrainingFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from chalicelib.domain.common.arrays import Array, Ints, Singles
@@ -152,19 +153,24 @@ class LinearHeadTraining(ABC):
         """Return the curve record of an epoch."""
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Return the tasks that decide which features are used; empty without a choice."""
+        """Return the tasks that decide which setting is used; empty without a choice."""
         del split
         return []
 
-    def chosen_block(self, tasks: list[HeadTask]) -> int:
-        """Return the block of features that the results of `choices` select."""
+    def choose(self, tasks: list[HeadTask]) -> int:
+        """Return the number of the setting that the results of `choices` select."""
         del tasks
         return 0
 
-    def raw_dims(self, block: int) -> int:
-        """Return the length of a block's features."""
-        del block
+    @property
+    def raw_dims(self) -> int:
+        """Return the length of an image's features."""
         return _COMPARED_DIMS
+
+    @property
+    def tried(self) -> Sequence[float]:
+        """Return the settings of `choices` by number; a checkpoint with others is refused."""
+        return ()
 
     @property
     def split(self) -> PictureSplit:
@@ -215,19 +221,19 @@ class LinearHeadTraining(ABC):
         """Return the near-duplicates."""
         return self._finder.pairs()
 
-    def scores(self, purpose: str, block: int | None = None) -> tuple[Ints, Scores]:
+    def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
         """Return the logits of finished tasks for images that these were not trained on.
 
         Args:
             purpose: purpose of the tasks.
-            block: only tasks on these features; None: all.
+            choice: only tasks with this setting; None: all.
 
         Returns:
             The images, int, shape (n,), ascending, and their logits, float32, shape (n, labels).
         """
         places, logits = [np.empty(0, np.int64)], [np.empty((0, self.targets.size), np.float32)]
         for number, task in enumerate(self._tasks[: self._done]):
-            if task.purpose == purpose and block in (None, task.block):
+            if task.purpose == purpose and choice in (None, task.choice):
                 places.append(task.scored)
                 logits.append(self._results[f"{number}"])
         order = np.argsort(np.concatenate(places), kind="stable")
@@ -238,9 +244,9 @@ class LinearHeadTraining(ABC):
         return strip_prefix("served", self._results)
 
     @property
-    def block(self) -> int:
-        """Return the block of features of the served model."""
-        return self._tasks[-1].block
+    def choice(self) -> int:
+        """Return the number of the setting of the served model."""
+        return self._tasks[-1].choice
 
     @property
     def rate(self) -> float:
@@ -260,24 +266,24 @@ class LinearHeadTraining(ABC):
         if not self._tasks:
             self._tasks = self.choices(self.split)
         if all(task.purpose == "choice" for task in self._tasks) and self._done == len(self._tasks):
-            self._tasks += self._main_tasks(self.chosen_block(self._tasks))
+            self._tasks += self._main_tasks(self.choose(self._tasks))
 
-    def _main_tasks(self, block: int) -> list[HeadTask]:
+    def _main_tasks(self, choice: int) -> list[HeadTask]:
         options, split = self.options, self.split
         pictures = self.targets.pictures
-        dims = self.raw_dims(block)
+        dims = self.raw_dims
         epochs = min(options.epochs, max(_LEAST_SERVED_EPOCHS, _SERVED_VISITS // pictures))
         everyone, nothing = np.arange(pictures), np.empty(0, np.int64)
-        tasks = [HeadTask("split", self.trained, self.held, options.epochs, block, dims)]
+        tasks = [HeadTask("split", self.trained, self.held, options.epochs, choice, dims)]
         most = _MOST_FOLD_SCORES // self.targets.size
         for fold in range(self.fold_count):
             out = split.folds == fold
             scored = np.flatnonzero(out & (split.ranks < most))
             if len(scored):
-                tasks.append(HeadTask("fold", np.flatnonzero(~out), scored, epochs, block, dims))
+                tasks.append(HeadTask("fold", np.flatnonzero(~out), scored, epochs, choice, dims))
         # Otherwise the split's head was trained on all images and is served.
         if len(self.held) or epochs != options.epochs:
-            tasks.append(HeadTask("final", everyone, nothing, epochs, block, dims))
+            tasks.append(HeadTask("final", everyone, nothing, epochs, choice, dims))
         return tasks
 
     def _close(self, pipeline: HeadPipeline) -> None:
@@ -305,7 +311,7 @@ class LinearHeadTraining(ABC):
     def _costs(self) -> list[float]:
         tasks = self._tasks
         if all(task.purpose == "choice" for task in tasks):
-            tasks = [*tasks, *self._main_tasks(tasks[-1].block)]
+            tasks = [*tasks, *self._main_tasks(tasks[-1].choice)]
         return [task.cost(len(self.rows.places), self.targets.size) for task in tasks]
 
     def _keys(self) -> list[bytes]:
@@ -319,7 +325,8 @@ class LinearHeadTraining(ABC):
     def _fingerprint(self) -> str:
         options = self.options
         chosen = (options.epochs, options.learning_rate, options.split_ratio, options.seed)
-        digest = hashlib.sha256(json.dumps([*chosen, self.data.pictures.labels]).encode())
+        settings = [*chosen, self.data.pictures.labels, *self.tried]
+        digest = hashlib.sha256(json.dumps(settings).encode())
         digest.update(self.rows.views.tobytes())
         for key in self._keys():
             digest.update(len(key).to_bytes(4, "big") + key)

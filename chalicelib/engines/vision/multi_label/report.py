@@ -1,6 +1,7 @@
 """Curve records, card metrics, data report and limits of a model of type image-multi-label.
 
-A label counts as predicted if the head's score is above 0. Contract sections 4 and 5.
+In the learning curve, a label counts as predicted if the head's score is above 0; in the card, from
+its threshold on. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -58,7 +59,24 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def mean_average_precision(scores: Floats, truth: Floats) -> float:
-    """Return the mean average precision over the labels that occur.
+    """Return the mean of `average_precisions`; 0 if no label occurs."""
+    areas = average_precisions(scores, truth)
+    return sum(areas) / len(areas) if areas else 0.0
+
+
+def best_thresholds(shares: Doubles, truth: Bools) -> Doubles:
+    """Return each label's threshold with the best F1, float64, shape (labels,).
+
+    Args:
+        shares: out-of-fold probabilities, float64, shape (images, labels).
+        truth: whether an image has a label, bool, same shape.
+    """
+    pairs = zip(shares.T, truth.T, strict=True)
+    return np.array([metrics.best_threshold(*pair) for pair in pairs])
+
+
+def average_precisions(scores: Floats, truth: Floats) -> list[float]:
+    """Return the average precision of each label that occurs.
 
     Args:
         scores: float, shape (images, labels).
@@ -70,7 +88,7 @@ def mean_average_precision(scores: Floats, truth: Floats) -> float:
         is_hit = truth[order, label] > 0
         precision = np.cumsum(is_hit) / np.arange(1, len(order) + 1)
         areas.append(float(precision[is_hit].mean()))
-    return sum(areas) / len(areas) if areas else 0.0
+    return areas
 
 
 def _sides(training: LinearHeadTraining, fit: LinearFit, places: Ints) -> tuple[Bools, Bools]:
@@ -121,12 +139,17 @@ class MultiLabelFolds:
 
     places: Ints
     """Image indexes, int, shape (n,)."""
-    is_answered: Bools
-    """Whether the score was above 0, bool, shape (n, labels)."""
+    thresholds: Doubles
+    """Probabilities from which labels count as answered, float64, shape (labels,)."""
     shares: Doubles
     """Calibrated probabilities, float64, shape (n, labels)."""
     truth: Bools
     """Whether an image has a label, bool, shape (n, labels)."""
+
+    @property
+    def is_answered(self) -> Bools:
+        """Return whether an image is answered with a label, bool, shape (n, labels)."""
+        return self.shares >= self.thresholds
 
     def calibration_error(self) -> float | None:
         """Return the mean gap between probability and frequency; None without images."""

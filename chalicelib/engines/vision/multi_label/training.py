@@ -21,8 +21,11 @@ from chalicelib.engines.vision.linear_head.targets import PictureTargets
 from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 from chalicelib.engines.vision.multi_label import classifier
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
+from chalicelib.engines.vision.multi_label.extractor import DIMS
 from chalicelib.engines.vision.multi_label.report import (
     MultiLabelFolds,
+    average_precisions,
+    best_thresholds,
     curve_record,
     data_report,
     evaluation,
@@ -32,12 +35,13 @@ from chalicelib.engines.vision.multi_label.report import (
 )
 from chalicelib.engines.vision.multi_label.standardizing import (
     BLOCK_NAMES,
+    BOTH,
     Standardizing,
-    block_dims,
     fit_standardizing,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from chalicelib.domain.common.arrays import Doubles, Floats, Halves, Ints
@@ -48,7 +52,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
 
 
-_DECAY = 1e-2
+# Strengths of the penalty of the squared weights that cross-validation chooses from.
+PENALTIES = (30.0, 100.0, 300.0, 1_000.0)
 _MOST_WEIGHT = 5.0
 _HALF = 0.5
 
@@ -59,21 +64,20 @@ class SigmoidHeadSpec:
     def __init__(self, targets: PictureTargets) -> None:
         self._targets = targets
 
-    @property
-    def decay(self) -> float:
-        """Return the strength of the penalty that pulls weights to 0."""
-        return _DECAY
+    def decay(self, choice: int, pictures: int) -> float:
+        """Return the strength of the penalty that pulls weights to 0; see `HeadSpec`."""
+        # The penalty of one image: the more images, the less is needed.
+        return PENALTIES[choice] / pictures
 
-    def fit_transform(self, block: int, raw: Halves, places: Ints) -> Standardizing:
+    def fit_transform(self, raw: Halves, places: Ints) -> Standardizing:
         """Fit mean and standard deviation to the training part.
 
         Args:
-            block: block of columns.
             raw: features of the training part, float16, shape (n, 2992).
             places: image of every row, int, shape (n,).
         """
         del places
-        return fit_standardizing(raw, block)
+        return fit_standardizing(raw, BOTH)
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
         """Return zero weights, and biases by the frequency of labels, float64, (dims + 1, labels).
@@ -105,12 +109,15 @@ class SigmoidHeadSpec:
 
 
 _FOLDS = 5
+_FASTER = 2.5
+# Number of the penalty of trainings that are too small for a choice.
+_USUAL_PENALTY = 1
 _CHOICE_PICTURES = 1_000
 _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 
 
 class MultiLabelTraining(LinearHeadTraining):
-    """A VisionTraining: features chosen by cross-validation, sigmoids, calibration."""
+    """A VisionTraining: penalty chosen by cross-validation, sigmoids, calibration."""
 
     def make_spec(self, targets: PictureTargets) -> SigmoidHeadSpec:
         """Return the settings by which a sigmoid head is fitted."""
@@ -123,7 +130,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Return the tasks that cross-validate every block of features in the training part."""
+        """Return the tasks that cross-validate every penalty in the training part."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -131,27 +138,44 @@ class MultiLabelTraining(LinearHeadTraining):
         epochs = max(_CHOICE_EPOCHS, _CHOICE_VISITS // len(chosen))
         epochs = min(self.options.epochs, epochs)
         tasks = []
-        for block in range(len(BLOCK_NAMES)):
+        for choice in range(len(PENALTIES)):
             for fold in range(_FOLDS):
                 trained, scored = chosen[folds != fold], chosen[folds == fold]
                 if len(scored) and len(trained):
-                    task = HeadTask("choice", trained, scored, epochs, block, block_dims(block))
+                    task = HeadTask("choice", trained, scored, epochs, choice, DIMS)
                     tasks.append(task)
         return tasks
 
-    def chosen_block(self, tasks: list[HeadTask]) -> int:
-        """Return the block with the highest mean average precision; the smallest if equal."""
-        areas = [self.choice_area(block) for block in range(len(BLOCK_NAMES))]
-        return int(np.argmax(areas)) if tasks else len(areas) - 1
+    def choose(self, tasks: list[HeadTask]) -> int:
+        """Return the number of the strongest penalty that is not clearly worse than the best."""
+        if not tasks:
+            return _USUAL_PENALTY
+        found = [self.choice_scores(choice) for choice in range(len(PENALTIES))]
+        areas = np.array([average_precisions(*one) for one in found])
+        gaps = areas[np.argmax(areas.mean(axis=1))] - areas
+        # Labels have few positives, so the best mean of some almost equal ones is chance.
+        errors = gaps.std(axis=1) / np.sqrt(areas.shape[1])
+        return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
-    def choice_area(self, block: int) -> float:
-        """Return the out-of-fold mean average precision of a block in the training part."""
-        places, logits = self.scores("choice", block)
-        return mean_average_precision(logits, self.targets.dense(places))
+    def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
+        """Return out-of-fold scores of a penalty and the truth, each (images, labels)."""
+        places, logits = self.scores("choice", choice)
+        return logits, self.targets.dense(places)
 
-    def raw_dims(self, block: int) -> int:
-        """Return the length of a block's features."""
-        return block_dims(block)
+    @property
+    def raw_dims(self) -> int:
+        """Return the length of an image's features."""
+        return DIMS
+
+    @property
+    def tried(self) -> Sequence[float]:
+        """Return the penalties that are tried."""
+        return PENALTIES
+
+    @property
+    def rate(self) -> float:
+        """Return the first step length, with which a few hundred steps come close to the end."""
+        return _FASTER * super().rate
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
         """Return the curve record of an epoch."""
@@ -163,9 +187,9 @@ class MultiLabelTraining(LinearHeadTraining):
         artifact = self._artifact(calibration)
         facts = LinearCardFacts(
             engine="image-multi-label-linear",
-            backbones=backbone_records(self.backbones, classifier.backbones_of(self.block)),
+            backbones=backbone_records(self.backbones, classifier.backbones_of(BOTH)),
             artifact_sha256=hashlib.sha256(artifact).hexdigest(),
-            details=self._details(calibration),
+            details=self._details(calibration, folds),
             limits=limits(self),
         )
         last = self.last_record["metricsData"]
@@ -190,25 +214,26 @@ class MultiLabelTraining(LinearHeadTraining):
         weights = self._own_spec.positive_weights(np.arange(self.targets.pictures))
         calibration = fit_calibration(weights, logits, truth)
         shares = calibration.shares(logits)
-        return calibration, MultiLabelFolds(places, logits > 0, shares, truth)
+        return calibration, MultiLabelFolds(places, best_thresholds(shares, truth), shares, truth)
 
     def _artifact(self, calibration: SigmoidCalibration) -> bytes:
-        names = classifier.backbones_of(self.block)
+        names = classifier.backbones_of(BOTH)
         uses = {name: self.backbones.facts(name).sha256 for name in names}
         served = {**self.served(), "shifts": calibration.shifts, "present": self.targets.present}
         head = classifier.MultiLabelHeader(
-            self.data.pictures.labels, self.block, calibration.temperature, uses
+            self.data.pictures.labels, BOTH, calibration.temperature, uses
         )
         return classifier.dump(head, served)
 
-    def _details(self, calibration: SigmoidCalibration) -> dict[str, Any]:
+    def _details(self, calibration: SigmoidCalibration, folds: MultiLabelFolds) -> dict[str, Any]:
         names, present = self.data.pictures.labels, self.targets.present
-        zero = np.zeros((1, self.targets.size))
-        thresholds = metrics.rounded(calibration.shares(zero)[0])
+        thresholds = metrics.rounded(folds.thresholds)
         return {
-            "features": BLOCK_NAMES[self.block],
-            "featureScores": {
-                name: round(self.choice_area(block), 6) for block, name in enumerate(BLOCK_NAMES)
+            "features": BLOCK_NAMES[BOTH],
+            "penalty": PENALTIES[self.choice],
+            "penaltyScores": {
+                f"{penalty:g}": round(mean_average_precision(*self.choice_scores(choice)), 6)
+                for choice, penalty in enumerate(PENALTIES)
             },
             "temperature": calibration.temperature,
             "thresholds": {

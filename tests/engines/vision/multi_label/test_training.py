@@ -1,4 +1,4 @@
-"""Trainings of type image-multi-label: records, feature choice, card, and a model that answers."""
+"""Trainings of type image-multi-label: records, choice of the penalty, card, and answers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
+from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.engines.vision.interface import VisionData
 from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor
-from chalicelib.engines.vision.multi_label.report import mean_average_precision
-from chalicelib.engines.vision.multi_label.training import MultiLabelTraining
+from chalicelib.engines.vision.multi_label.report import best_thresholds, mean_average_precision
+from chalicelib.engines.vision.multi_label.training import PENALTIES, MultiLabelTraining
 from chalicelib.engines.vision.registry import load
 from tests.engines.vision.drawn import SHAPES, draw
 from tests.engines.vision.heads_data import digest_of, options, run_to_end, vision_data
@@ -71,29 +72,52 @@ def test_records_have_the_contract_s_members() -> None:
     assert sum(map(len, results.values())) <= MAX_EPOCH_RESULTS
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [(slice(0, 1280), "embedding"), (slice(1280, 2992), "pooled")],
-)
-def test_features_are_chosen_by_what_they_show(columns: slice, expected: str) -> None:
-    """Labels seen in one part only lead to a block that holds it, never to the other one."""
-    fitted, _ = run_to_end(MultiLabelTraining(_data(columns), options(), POOL))
+@pytest.mark.parametrize("columns", [slice(0, 1280), slice(1280, 2992)])
+def test_labels_are_found_in_either_vector(columns: slice) -> None:
+    """Labels seen in one vector only are found, because the head gets both side by side."""
+    fitted, _ = run_to_end(MultiLabelTraining(_data(columns, 100), options(epochs=10), POOL))
 
-    engine = fitted.card["engine"]
-    scores = engine["featureScores"]
-    other = "pooled" if expected == "embedding" else "embedding"
-    assert expected in engine["features"]
-    assert scores[expected] > scores[other]
-    assert max(scores.values()) == scores[engine["features"]]
+    assert fitted.card["engine"]["features"] == "embedding+pooled"
+    assert fitted.card["metrics"]["foldMeanAveragePrecision"] > 0.8
+
+
+def test_the_penalty_is_the_strongest_of_those_that_are_as_good_as_the_best() -> None:
+    """A stronger penalty wins if it is worse by at most a standard error."""
+    training = MultiLabelTraining(_data(slice(0, 1280)), options(), POOL)
+    truth = np.eye(3)[[0, 1, 2, 0, 1, 2]]
+    best, equal, worse = truth.copy(), truth.copy(), 1 - truth
+    # Average precision 5/6 of the second label against 2/3 of the first one.
+    best[0, 1], best[1, 1] = 0.7, 0.5
+    equal[0, 0] = -1
+    found = {0: worse, 1: best, 2: equal, 3: worse}
+    training.choice_scores = lambda choice: (found[choice], truth)
+
+    assert training.choose(training.choices(training.split)) == 2
+    found[2] = worse
+    assert training.choose(training.choices(training.split)) == 1
+    assert PENALTIES[training.choose([])] == 100.0
+
+
+def test_a_checkpoint_with_other_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results of settings that are no longer tried must not choose among the new ones."""
+    data = _data(slice(0, 1280))
+    training = MultiLabelTraining(data, options(), POOL)
+    training.step()
+    saved = training.save()
+
+    MultiLabelTraining(data, options(), POOL, saved)
+    monkeypatch.setattr(MultiLabelTraining, "tried", (1.0, 2.0))
+    with pytest.raises(ArtifactError):
+        MultiLabelTraining(data, options(), POOL, saved)
 
 
 def test_the_choice_sees_nothing_that_is_held_out() -> None:
-    """Tasks that decide on the features train and judge on the training part alone."""
+    """Tasks that decide on the penalty train and judge on the training part alone."""
     training = MultiLabelTraining(_data(slice(0, 1280)), options(), POOL)
 
     tasks = training.choices(training.split)
 
-    assert len(tasks) == 15
+    assert len(tasks) == 5 * len(PENALTIES)
     held = set(training.held.tolist())
     assert held
     for task in tasks:
@@ -125,7 +149,7 @@ def test_the_card_has_thresholds_and_missing_labels() -> None:
 
 
 def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
-    """It is served with the backbones of its features, and says every label independently."""
+    """It is served with both backbones, and says every label independently."""
     extractor = MultiLabelExtractor(POOL)
     pictures = [draw(shape, seed) for shape in SHAPES for seed in range(5)]
     digests = [digest_of(place) for place in range(len(pictures))]
@@ -139,10 +163,7 @@ def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
     answers = [model.predict(draw(shape, 200)) for shape in SHAPES]
 
     assert (model.type, model.least_side) == ("image-multi-label", 416)
-    needed = {use.name for use in model.backbones}
-    assert needed == (
-        {LITE2} if fitted.card["engine"]["features"] == "embedding" else {LITE2, NANODET}
-    )
+    assert {use.name for use in model.backbones} == {LITE2, NANODET}
     right = 0
     for shape, answer in zip(SHAPES, answers, strict=True):
         shares = {one.label: one.probability for one in answer}
@@ -160,3 +181,11 @@ def test_average_precision_is_that_of_its_definition() -> None:
 
     assert pytest.approx((1 + 2 / 3) / 2) == mean_average_precision(scores, truth)
     assert mean_average_precision(scores, truth * 0) == 0.0
+
+
+def test_thresholds_have_the_best_f1() -> None:
+    """Two hits of three answers beat one of one; a label without images keeps one half."""
+    shares = np.array([[0.9, 0.1], [0.4, 0.2], [0.3, 0.3], [0.1, 0.4]])
+    truth = np.array([[1, 0], [0, 0], [1, 0], [0, 0]], bool)
+
+    assert best_thresholds(shares, truth).tolist() == [0.3, 0.5]
