@@ -12,7 +12,17 @@ import typer
 from presage import Presage, PresageError, __version__
 from presage._api_keys import hide_keys
 from presage._settings import Login, load_login, read_api_key, save_login
-from presage.cli import batches, compare, datasets, keys, models, predictions, rankings, webhooks
+from presage.cli import (
+    agents,
+    batches,
+    compare,
+    datasets,
+    keys,
+    models,
+    predictions,
+    rankings,
+    webhooks,
+)
 from presage.cli.context import Json, chosen_profile, client, use_profile
 from presage.cli.options import current_command, in_options
 from presage.cli.output import PipeClosed, note, say, show
@@ -45,6 +55,7 @@ for command in (
     predictions.feedback,
     rankings.rank,
     compare.compare,
+    agents.mcp,
 ):
     app.command()(command)
 
