@@ -268,3 +268,80 @@ def test_cards_show_threshold_and_accuracy_of_each_label(
         ["0.410", "95.0%", "(90.0%", "to", "98.0%)", "indoor"],
         ["none", "not", "measured", "people"],
     ]
+
+
+def _card_with(*thresholds: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "modelId": MODEL,
+        "name": "rooms",
+        "language": "N/A",
+        "createdAt": WHEN,
+        "trainedOn": {},
+        "engine": {},
+        "artifactSha256": "",
+        "metrics": {},
+        "limits": "",
+        "object": "card",
+        "thresholds": list(thresholds),
+    }
+
+
+def _target(precision: float, threshold: float | None, coverage: float) -> dict[str, Any]:
+    ends = {"coverageLow": coverage / 2, "coverageHigh": coverage / 2 + 0.5}
+    return {"precision": precision, "threshold": threshold, "coverage": coverage, **ends}
+
+
+def test_cards_show_thresholds_for_target_precisions(presage: Run, answers: dict[str, Any]) -> None:
+    """Each target has its threshold and coverage; one that no answers reach has none."""
+    answers[f"/language/models/{MODEL}/card"] = _card_with(
+        _target(0.9, 0.31, 0.8), _target(0.95, None, 0.0)
+    )
+    lines = presage("models", "card", MODEL, "--thresholds")[1].splitlines()
+    assert [line.split() for line in lines] == [
+        ["PRECISION", "THRESHOLD", "COVERAGE", "LABEL"],
+        ["90.0%", "0.310", "80.0%", "(40.0%", "to", "90.0%)", "all"],
+        ["95.0%", "none", "0.0%", "(0.0%", "to", "50.0%)", "all"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "first"),
+    [
+        (("0.9", "0.8"), 0, "pass  coverage 80.0% at threshold 0.310, wanted 80.0%"),
+        (("0.9", "0.81"), 1, "FAIL  coverage 80.0% at threshold 0.310, wanted 81.0%"),
+        (("0.95", "0"), 1, "FAIL  coverage 0.0% at threshold none, wanted 0.0%"),
+    ],
+)
+def test_check_fails_below_the_coverage(
+    presage: Run, answers: dict[str, Any], asked: tuple[str, str], code: int, first: str
+) -> None:
+    """CI stops when too little is answered, or no threshold reaches the precision."""
+    answers[f"/language/models/{MODEL}/card"] = _card_with(
+        _target(0.9, 0.31, 0.8), _target(0.95, None, 0.0)
+    )
+    words = ("models", "check", MODEL, "--precision", asked[0], "--coverage", asked[1])
+    ended, out, _ = presage(*words)
+    assert (ended, out.splitlines()[0]) == (code, first)
+
+
+def test_check_examines_every_label(presage: Run, answers: dict[str, Any]) -> None:
+    """One label below the coverage fails the model."""
+    answers[f"/language/models/{MODEL}/card"] = _card_with(
+        {**_target(0.9, 0.31, 0.8), "label": "indoor"},
+        {**_target(0.9, 0.35, 0.3), "label": "people"},
+    )
+    words = ("models", "check", MODEL, "--precision", "0.9", "--coverage", "0.5")
+    ended, out, _ = presage(*words)
+    assert ended == 1
+    assert [line[:12] for line in out.splitlines()] == ["pass  indoor", "FAIL  people"]
+
+
+def test_check_refuses_what_the_card_does_not_have(presage: Run, answers: dict[str, Any]) -> None:
+    """Another precision, or a card without thresholds, is wrong usage and says what to do."""
+    words = ("models", "check", MODEL, "--coverage", "0.5", "--precision")
+    answers[f"/language/models/{MODEL}/card"] = _card_with(_target(0.9, 0.31, 0.8))
+    ended, _, error = presage(*words, "0.8")
+    assert (ended, "Use 0.90." in error) == (2, True)
+    answers[f"/language/models/{MODEL}/card"] = _card_with()
+    ended, _, error = presage(*words, "0.9")
+    assert (ended, "Train the model again" in error) == (2, True)

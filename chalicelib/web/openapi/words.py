@@ -313,6 +313,14 @@ WORDS: Mapping[str, str] = {
     "limits": "Limitations of the model.",
     "calibrationError": "Mean difference between predicted probability and observed accuracy.",
     "threshold": "Suggested minimum probability for showing detections.",
+    "thresholds": "Thresholds for target precisions, from out-of-fold answers; not for detection.",
+    "TargetThresholdRecord.precision": "Target precision of the answers at or above the threshold.",
+    "TargetThresholdRecord.threshold": "Lowest probability that reaches it; null if none does.",
+    "TargetThresholdRecord.label": "The label, in cards of `image-multi-label` models.",
+    "coverage": "Fraction of the examples answered at or above the threshold; with `label`, of "
+    "those that have the label.",
+    "coverageLow": "Lower end of its 95 % interval.",
+    "coverageHigh": "Upper end of its 95 % interval.",
     "dataReport": "Likely problems in the data: labels, near-duplicates, confused labels.",
     # predictions
     "document": "The text.",

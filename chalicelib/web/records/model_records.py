@@ -94,6 +94,17 @@ class LearningCurveRecord(msgspec.Struct, rename="camel"):
     object: Literal["learningcurve"] = "learningcurve"
 
 
+class TargetThresholdRecord(msgspec.Struct, rename="camel"):
+    """The threshold at which out-of-fold answers reach a target precision."""
+
+    precision: float
+    threshold: Number | None
+    coverage: Number
+    coverage_low: Number
+    coverage_high: Number
+    label: str | UnsetType = UNSET
+
+
 class CardRecord(msgspec.Struct, rename="camel"):
     """The model card: data, metrics and limitations."""
 
@@ -112,6 +123,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     threshold: Number | UnsetType | None = UNSET
     data_report: dict[str, Any] | UnsetType = UNSET
     skipped_labels: list[FoundLabelRecord] | UnsetType = UNSET
+    thresholds: list[TargetThresholdRecord] | UnsetType = UNSET
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):

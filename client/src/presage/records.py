@@ -344,6 +344,17 @@ class LearningCurve(Record, kw_only=True):
     object: str = "learningcurve"
 
 
+class TargetThreshold(Record, kw_only=True):
+    """The threshold at which out-of-fold answers reach a target precision."""
+
+    precision: float
+    threshold: float | None
+    coverage: float
+    coverage_low: float
+    coverage_high: float
+    label: str | None = None
+
+
 class Card(Record, kw_only=True):
     """The model card: data, metrics and limitations."""
 
@@ -362,6 +373,7 @@ class Card(Record, kw_only=True):
     threshold: float | None = None
     data_report: dict[str, Any] | None = None
     skipped_labels: list[FoundLabel] | None = None
+    thresholds: list[TargetThreshold] | None = None
 
 
 class Evaluated(Record, kw_only=True):

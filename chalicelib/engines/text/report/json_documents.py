@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE
 from chalicelib.engines.metrics import wilson_interval
+from chalicelib.engines.target_thresholds import target_thresholds
 from chalicelib.engines.text.head.out_of_domain import ENOUGH_FOR_QUANTILE
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.interface import (
         Interval,
+        OutOfFold,
         RejectionQuality,
         TextEpoch,
         TextMetrics,
@@ -116,6 +120,7 @@ def card_document(
         **({} if calibration is None else {"feedbackCalibration": calibration}),
         "limits": _limits(model, report, facts),
         **_skipped(model, facts),
+        "thresholds": _thresholds(report.out_of_fold),
         "dataReport": facts["data_report"],
         "object": "card",
     }
@@ -130,6 +135,15 @@ def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
             {"name": name, "numExamples": count} for name, count in facts.get("skipped", ())
         ]
     }
+
+
+def _thresholds(folds: OutOfFold) -> list[dict[str, Any]]:
+    shares = folds.probabilities if folds.served is None else folds.served
+    best = shares.max(axis=1)
+    if folds.is_rejected is not None:
+        # A rejected text has no answer, so that no threshold covers it.
+        best = np.where(folds.is_rejected, -1.0, best)
+    return target_thresholds(best, shares.argmax(axis=1) == folds.truth)
 
 
 def _card_metrics(report: TextReport) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import fit_temperature, probabilities
 from chalicelib.engines.evaluation import evaluate_single
+from chalicelib.engines.target_thresholds import target_thresholds
 from chalicelib.engines.vision.linear_head.report import (
     duplicates_record,
     present_labels,
@@ -113,6 +114,14 @@ class ImageFolds:
             "foldAccuracy": share_record(hits, len(self.truth)),
             "brierScore": round(metrics.brier_score(shares, self.truth), 6),
         }
+
+    def thresholds(self, shares: Floats) -> list[dict[str, Any]]:
+        """Return the card's thresholds by target precision.
+
+        Args:
+            shares: out-of-fold probabilities, float, shape (n, labels).
+        """
+        return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
 
 def served_temperature(folds: ImageFolds) -> float:

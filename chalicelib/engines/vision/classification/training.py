@@ -126,6 +126,7 @@ class ImageTraining(LinearHeadTraining):
         card["metrics"] = folds.card_metrics(metrics, len(self.held), temperature)
         card["calibrationError"] = folds.calibration_error(temperature)
         shares = probabilities(folds.logits, temperature)
+        card["thresholds"] = folds.thresholds(shares)
         card["dataReport"] = data_report(self, folds, shares)
         return FittedVision(
             artifact=artifact,

@@ -16,6 +16,7 @@ from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation, re
 from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, SuspectExample
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
+from chalicelib.engines.target_thresholds import target_thresholds
 from chalicelib.engines.vision.linear_head.report import (
     duplicates_record,
     present_labels,
@@ -23,6 +24,8 @@ from chalicelib.engines.vision.linear_head.report import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
     from chalicelib.engines.vision.linear_head.fit import LinearFit
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
@@ -176,6 +179,19 @@ class MultiLabelFolds:
             "foldMeanAveragePrecision": round(area, 6),
             "brierScore": round(float(gaps.mean()), 6) if gaps.size else 0.0,
         }
+
+    def target_records(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the card's thresholds by label and target precision.
+
+        Args:
+            names: names of the labels, in the order of the columns.
+        """
+        records = []
+        for name, shares, truth in zip(names, self.shares.T, self.truth.T, strict=True):
+            # Most images lack a label, so the coverage is that of the images that have it.
+            found = target_thresholds(shares, truth, truth)
+            records += [{"label": name, **record} for record in found]
+        return records
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from chalicelib.engines.vision.linear_head.report import (
     LinearCardFacts,
     backbone_records,
     card_document,
+    present_labels,
 )
 from chalicelib.engines.vision.linear_head.targets import PictureTargets
 from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
@@ -196,6 +197,7 @@ class MultiLabelTraining(LinearHeadTraining):
         card = card_document(model, self, facts, now)
         card["metrics"] = folds.card_metrics(last, len(self.held))
         card["calibrationError"] = folds.calibration_error()
+        card["thresholds"] = folds.target_records(present_labels(self))
         card["dataReport"] = data_report(self, folds)
         return FittedVision(
             artifact=artifact,

@@ -24,6 +24,7 @@ from presage.cli.context import (
     shows_progress,
 )
 from presage.cli.output import percent, print_json, say, show, table
+from presage.cli.thresholds import check_coverage, threshold_lines
 
 app = typer.Typer(no_args_is_help=True, help="Models: trained on a dataset.")
 
@@ -125,6 +126,9 @@ def card(
     file: Annotated[
         PngFile, typer.Option("--plot", help="Draw the confusion matrix to a PNG file.")
     ] = None,
+    thresholds: Annotated[
+        bool, typer.Option("--thresholds", help="Show thresholds for target precisions.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the model card: training data, metrics and limits."""
@@ -133,7 +137,31 @@ def card(
             drawing.show_matrix(find_model(service, model_id).metrics().metrics_data, file)
             return
         found = service.language.models.card(model_id)
+    if thresholds and not as_json:
+        show(found, threshold_lines(found), as_json=False)
+        return
     show(found, _card_lines(found.raw), as_json=as_json)
+
+
+@app.command()
+def check(
+    model_id: ModelId,
+    precision: Annotated[
+        float, typer.Option(help="Target precision: 0.9, 0.95 or 0.99.", show_default=False)
+    ],
+    coverage: Annotated[
+        float,
+        typer.Option(help="Smallest fraction to answer.", min=0, max=1, show_default=False),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Check that a model answers enough at a target precision; if not, end with exit status 1."""
+    with client() as service:
+        found = service.language.models.card(model_id)
+    lines, passes = check_coverage(found, precision, coverage)
+    show(found.thresholds, lines, as_json=as_json)
+    if not passes:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
@@ -72,6 +73,21 @@ def test_figures_have_intervals(report: TextReport) -> None:
     )
     assert 0 < metrics["brierScore"] < 1
     assert 0 < _card(report)["calibrationError"] < 0.2
+
+
+def test_thresholds_are_those_of_the_served_answers(report: TextReport) -> None:
+    """Coverage falls with the target, and no threshold covers what the model rejects."""
+    folds = report.out_of_fold
+    assert folds.is_rejected is not None
+    found = _card(report)["thresholds"]
+
+    assert [one["precision"] for one in found] == [0.9, 0.95, 0.99]
+    coverages = [one["coverage"] for one in found]
+    assert coverages == sorted(coverages, reverse=True)
+    assert 0 < coverages[0] <= 1 - folds.is_rejected.mean() < 1
+    every = replace(folds, is_rejected=np.ones_like(folds.is_rejected))
+    for one in _card(replace(report, out_of_fold=every))["thresholds"]:
+        assert (one["threshold"], one["coverage"]) == (None, 0.0)
 
 
 def test_a_model_that_never_rejects_says_nothing_of_it(report: TextReport) -> None:

@@ -134,6 +134,9 @@ def test_the_card_has_thresholds_and_missing_labels() -> None:
     assert set(NAMES[:3]) == set(card["engine"]["thresholds"])
     assert all(0 < value < 1 for value in card["engine"]["thresholds"].values())
     assert set(NAMES) == set(card["metrics"]["testAccuracies"])
+    targets = [(one["label"], one["precision"]) for one in card["thresholds"]]
+    assert targets == [(name, target) for name in NAMES[:3] for target in (0.9, 0.95, 0.99)]
+    assert max(one["coverage"] for one in card["thresholds"]) > 0.5
     assert 0 <= card["calibrationError"] < 0.25
     listed = card["dataReport"]["likelyLabelErrors"]
     assert any(

@@ -1,0 +1,66 @@
+"""Thresholds of the probability at which answers reach a target precision, for the card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.metrics import wilson_interval
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats
+
+# Precisions for which cards list a threshold.
+TARGETS = (0.90, 0.95, 0.99)
+# Fewer answers than this above a threshold do not show that the threshold works.
+FEWEST_ANSWERS = 20
+_STEPS = 1e6
+
+
+def target_thresholds(
+    probabilities: Floats, is_right: Bools, counted: Bools | None = None
+) -> list[dict[str, Any]]:
+    """Return a record for each target precision, from out-of-fold answers.
+
+    Args:
+        probabilities: probability of each answer, float, shape (answers,); -1 for rejected ones.
+        is_right: whether the answer is right, bool, shape (answers,).
+        counted: answers of which the coverage is a fraction, bool, shape (answers,); None: all.
+
+    Returns:
+        The lowest threshold that reaches each target, and the fraction of the counted answers at
+        or above it with its 95 % interval. The threshold is None if no answers reach the target.
+    """
+    rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
+    counted = np.ones(len(rounded), bool) if counted is None else counted
+    return [_record(target, rounded, is_right, counted) for target in TARGETS]
+
+
+def _record(
+    target: float, probabilities: Doubles, is_right: Bools, counted: Bools
+) -> dict[str, Any]:
+    threshold = _lowest(target, probabilities, is_right)
+    is_covered = np.zeros(len(counted), bool)
+    if threshold is not None:
+        is_covered = counted & (probabilities >= threshold)
+    coverage = wilson_interval(int(is_covered.sum()), int(counted.sum()))
+    return {
+        "precision": target,
+        "threshold": threshold,
+        "coverage": round(coverage.value, 6),
+        "coverageLow": round(coverage.low, 6),
+        "coverageHigh": round(coverage.high, 6),
+    }
+
+
+def _lowest(target: float, probabilities: Doubles, is_right: Bools) -> float | None:
+    order = np.argsort(-probabilities, kind="stable")
+    ranked = probabilities[order]
+    counts = np.arange(1, len(ranked) + 1)
+    precision = np.cumsum(is_right[order]) / counts
+    # Equal probabilities cannot be separated, so only the last of a run can be a threshold.
+    is_end = np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool))
+    reaches = is_end & (precision >= target) & (counts >= FEWEST_ANSWERS) & (ranked >= 0)
+    found = np.flatnonzero(reaches)
+    return float(ranked[found[-1]]) if len(found) else None
