@@ -171,9 +171,10 @@ def _read(data: bytes) -> Page:
     facts = picture_facts(data, MAX_OCR_BYTES)
     share = min(1.0, math.sqrt(MAX_RASTER_PIXELS / (facts.width * facts.height)))
     if share == 1:
-        return _page(read_picture(data, MAX_OCR_BYTES).pixels, facts.width)
+        return _page(read_picture(data, MAX_OCR_BYTES, contrasts=True).pixels, facts.width)
     size = max(1, int(facts.width * share)), max(1, int(facts.height * share))
-    return _page(_reduced(read_picture(data, MAX_OCR_BYTES, min(size)).pixels, size), facts.width)
+    picture = read_picture(data, MAX_OCR_BYTES, min(size), contrasts=True)
+    return _page(_reduced(picture.pixels, size), facts.width)
 
 
 def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:

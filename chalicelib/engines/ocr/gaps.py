@@ -57,13 +57,13 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
         return (line,)
     length = math.dist(line.corners[0], line.corners[1])
     height = math.dist(line.corners[0], line.corners[3])
-    words = [index for index, character in enumerate(line.text) if character != " "]
+    # From left to right, which is not the order of Hebrew or Arabic text.
+    shown = sorted(zip(line.places, line.text, strict=False), key=lambda one: one[0])
+    words = [index for index, (_, character) in enumerate(shown) if character != " "]
     gaps = [
         ((left + right) / 2, right - left - pitch)
         for left, right in (
-            (line.places[left], line.places[right])
-            for left, right in pairwise(words)
-            if right - left > 1
+            (shown[left][0], shown[right][0]) for left, right in pairwise(words) if right - left > 1
         )
     ]
     if not gaps:
@@ -86,7 +86,7 @@ def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLin
 def _pitch(line: TextLine) -> float:
     """Return the usual distance between neighbouring characters of a line; 0 if unknown."""
     distances = [
-        right - left
+        abs(right - left)
         for (left, right), pair in zip(pairwise(line.places), pairwise(line.text), strict=False)
         if " " not in pair
     ]
@@ -95,7 +95,7 @@ def _pitch(line: TextLine) -> float:
 
 def _exact_range(part: TextLine, pitch: float) -> Range:
     """Return beginning and end of a part, from the middles of its characters."""
-    return max(0.0, part.places[0] - pitch / 2), min(1.0, part.places[-1] + pitch / 2)
+    return max(0.0, min(part.places) - pitch / 2), min(1.0, max(part.places) + pitch / 2)
 
 
 def divide_inked(line: TextLine, ink: Ink, factor: float) -> LineSplit:

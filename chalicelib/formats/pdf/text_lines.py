@@ -11,9 +11,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from chalicelib.formats.pdf.directions import (
+    is_mostly_right_to_left,
+    is_right_to_left,
+    is_spacing,
+    logical_order,
+    paired,
+    reading_rank,
+)
 from chalicelib.formats.pdf.glyphs import Glyph
 
 Point = tuple[float, float]
@@ -59,7 +67,15 @@ class Line(NamedTuple):
     quad: tuple[Point, Point, Point, Point] | None
     """Top left, top right, bottom right, bottom left as read; None for an upright line."""
     places: tuple[float, ...]
-    """Centre of each character along the line, 0 to 1."""
+    """Centre of each character along the line, 0 to 1; falls in text from right to left."""
+
+
+class _Unit(NamedTuple):
+    """A character with its marks, a ligature or a space of a line."""
+
+    text: str
+    middles: list[float]
+    """Centre of each character along the direction of reading."""
 
 
 class _Letter(NamedTuple):
@@ -101,6 +117,8 @@ class _Direction(NamedTuple):
 def text_lines(glyphs: list[Glyph]) -> list[Line]:
     """Return the lines of a page: the most common direction first, from top to bottom."""
     sizes = _true_sizes(glyphs)
+    texts = [glyph.text for glyph in glyphs]
+    is_reversed = is_right_to_left("".join(texts)) and is_mostly_right_to_left(texts)
     groups: dict[float, list[int]] = defaultdict(list)
     for number, glyph in enumerate(glyphs):
         groups[glyph.angle].append(number)
@@ -109,7 +127,7 @@ def text_lines(glyphs: list[Glyph]) -> list[Line]:
         frame = _Direction(_unit(angle))
         letters = [_place(number, glyphs[number], sizes, frame) for number in members]
         for row in _rows(_level(_with_ends(letters))):
-            lines += (_line(piece, frame, angle == 0) for piece in _pieces(row))
+            lines += (_line(piece, frame, angle == 0, is_reversed) for piece in _pieces(row))
     return lines
 
 
@@ -214,11 +232,23 @@ def _widest_gap(previous: _Letter, letter: _Letter) -> float:
 
 
 def _within_word(previous: _Letter, letter: _Letter) -> bool:
+    follower = _follower(previous, letter)
     return (
-        letter.order == previous.order + 1
+        follower is not None
         and letter.glyph.run == previous.glyph.run
-        and not letter.glyph.spaced
+        and not follower.glyph.spaced
     )
+
+
+def _follower(previous: _Letter, letter: _Letter) -> _Letter | None:
+    """Return which of two neighbours the PDF has directly after the other one; None for others."""
+    is_reversed = is_right_to_left(letter.glyph.text)
+    # PDFium puts brackets and spaces between two directions in the wrong order.
+    if is_right_to_left(previous.glyph.text) != is_reversed:
+        return None
+    if is_reversed:
+        return previous if previous.order == letter.order + 1 else None
+    return letter if letter.order == previous.order + 1 else None
 
 
 def _is_overprint(letter: _Letter, other: _Letter) -> bool:
@@ -229,18 +259,11 @@ def _is_overprint(letter: _Letter, other: _Letter) -> bool:
     )
 
 
-def _line(letters: list[_Letter], frame: _Direction, upright: bool) -> Line:
+def _line(letters: list[_Letter], frame: _Direction, upright: bool, is_reversed: bool) -> Line:
     start = min(letter.start for letter in letters)
     end = max(max(letter.end for letter in letters), start + 1e-3)
-    texts: list[str] = []
-    middles: list[float] = []
-    for previous, letter in zip([None, *letters[:-1]], letters, strict=True):
-        if previous and _parts_words(previous, letter):
-            texts.append(" ")
-            middles.append((previous.end + letter.start) / 2)
-        texts.append(letter.glyph.text)
-        middles += _spread(letter)
-    places = _rising((middle - start) / (end - start) for middle in middles)
+    text, middles = _read(letters, is_reversed)
+    places = tuple(round(min(1.0, max(0.0, (at - start) / (end - start))), 5) for at in middles)
     size = max(letter.size for letter in letters)
     base = max((letter.size, letter.base) for letter in letters)[1]
     top, bottom = base - ASCENT * size, base + DESCENT * size
@@ -249,7 +272,48 @@ def _line(letters: list[_Letter], frame: _Direction, upright: bool) -> Line:
     quad = (one, two, three, four)
     across, down = zip(*quad, strict=True)
     box = (min(across), min(down), max(across), max(down))
-    return Line("".join(texts), box, None if upright else quad, places)
+    return Line(text, box, None if upright else quad, places)
+
+
+def _read(letters: list[_Letter], is_reversed: bool) -> tuple[str, list[float]]:
+    """Return the text of a line as it is read, and the centre of each character."""
+    is_mixed = is_right_to_left("".join(letter.glyph.text for letter in letters))
+    groups = _with_marks(letters) if is_mixed else [[letter] for letter in letters]
+    units: list[_Unit] = []
+    reach = -math.inf
+    for previous, group in zip([None, *groups[:-1]], groups, strict=True):
+        if previous and _parts_words(previous[0], group[0]):
+            units.append(_Unit(" ", [(previous[0].end + group[0].start) / 2]))
+        middles = [middle for letter in group for middle in _spread(letter)]
+        units.append(_Unit("".join(letter.glyph.text for letter in group), middles))
+    # The boxes of slanted letters overlap, so their positions may decrease.
+    for number, unit in enumerate(units):
+        reach = max(reach, min(unit.middles))
+        units[number] = unit._replace(middles=[max(reach, middle) for middle in unit.middles])
+        reach = max(units[number].middles)
+    if is_mixed:
+        order = logical_order([unit.text for unit in units], is_reversed)
+        units = [units[number] for number in order]
+    text = "".join(unit.text for unit in units)
+    return paired(text) if is_mixed else text, [at for unit in units for at in unit.middles]
+
+
+def _with_marks(letters: list[_Letter]) -> list[list[_Letter]]:
+    """Group the letters of a line with the marks on them, and the letters of a ligature."""
+    groups: list[list[_Letter]] = []
+    for letter in letters:
+        last = groups[-1] if groups else []
+        middle = (letter.start + letter.end) / 2
+        is_same = bool(last) and last[0].origin == letter.origin and last[0].end == letter.end
+        is_mark = not is_spacing(letter.glyph.text)
+        if is_same or (is_mark and last and middle <= max(one.end for one in last)):
+            last.append(letter)
+        elif last and not any(is_spacing(one.glyph.text) for one in last):
+            # A mark may begin further to the left than its letter.
+            last.append(letter)
+        else:
+            groups.append([letter])
+    return [sorted(group, key=lambda one: reading_rank(one.glyph.text)) for group in groups]
 
 
 def _parts_words(previous: _Letter, letter: _Letter) -> bool:
@@ -257,8 +321,9 @@ def _parts_words(previous: _Letter, letter: _Letter) -> bool:
         return False
     gap = letter.start - previous.end
     size = min(letter.size, previous.size)
-    if letter.order == previous.order + 1:
-        return letter.glyph.spaced or gap > _OPEN_GAP * size
+    follower = _follower(previous, letter)
+    if follower is not None:
+        return follower.glyph.spaced or gap > _OPEN_GAP * size
     return gap > _WORD_GAP * size
 
 
@@ -266,13 +331,3 @@ def _spread(letter: _Letter) -> list[float]:
     count = len(letter.glyph.text)
     width = (letter.end - letter.start) / count
     return [letter.start + (number + 0.5) * width for number in range(count)]
-
-
-def _rising(places: Iterable[float]) -> tuple[float, ...]:
-    # The boxes of slanted letters overlap, so their positions may decrease.
-    found: list[float] = []
-    last = 0.0
-    for place in places:
-        last = min(1.0, max(last, place))
-        found.append(round(last, 5))
-    return tuple(found)

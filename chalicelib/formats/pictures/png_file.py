@@ -50,6 +50,13 @@ class PngFile:
     """Alpha of the palette's entries, or the one transparent colour in 16-bit values."""
     coded: list[memoryview] = field(default_factory=list)
     """The compressed image, in parts."""
+    ground: int = 255
+    """Grey behind transparent parts: 0 for black to 255 for white."""
+
+    @property
+    def is_transparent(self) -> bool:
+        """Return whether pixels may be transparent."""
+        return self.colour in (GREY_ALPHA, COLOUR_ALPHA) or bool(self.transparency)
 
     @property
     def channels(self) -> int:

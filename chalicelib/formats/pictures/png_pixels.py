@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 _STRIP_PIXELS = 262_144
 _MAX_FACTOR = 16
+# Content with a higher mean luminance, of 255, is put on black: on white it could not be seen.
+_LIGHT = 191
+# Weights of red, green and blue in the luminance (ITU-R BT.601).
+_LUMINANCE = (0.299, 0.587, 0.114)
+# Shorter side of the copy on which luminance is measured, in pixels.
+_MEASURED_SIDE = 320
 
 
 class _Pass(NamedTuple):
@@ -91,6 +98,26 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
         step = _strip_rows(png.width, factor)
         _fill(stored, ((t, whole[t : t + step]) for t in range(0, png.height, step)), factor)
     return pixels
+
+
+def contrasting_ground(png: PngFile) -> int:
+    """Return 0 (black) for an image whose visible content is light, or 255 (white).
+
+    The client chooses the background of converted images by the same rule (`_pixels.py`).
+
+    Raises:
+        BadRequest: the image is damaged or incomplete.
+    """
+    # A reduced copy has the same sums, and takes little memory.
+    black, white = (
+        decode_png(replace(png, ground=ground), _MEASURED_SIDE).astype(np.int16)
+        for ground in (0, _OPAQUE)
+    )
+    opacity = _OPAQUE - (white - black).mean()
+    # On black, each pixel is its colour multiplied by its opacity.
+    light = (black @ _LUMINANCE).mean()
+    is_whole = bool((white == black).all())
+    return 0 if not is_whole and light * _OPAQUE > _LIGHT * opacity else _OPAQUE
 
 
 def _choose_factor(png: PngFile, least_side: int | None) -> int:
@@ -239,7 +266,7 @@ def unfilter(
     return joined if previous is None else joined[1:]
 
 
-_WHITE = 255
+_OPAQUE = 255
 
 
 def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
@@ -256,7 +283,7 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
         return colours
     bytes_ = _to_bytes(values, png.depth)
     if png.colour in (GREY_ALPHA, COLOUR_ALPHA):
-        return _widen(_on_white(bytes_[:, :, :-1], bytes_[:, :, -1:]))
+        return _widen(_on_ground(bytes_[:, :, :-1], bytes_[:, :, -1:], png.ground))
     if png.transparency:
         return _widen(_drop_colour(png, values, bytes_))
     return _widen(bytes_)
@@ -282,13 +309,15 @@ def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
     return values * np.uint8(255 // (2**depth - 1))
 
 
-def _on_white(colours: NDArray[np.uint8], alpha: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Blend colours with white by their alpha; the last axis contains channels, of alpha one."""
-    if alpha.size and int(alpha.min()) == _WHITE:
+def _on_ground(
+    colours: NDArray[np.uint8], alpha: NDArray[np.uint8], ground: int
+) -> NDArray[np.uint8]:
+    """Blend colours with a grey by their alpha; the last axis contains channels, of alpha one."""
+    if alpha.size and int(alpha.min()) == _OPAQUE:
         return colours
     share = alpha.astype(np.uint16)
-    mixed = colours * share + (_WHITE - share) * np.uint16(_WHITE) + np.uint16(_WHITE // 2)
-    return (mixed // np.uint16(_WHITE)).astype(np.uint8)
+    mixed = colours * share + (_OPAQUE - share) * np.uint16(ground) + np.uint16(_OPAQUE // 2)
+    return (mixed // np.uint16(_OPAQUE)).astype(np.uint8)
 
 
 def _drop_colour(
@@ -298,7 +327,7 @@ def _drop_colour(
         return colours
     key = np.frombuffer(png.transparency, ">u2", png.channels) & (2**png.depth - 1)
     clear = (values == key).all(axis=-1, keepdims=True)
-    return np.where(clear, np.uint8(_WHITE), colours)
+    return np.where(clear, np.uint8(png.ground), colours)
 
 
 def _palette(png: PngFile) -> NDArray[np.uint8]:
@@ -306,10 +335,10 @@ def _palette(png: PngFile) -> NDArray[np.uint8]:
     table = np.zeros((256, 3), np.uint8)
     entries = np.frombuffer(png.palette[: 256 * 3], np.uint8).reshape(-1, 3)
     table[: len(entries)] = entries
-    alpha = np.full((256, 1), _WHITE, np.uint8)
+    alpha = np.full((256, 1), _OPAQUE, np.uint8)
     given = np.frombuffer(png.transparency[:256], np.uint8)
     alpha[: len(given), 0] = given
-    return _on_white(table, alpha)
+    return _on_ground(table, alpha, png.ground)
 
 
 def _widen(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -54,7 +54,9 @@ def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
     return _facts(file)
 
 
-def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> Picture:
+def read_picture(
+    data: bytes, max_bytes: int, least_side: int | None = None, *, contrasts: bool = False
+) -> Picture:
     """Decode an image to RGB as displayed, with transparent parts on white.
 
     Args:
@@ -63,6 +65,7 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
         least_side: Least pixels of the shorter side, unless the image has fewer. The result can
             then be reduced, which saves time and memory. None returns all pixels,
             except that a JPEG of more than about 41,000,000 is halved.
+        contrasts: Whether transparent parts of an image with light content are black.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
@@ -70,7 +73,12 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
         BadRequest: the image is empty, broken, truncated, has over 50,000,000 pixels or is 100
             times as long as wide.
     """
-    return _decode(_open(data, max_bytes), least_side)
+    file = _open(data, max_bytes)
+    if contrasts and isinstance(file, PngFile) and file.is_transparent:
+        from chalicelib.formats.pictures.png_pixels import contrasting_ground
+
+        file.ground = contrasting_ground(file)
+    return _decode(file, least_side)
 
 
 def _decode(file: PngFile | JpegFile, least_side: int | None) -> Picture:

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageChops, ImageFile, ImageOps
+from PIL import Image, ImageChops, ImageDraw, ImageFile, ImageOps
+from presage._pixels import flatten
 
 from chalicelib.errors import BadRequest, ServiceError, TooLarge, UnsupportedType
 from chalicelib.formats.pictures.reading import check_picture, picture_facts, read_picture
@@ -126,6 +127,30 @@ def test_read_when_a_png_of_any_mode(mode: str) -> None:
 
     assert pixels.dtype == np.uint8
     assert np.abs(pixels - expected.astype(int)).max() <= 1
+
+
+@pytest.mark.parametrize("colour", [(255, 255, 255), (250, 240, 200), (0, 0, 0), (200, 30, 30)])
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_transparent_parts_contrast_as_in_the_client(mode: str, colour: tuple[int, ...]) -> None:
+    """Light content is on black and dark content on white, as the client converts images."""
+    image = Image.new("RGBA", (900, 700), (0, 0, 0, 0))
+    ImageDraw.Draw(image).text((90, 300), "Light or dark", (*colour, 255), font_size=60)
+    converted = image.convert(mode) if mode != "P" else image.quantize(9)
+
+    file = encoded(converted, "PNG")
+    pixels = read_picture(file, ENOUGH, contrasts=True).pixels
+
+    shown = np.asarray(flatten(Image.open(io.BytesIO(file))))
+    assert np.abs(pixels - shown.astype(int)).max() <= 1
+    assert tuple(pixels[0, 0]) == ((0, 0, 0) if min(colour) > 191 else (255, 255, 255))
+    # Other tasks than reading documents see the image as before.
+    assert tuple(read_picture(file, ENOUGH).pixels[0, 0]) == (255, 255, 255)
+
+
+def test_opaque_light_pictures_stay_as_they_are() -> None:
+    """An alpha channel that hides nothing changes no background."""
+    image = Image.new("RGBA", (64, 48), (255, 255, 255, 255))
+    assert read_picture(encoded(image, "PNG"), ENOUGH, contrasts=True).pixels.min() == 255
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])

@@ -47,7 +47,7 @@ class CardPiece:
             return None
         if (start, end) == (0, len(self.text)):
             return self
-        left, right = self._edge(start), self._edge(end)
+        left, right = self._ends(start, end)
         corners = _between(self.corners, left, right)
         width = self.place.width
         place = Rect(
@@ -60,6 +60,15 @@ class CardPiece:
         line, first = self.order
         order = (line, first + start)
         return CardPiece(text, self.probability, corners, place, self.height, order, places)
+
+    def _ends(self, start: int, end: int) -> tuple[float, float]:
+        """Return where some characters begin and end along the piece, 0 to 1."""
+        own = self.places[start:end]
+        if not own or list(self.places) == sorted(self.places):
+            return self._edge(start), self._edge(end)
+        # Hebrew or Arabic text: its first character is at the right.
+        half = 1 / (2 * len(self.text))
+        return max(0.0, min(own) - half), min(1.0, max(own) + half)
 
     def _edge(self, place: int) -> float:
         """Return where a character begins along the piece, 0 to 1."""
@@ -143,13 +152,13 @@ def _columns(piece: CardPiece) -> list[CardPiece]:
     if not places or " " not in text:
         return [piece]
     width = math.dist(piece.corners[0], piece.corners[1])
-    steps = [after - before for before, after in pairwise(places)]
+    steps = [abs(after - before) for before, after in pairwise(places)]
     pitch = median(steps) * width
     widest = 2 * pitch + measures.COLUMN_GAP_HEIGHTS * piece.height
     cuts = [
         place
         for place in range(1, len(text) - 1)
-        if text[place] == " " and (places[place + 1] - places[place - 1]) * width > widest
+        if text[place] == " " and abs(places[place + 1] - places[place - 1]) * width > widest
     ]
     edges = [0, *cuts, len(text)]
     parts = [piece.part(a, b) for a, b in pairwise(edges)]

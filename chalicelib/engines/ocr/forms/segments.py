@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around_points, between
@@ -58,6 +58,8 @@ class LineSegment:
         whole = edge(self.line, self.end) - edge(self.line, self.start) or 1.0
         left = (edge(self.line, first) - edge(self.line, self.start)) / whole
         right = (edge(self.line, last) - edge(self.line, self.start)) / whole
+        if whole < 0:
+            left, right = 1.0 - right, 1.0 - left
         rect = self.rect
         return LineSegment(
             self.line,
@@ -87,12 +89,14 @@ class LineSegment:
 
 def edge(line: TextLine, index: int) -> float:
     """Return where a character begins, or ends before a space, along the line: 0 to 1."""
-    count = len(line.text)
+    count, places = len(line.text), line.places
+    if len(places) == count and places and places[0] > places[-1]:
+        # Text from right to left: its characters begin at their right ends.
+        return 1.0 - edge(replace(line, places=tuple(1.0 - place for place in places)), index)
     if index <= 0 or index >= count:
         return 0.0 if index <= 0 else 1.0
-    if len(line.places) != count:
+    if len(places) != count:
         return index / count
-    places = line.places
     step = (places[index] - places[index - 1]) / 2
     if line.text[index - 1] == " " and index + 1 < count:
         return places[index] - min(step, (places[index + 1] - places[index]) / 2)

@@ -125,16 +125,19 @@ def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
         The pieces with visible text, from left to right.
     """
     places = _places(line)
+    # From left to right, which is not the order of Hebrew or Arabic text.
+    order = sorted(range(len(line.text)), key=places.__getitem__)
+    shown, at = "".join(line.text[index] for index in order), [places[index] for index in order]
     width = line.box.width or 1.0
     breaks = [0]
     for mark in marks:
         middle = (mark - line.box.min_x) / width
-        breaks.append(max(breaks[-1], _break(line.text, places, middle)))
+        breaks.append(max(breaks[-1], _break(shown, at, middle)))
     breaks.append(len(line.text))
     sides = [line.box.min_x, *marks, line.box.max_x]
     pieces = (
-        _piece(line, places, characters, ends)
-        for characters, ends in zip(pairwise(breaks), pairwise(sides), strict=True)
+        _piece(line, places, sorted(order[first:last]), ends)
+        for (first, last), ends in zip(pairwise(breaks), pairwise(sides), strict=True)
     )
     return [piece for piece in pieces if piece]
 
@@ -167,24 +170,23 @@ def _break(text: str, places: Sequence[float], middle: float) -> int:
 def _piece(
     line: TextLine,
     places: Sequence[float],
-    characters: tuple[int, int],
+    characters: list[int],
     sides: tuple[float, float],
 ) -> TextLine | None:
     """Return a part of a line as a separate line; None if it has no visible character."""
-    first, last = characters
-    while first < last and line.text[first] in f" {_STROKES}":
-        first += 1
-    while last > first and line.text[last - 1] in f" {_STROKES}":
-        last -= 1
-    if first >= last or sides[1] - sides[0] < 1:
+    while characters and line.text[characters[0]] in f" {_STROKES}":
+        characters.pop(0)
+    while characters and line.text[characters[-1]] in f" {_STROKES}":
+        characters.pop()
+    if not characters or sides[1] - sides[0] < 1:
         return None
     box = line.box
     share = (box.width or 1.0) / (sides[1] - sides[0])
     shift = (sides[0] - box.min_x) / (box.width or 1.0)
     return TextLine(
-        line.text[first:last],
+        "".join(line.text[index] for index in characters),
         line.probability,
         Rect(sides[0], box.min_y, sides[1], box.max_y),
         None,
-        tuple(min(1.0, max(0.0, (place - shift) * share)) for place in places[first:last]),
+        tuple(min(1.0, max(0.0, (places[index] - shift) * share)) for index in characters),
     )
