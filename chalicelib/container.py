@@ -339,7 +339,7 @@ class Container:
         s = self.stores
         embedder = Embedder(
             self.embeddings.finish_parts,
-            self.embeddings.vectors,
+            self.embeddings.table,
             self.embeddings.embed,
             self.encoders,
             self.settings.text_profile,

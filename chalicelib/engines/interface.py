@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints, Singles
+    from chalicelib.engines.text.windows.attention import WindowReading
 
     Blocks = Mapping[str, Singles]
 
@@ -46,6 +47,8 @@ class TextTrainingSet:
     """Vectors of out-of-domain texts, float32, shape (texts, dims); None if unknown."""
     encoder_digests: Mapping[str, str] = field(default_factory=dict)
     """Sha256 of every encoder's model file, by encoder name."""
+    reading: WindowReading | None = None
+    """How long texts are read; None: only their first 128 tokens."""
 
     @property
     def words(self) -> Sequence[bytes]:

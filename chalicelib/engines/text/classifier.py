@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +14,7 @@ from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.interface import EncoderUse, TextReport
 from chalicelib.engines.text.head import stored_neighbours, stored_rejectors
 from chalicelib.engines.text.head.domain_score import scores
+from chalicelib.engines.text.windows import attention as windows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.head.neighbours import NearestTexts
     from chalicelib.engines.text.head.rejector import Rejector
+    from chalicelib.engines.text.windows.attention import WindowReading
 
 
 # Kind in the header of every artifact of this engine.
@@ -29,6 +31,8 @@ KIND = "text-linear"
 # Raised when older artifacts can no longer be read.
 VERSION = 1
 _BYTES_OF_LABEL = 200
+# Without learned weights, windows count by this multiple of the model's highest logit.
+_SHARPNESS = 4.0
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -57,6 +61,8 @@ class TextParameters:
     """Rejects texts; None in older models, where the threshold does."""
     neighbours: NearestTexts | None = None
     """Training texts whose nearness is added to the logits; None if unused, as in older models."""
+    windows: WindowReading | None = None
+    """How long texts are read; None in older models, which read their first 128 tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,12 +109,37 @@ class TrainedText:
             arrays += [parts.rejector.domain.anchors, parts.rejector.domain.centre]
         if parts.neighbours is not None:
             arrays.append(parts.neighbours.anchors)
+        if parts.windows is not None and parts.windows.attention is not None:
+            arrays.append(parts.windows.attention.weights)
         return sum(array.nbytes for array in arrays) + _BYTES_OF_LABEL * len(parts.labels)
 
     @property
     def is_finite(self) -> bool:
         """Return whether weights and scales together give finite numbers."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
+
+    def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:
+        """Return the vectors of texts by encoder, float32, shape (texts, dims).
+
+        Args:
+            texts: short and long texts.
+            encode: returns the vectors of texts of up to 128 tokens by encoder.
+        """
+        if self.parameters.windows is None:
+            return encode(texts)
+        return windows.read_texts(texts, encode, self.window_relevance)
+
+    def window_relevance(self, blocks: Blocks) -> Doubles:
+        """Return how much each window of a text counts, as log-odds, float64, (windows,).
+
+        Args:
+            blocks: vectors of the windows by encoder, float32, shape (windows, dims).
+        """
+        reading = self.parameters.windows
+        if reading is not None and reading.attention is not None:
+            return reading.attention.relevance(blocks[reading.attention.encoder])
+        confidence = self._tempered_logits(self._vectors(blocks)).max(axis=1)
+        return np.asarray(_SHARPNESS * confidence, np.float64)
 
     def answer(self, blocks: Blocks) -> TextAnswers:
         """Return probabilities, and which texts are out of domain.
@@ -238,6 +269,9 @@ def dump(trained: TrainedText) -> bytes:
         arrays |= artifact.add_prefix(
             stored_neighbours.PREFIX, stored_neighbours.arrays(parameters.neighbours)
         )
+    if parameters.windows is not None:
+        header[windows.PREFIX] = windows.header(parameters.windows)
+        arrays |= artifact.add_prefix(windows.PREFIX, windows.arrays(parameters.windows))
     return artifact.dump(header, arrays)
 
 
@@ -245,6 +279,7 @@ def load(data: bytes) -> TrainedText:
     """Read the bytes that `dump` returned; raise ArtifactError if they are damaged or foreign."""
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
+    _check_parts(parameters)
     with np.errstate(all="ignore"):
         trained = TrainedText(parameters)
     if not trained.is_finite:
@@ -266,6 +301,7 @@ def _parameters(content: Artifact) -> TextParameters:
         threshold=float("-inf") if threshold is None else float(threshold),
         rejector=stored_rejectors.read(content) if "rejector" in header else None,
         neighbours=stored_neighbours.read(content) if "neighbours" in header else None,
+        windows=windows.read(content) if windows.PREFIX in header else None,
     )
 
 
@@ -303,7 +339,14 @@ def _check_shapes(parameters: TextParameters) -> None:
         raise ArtifactError("The artifact's threshold is not a number.")
     if not all(np.isfinite(array).all() for array in arrays):
         raise ArtifactError("The artifact holds numbers that are not finite.")
+
+
+def _check_parts(parameters: TextParameters) -> None:
+    uses = {use.name: use.dims for use in parameters.encoders}
+    dims, labels = sum(uses.values()), len(parameters.labels)
     if parameters.rejector is not None:
         stored_rejectors.check(parameters.rejector, dims, labels)
     if parameters.neighbours is not None:
         stored_neighbours.check(parameters.neighbours, dims, labels)
+    if parameters.windows is not None:
+        windows.check(parameters.windows, uses)

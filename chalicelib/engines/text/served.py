@@ -62,4 +62,5 @@ def fit_served(
         threshold=rejection.threshold,
         rejector=None if rejection.rejectors is None else rejection.rejectors.served,
         neighbours=fit_neighbours(texts, plan.labels, weight) if weight else None,
+        windows=training_set.reading,
     )

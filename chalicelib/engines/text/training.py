@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
     from chalicelib.engines.interface import TextEpoch
     from chalicelib.engines.text.encoding.interface import Encoder
+    from chalicelib.engines.text.windows.training_vectors import TrainingVectors
 
 
 # Every training draws its split and folds from this seed; equal data gives equal models.
@@ -51,8 +52,8 @@ class TextVectors:
     """The source of vectors for a training."""
 
     encoders: Sequence[Encoder]
-    of_texts: Callable[[str], Singles]
-    """Returns the vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
+    texts: TrainingVectors
+    """The vectors of the training's texts, and how the model reads long ones."""
     of_phrases: Callable[[str, Sequence[str]], Singles]
     """Returns the vectors of other texts by encoder name, float32, shape (texts, dims)."""
     profile: str = FAST
@@ -191,7 +192,7 @@ def make_training_set(
         others = background_texts()
         background = {name: vectors.of_phrases(name, others) for name in names}
     return TextTrainingSet(
-        blocks={name: vectors.of_texts(name) for name in names},
+        blocks={name: vectors.texts.of_texts(name) for name in names},
         label_indexes=np.array(texts.label_indexes, np.int64),
         label_names=texts.labels,
         digests=[text_digest(text) for text in texts.texts],
@@ -199,6 +200,8 @@ def make_training_set(
         label_blocks={name: vectors.of_phrases(name, phrases) for name in names},
         background=background,
         encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
+        # Complete, because the blocks exist.
+        reading=vectors.texts.reading,
     )
 
 

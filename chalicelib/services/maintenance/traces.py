@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, SOURCES, Dataset
-from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.example import Example, text_digest
+from chalicelib.domain.datasets.windows import split_texts
 from chalicelib.domain.models.redaction import without_some
 from chalicelib.stores.aws.objects import dataset_prefix
 from chalicelib.stores.datasets.corrections import CLEARED_AFTER_SECONDS
@@ -145,7 +146,9 @@ class TraceService:
             items = self._stores.parts.items(part) or []
             if not texts.isdisjoint(items):
                 self._stores.parts.replace(part, [item for item in items if item not in texts])
-        self._remove_embeddings(dataset, {example.digest for example in old})
+        # A long text has vectors of its windows, which also contain its words.
+        read = {text_digest(window) for window in split_texts(texts).windows}
+        self._remove_embeddings(dataset, read | {example.digest for example in old})
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.datasets.windows import SHORT_CHARACTERS
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.domain.models.prediction import (
     DEFAULTS,
@@ -151,11 +152,19 @@ class PredictionService:
     def _encode(self, trained: TrainedText, texts: Sequence[str]) -> Blocks:
         """Return the vectors of texts by encoder, float32, each of shape (texts, dims)."""
         names = [use.name for use in trained.encoders]
-        if len(texts) == 1:
+        # Most texts are a sentence, which every model reads whole.
+        if len(texts) == 1 and len(texts[0]) <= SHORT_CHARACTERS:
             return self._encoders.vectors(names, texts[0])
-        return {
-            name: self._encoders.get(name).encode(texts, threads=self._threads) for name in names
-        }
+
+        def encode(parts: Sequence[str]) -> Blocks:
+            if len(parts) == 1:
+                return self._encoders.vectors(names, parts[0])
+            return {
+                name: self._encoders.get(name).encode(parts, threads=self._threads)
+                for name in names
+            }
+
+        return trained.read(texts, encode)
 
     def _read(self, model: ServedModel) -> TrainedText:
         from chalicelib.engines.text.classifier import load

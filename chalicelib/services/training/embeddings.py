@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.datasets.windows import split_texts
 from chalicelib.domain.jobs.messages import EmbedJob
 from chalicelib.domain.models.model import Model
 from chalicelib.engines.text.encoding.encoders import encoder_names
@@ -75,32 +76,30 @@ class EmbeddingService:
 
     def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
         """Embed a part with each installed encoder of its language, and remove the part."""
+        texts = split_texts(texts).windows
         name = f"{PurePosixPath(part).parent.name}-{PurePosixPath(part).stem}"
         for encoder in encoder_names(dataset.language, None):
             if self._encoders.is_installed(encoder):
                 self._embed(dataset.dataset_id, encoder, texts, name)
         self._parts.done(part)
 
-    def vectors(
+    def table(
         self,
         dataset_id: int,
         encoder: str,
         texts: Sequence[str],
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
-    ) -> Singles:
-        """Return the vectors of a dataset's texts; compute missing ones.
+    ) -> VectorTable:
+        """Return the vectors of a dataset's texts or windows; compute missing ones.
 
         Args:
             dataset_id: dataset whose embeddings are read and extended.
             encoder: name of the encoder.
-            texts: texts in any order; equal ones are embedded once.
+            texts: texts or windows in any order; equal ones are embedded once.
             check: called between parts with the numbers of embedded and of all texts; raises to
                 stop.
             delegate: called once with the texts that have no vectors; raises to stop.
-
-        Returns:
-            Float32, shape (texts, dims).
 
         Raises:
             EncoderNotInstalled: the encoder's files are missing.
@@ -116,7 +115,7 @@ class EmbeddingService:
             done, missing = wanted.filled, wanted.missing(PART_TEXTS)
             check(done, len(wanted))
             if not missing:
-                return wanted.vectors()
+                return wanted
             if not is_asked:
                 is_asked = True
                 delegate(wanted.missing(len(wanted)))

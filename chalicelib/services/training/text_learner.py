@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.datasets.windows import split_texts
 from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.learning import LearnedModel, PartDelegation, RunControl
 from chalicelib.domain.models.model import Model
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.engines.text.training import FittedText
+    from chalicelib.engines.text.encoding.vector_table import JoinedTables, VectorTable
+    from chalicelib.engines.text.training import FittedText, TextVectors
 
     Floats = npt.NDArray[np.float32]
     Check = Callable[[int, int], None]
     Delegate = Callable[[Sequence[str]], None]
-    ReadVectors = Callable[[int, str, Sequence[str], Check, Delegate], Floats]
+    ReadVectors = Callable[[int, str, Sequence[str], Check, Delegate], VectorTable]
     Embed = Callable[[str, Sequence[str]], Floats]
     FinishParts = Callable[[Dataset, Check], None]
 
@@ -56,8 +58,8 @@ class Embedder:
 
     finish_parts: FinishParts
     """Computes the vectors that the queue has not computed yet."""
-    vectors: ReadVectors
-    """Reads or computes the stored vectors of a dataset's texts."""
+    table: ReadVectors
+    """Reads or computes the stored vectors of a dataset's texts or windows."""
     embed: Embed
     """Computes vectors of other texts."""
     encoders: EncoderPool
@@ -155,19 +157,50 @@ class TextLearner:
         self, model: Model, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> FittedText:
         """Collect the vectors and fit the model."""
-        from chalicelib.engines.text.training import TextVectors, TrainingCallbacks, train_text
+        from chalicelib.engines.text.training import TrainingCallbacks, train_text
 
         names = profile.encoders
-        vectors = TextVectors(
-            encoders=[self._embedder.encoders.get(name) for name in names],
-            of_texts=lambda name: self._vectors(model, texts, name, names, progress),
-            of_phrases=self._embedder.embed,
-            profile=profile.name,
-            reason=profile.reason,
+        vectors = self._text_vectors(
+            model,
+            texts,
+            profile,
+            lambda name, read: self._collected_and_shown(model, read, name, names, progress),
         )
         callbacks = TrainingCallbacks(progress.on_curve, progress.on_fit, progress.on_vectors)
         return train_text(
             model, texts, vectors, callbacks, self._clock(), threads=self._embedder.threads
+        )
+
+    def _text_vectors(
+        self,
+        model: Model,
+        texts: TrainingTexts,
+        profile: Profile,
+        collect: Callable[[str, Sequence[tuple[int, Sequence[str]]]], JoinedTables],
+    ) -> TextVectors:
+        """Return the source of the vectors of texts, whose windows `collect` collects."""
+        from chalicelib.engines.text.training import TextVectors
+        from chalicelib.engines.text.windows.training_vectors import TrainingVectors
+
+        split, read, start = split_texts(texts.texts), [], 0
+        bounds = [0, *split.ends]
+        for dataset_id, count in texts.spans:
+            windows = split.windows[bounds[start] : bounds[start + count]]
+            read.append((dataset_id, windows))
+            start += count
+        [base] = encoder_names(model.language, model.request.algorithm, FAST)
+        return TextVectors(
+            encoders=[self._embedder.encoders.get(name) for name in profile.encoders],
+            texts=TrainingVectors(
+                split,
+                texts.label_indexes,
+                len(texts.labels),
+                base,
+                lambda name: collect(name, read),
+            ),
+            of_phrases=self._embedder.embed,
+            profile=profile.name,
+            reason=profile.reason,
         )
 
     def _profile(
@@ -189,10 +222,11 @@ class TextLearner:
         self._finish_parts(dataset, texts, profile, progress)
         # The large encoders are compared with the small ones before they are paid for in every
         # answer.
-        return self._worthwhile(wanted, texts, profile, progress)
+        return self._worthwhile(model, wanted, texts, profile, progress)
 
     def _worthwhile(
         self,
+        model: Model,
         wanted: ProfileRequest,
         texts: TrainingTexts,
         accurate: Profile,
@@ -200,15 +234,16 @@ class TextLearner:
     ) -> Profile:
         """Compare both profiles on a sample; the training reuses its vectors."""
         from chalicelib.engines.text import benefit
-        from chalicelib.engines.text.training import TextVectors, make_training_set
+        from chalicelib.engines.text.training import make_training_set
 
         if len(texts.texts) < benefit.FEWEST_TEXTS:
             return replace(accurate, reason="Without a wish: there are too few texts to compare.")
         sample = texts.drawn(benefit.SAMPLE_TEXTS, benefit.SAMPLE_OF_LABEL)
-        vectors = TextVectors(
-            encoders=[self._embedder.encoders.get(name) for name in accurate.encoders],
-            of_texts=lambda name: self._collected(sample, name, progress.on_sample),
-            of_phrases=self._embedder.embed,
+        vectors = self._text_vectors(
+            model,
+            sample,
+            accurate,
+            lambda name, read: self._collected(read, name, progress.on_sample),
         )
         fast = wanted.named(FAST)
         found = benefit.measure_benefit(
@@ -236,14 +271,14 @@ class TextLearner:
 
         self._embedder.finish_parts(dataset, check)
 
-    def _vectors(
+    def _collected_and_shown(
         self,
         model: Model,
-        texts: TrainingTexts,
+        read: Sequence[tuple[int, Sequence[str]]],
         name: str,
         names: Sequence[str],
         progress: _Progress,
-    ) -> Floats:
+    ) -> JoinedTables:
         """Collect vectors and report progress; delegate many missing ones to other workers.
 
         Raises:
@@ -261,25 +296,26 @@ class TextLearner:
             shares = progress.shown, _EMBED_SHARE * (place + 1) / len(names)
             self._parts.delegate(model, f"{name}-{dataset_id}", works, shares)
 
-        return self._collected(texts, name, check, delegate)
+        return self._collected(read, name, check, delegate)
 
     def _collected(
         self,
-        texts: TrainingTexts,
+        read: Sequence[tuple[int, Sequence[str]]],
         name: str,
         check: Check,
         delegate: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
-    ) -> Floats:
-        """Return the vectors of all texts, in their order."""
-        import numpy as np
+    ) -> JoinedTables:
+        """Return the vectors of the windows of one or two datasets, in their order."""
+        from chalicelib.engines.text.encoding.vector_table import JoinedTables
 
-        blocks, start = [], 0
-        for dataset_id, count in texts.spans:
-            part = texts.texts[start : start + count]
-            missing = partial(delegate, dataset_id)
-            blocks.append(self._embedder.vectors(dataset_id, name, part, check, missing))
-            start += count
-        return np.concatenate(blocks)
+        return JoinedTables(
+            [
+                self._embedder.table(
+                    dataset_id, name, windows, check, partial(delegate, dataset_id)
+                )
+                for dataset_id, windows in read
+            ]
+        )
 
 
 class _Progress:

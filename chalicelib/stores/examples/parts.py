@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chalicelib.domain.datasets.dataset import VISION, Dataset
+from chalicelib.domain.datasets.windows import find_windows
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
-# Texts per part, which take a second or two.
+# Windows of texts per part, which take a second or two.
 PART_TEXTS = 1_000
 # Images per part, which take a few seconds.
 PART_PICTURES = 64
@@ -51,19 +52,24 @@ class PartStore:
 
 
 class PartWriter:
-    """Collects texts or image digests, and writes each full part."""
+    """Collects texts or image digests, and writes each full part.
+
+    A long text counts as its windows, so that no part takes longer than one of short texts.
+    """
 
     def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:
         self._artifacts = artifacts
         self._prefix = prefix
         self._size = size
         self._items: list[str] = []
+        self._windows = 0
         self._number = 0
 
     def add(self, item: str) -> None:
         """Add a text or an image's digest."""
         self._items.append(item)
-        if len(self._items) == self._size:
+        self._windows += len(find_windows(item))
+        if self._windows >= self._size:
             self.close()
 
     def close(self) -> None:
@@ -71,7 +77,7 @@ class PartWriter:
         if self._items:
             self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._items)
             self._number += 1
-            self._items = []
+            self._items, self._windows = [], 0
 
 
 def process_parts(

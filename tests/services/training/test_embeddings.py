@@ -47,9 +47,9 @@ def test_vectors_in_the_order_of_the_texts(world: World) -> None:
     texts = ["one", "two", "one", "three"]
     shown: list[tuple[int, int]] = []
 
-    vectors = world.container.embeddings.vectors(
+    vectors = world.container.embeddings.table(
         7, "use", texts, lambda *share: shown.append(share)
-    )
+    ).vectors()
 
     assert vectors.shape == (4, 16)
     np.testing.assert_array_equal(vectors[0], vectors[2])
@@ -63,8 +63,8 @@ def test_vectors_do_not_depend_on_who_computes_them(world: World) -> None:
     texts = [f"text {number}" for number in range(1_050)]
     service = world.container.embeddings
 
-    first = service.vectors(7, "use", texts, lambda *_: None)
-    second = service.vectors(7, "use", texts, lambda *_: None)
+    first = service.table(7, "use", texts, lambda *_: None).vectors()
+    second = service.table(7, "use", texts, lambda *_: None).vectors()
 
     np.testing.assert_array_equal(first, second)
     assert _encoder(world).texts == 1_050
@@ -73,7 +73,7 @@ def test_vectors_do_not_depend_on_who_computes_them(world: World) -> None:
 def test_vectors_are_not_shared_between_datasets(world: World) -> None:
     """The same text in another dataset is embedded again."""
     for dataset_id in (7, 8):
-        world.container.embeddings.vectors(dataset_id, "use", ["one"], lambda *_: None)
+        world.container.embeddings.table(dataset_id, "use", ["one"], lambda *_: None)
 
     assert _encoder(world).texts == 2
     assert {key.split("/")[1] for key in world.objects()} == {"7", "8"}
@@ -89,9 +89,9 @@ def test_vectors_made_before_a_stop_are_kept(world: World) -> None:
             raise LeaseLost
 
     with pytest.raises(LeaseLost):
-        world.container.embeddings.vectors(7, "use", texts, stop)
+        world.container.embeddings.table(7, "use", texts, stop)
     assert _encoder(world).texts == PART_TEXTS
-    world.container.embeddings.vectors(7, "use", texts, lambda *_: None)
+    world.container.embeddings.table(7, "use", texts, lambda *_: None)
 
     assert _encoder(world).texts == len(texts)
 

@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.windows import READ_WORDS
 from chalicelib.domain.jobs.spreading import spread
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 
 # Longest processor time for the vectors of an accurate profile that was not requested.
 BUDGET_SECONDS = 600.0
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.3e-3}
-# The fixed cost of a text, in words: begin, end, tokeniser, and the run itself.
-_WORDS_OF_A_TEXT = (
-    5  # what a text costs in addition to its words: begin, end, tokeniser, the run itself
-)
-_CUT_WORDS = 100  # the words in 128 tokens of a long text
+# The fixed cost of a text or window, in words: begin, end, tokeniser, and the run itself.
+_WORDS_OF_A_TEXT = 5
+# Words of a longer text per window.
+_WORDS_OF_A_WINDOW = 20
+_SHORT_WORDS = 90
 
 
 @dataclass(frozen=True)
@@ -89,4 +90,6 @@ def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list
 
 
 def _words(text: str, language: str) -> int:
-    return _WORDS_OF_A_TEXT + min(count_words(text, language), _CUT_WORDS)
+    words = min(count_words(text, language), READ_WORDS)
+    windows = 1 if words <= _SHORT_WORDS else words // _WORDS_OF_A_WINDOW
+    return _WORDS_OF_A_TEXT * windows + words

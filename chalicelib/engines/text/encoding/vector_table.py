@@ -29,6 +29,11 @@ class VectorTable:
     def __len__(self) -> int:
         return len(self._texts)
 
+    @property
+    def requested(self) -> int:
+        """Return the number of requested texts, including equal ones."""
+        return len(self._rows)
+
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
         """Copy the vectors of the wanted texts."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
@@ -46,6 +51,29 @@ class VectorTable:
 
     def vectors(self) -> Singles:
         """Return one row for each requested text, float32, shape (texts, dims)."""
-        places = np.array([self._places[digest] for digest in self._rows], np.int64)
+        return self.rows(0, len(self._rows))
+
+    def rows(self, first: int, last: int) -> Singles:
+        """Return the rows of a range of the requested texts, float32, shape (texts, dims)."""
+        # Only a range becomes float32 and distinct again, so that memory stays small.
+        places = np.array([self._places[digest] for digest in self._rows[first:last]], np.int64)
         rows: Singles = self._vectors[places].astype(np.float32)
         return rows
+
+
+class JoinedTables:
+    """The tables of several datasets, one after the other."""
+
+    def __init__(self, tables: Sequence[VectorTable]) -> None:
+        self._tables = tables
+        self._ends = np.cumsum([table.requested for table in tables]).tolist()
+
+    def rows(self, first: int, last: int) -> Singles:
+        """Return the rows of a range of all requested texts, float32, shape (texts, dims)."""
+        parts = []
+        for table, end in zip(self._tables, self._ends, strict=True):
+            start = end - table.requested
+            # A table without texts has no vectors to look up.
+            if first < end and last > start:
+                parts.append(table.rows(max(first, start) - start, min(last, end) - start))
+        return np.concatenate(parts) if len(parts) != 1 else parts[0]

@@ -1,0 +1,141 @@
+"""Splits long texts into windows of a few sentences, which are read one by one.
+
+A short text is one window: itself. The split depends on the text only, so that ingest, training
+and predictions make the same windows, whose vectors are stored like those of texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+# Words of a text that count; the rest is not read.
+READ_WORDS = 1_200
+# A text of at most this many characters is short whatever its script.
+SHORT_CHARACTERS = 120
+# Estimated tokens. Encoders read up to 128 at once, including begin and end.
+_SHORT_TOKENS = 120
+_WINDOW_TOKENS = 32
+# A shorter sentence is joined to the next one, because it often says nothing alone.
+_LEAST_TOKENS = 8
+_CHARACTERS_OF_TOKEN = 6
+# Han and kana are written without spaces and cost about one token each. Longer runs are mostly
+# codes, and are split, so that no window is longer than an encoder reads.
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff]{1,60}"
+)
+_SENTENCE_END = re.compile(r"""[.!?…。！？]["'”’»)\]]*$""")
+
+
+@dataclass(frozen=True, slots=True)
+class TextWindow:
+    """A part of a text."""
+
+    start: int
+    """Index of its first character."""
+    end: int
+    """Index after its last character."""
+
+
+def find_windows(text: str) -> list[TextWindow]:
+    """Return the windows of a text in order; a short text is one window.
+
+    Sentences become windows. Short ones are joined, and long ones are divided evenly.
+    """
+    if len(text) <= SHORT_CHARACTERS:
+        return [TextWindow(0, len(text))]
+    words = _words(text)
+    costs = [_tokens(start, end) for start, end in words]
+    if sum(costs) <= _SHORT_TOKENS:
+        return [TextWindow(0, len(text))]
+    ends = [0]
+    for first, last in pairwise(_sentences(text, words, costs)):
+        ends += _even_ends(costs, first, last)
+    return [TextWindow(words[first][0], words[last - 1][1]) for first, last in pairwise(ends)]
+
+
+def read_end(text: str) -> int:
+    """Return the index of the first character that is not read; the length if all are."""
+    if len(text) <= READ_WORDS:
+        return len(text)
+    last = 0
+    for number, found in enumerate(_WORD.finditer(text), 1):
+        if number > READ_WORDS:
+            return last
+        last = found.end()
+    return len(text)
+
+
+def is_cut(text: str) -> bool:
+    """Return whether a text has more words than are read."""
+    return read_end(text) < len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedTexts:
+    """The windows of several texts, one text after the other."""
+
+    windows: Sequence[str]
+    ends: Sequence[int]
+    """Number of windows up to and including each text."""
+
+    @property
+    def has_long(self) -> bool:
+        """Return whether a text has more than one window."""
+        return len(self.windows) > len(self.ends)
+
+
+def split_texts(texts: Iterable[str]) -> WindowedTexts:
+    """Split texts into windows; a short text is one window, unchanged."""
+    windows: list[str] = []
+    ends: list[int] = []
+    for text in texts:
+        windows += [text[part.start : part.end] for part in find_windows(text)]
+        ends.append(len(windows))
+    return WindowedTexts(windows, ends)
+
+
+def _words(text: str) -> list[tuple[int, int]]:
+    words: list[tuple[int, int]] = []
+    for found in _WORD.finditer(text):
+        if len(words) == READ_WORDS:
+            break
+        words.append(found.span())
+    return words
+
+
+def _tokens(start: int, end: int) -> int:
+    return 1 + (end - start - 1) // _CHARACTERS_OF_TOKEN
+
+
+def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
+    """Return the numbers of words before each sentence and at the end."""
+    bounds, tokens = [0], 0
+    for place, (start, end) in enumerate(words):
+        tokens += costs[place]
+        following = words[place + 1][0] if place + 1 < len(words) else end
+        is_end = "\n" in text[end:following] or _SENTENCE_END.search(text, start, end)
+        if is_end and tokens >= _LEAST_TOKENS:
+            bounds.append(place + 1)
+            tokens = 0
+    if bounds[-1] < len(words):
+        # A short rest belongs to the sentence before it.
+        if tokens < _LEAST_TOKENS and len(bounds) > 1:
+            bounds.pop()
+        bounds.append(len(words))
+    return bounds
+
+
+def _even_ends(costs: Sequence[int], first: int, last: int) -> list[int]:
+    """Divide a sentence into windows of about equal cost; return the end of each."""
+    total = sum(costs[first:last])
+    count = -(-total // _WINDOW_TOKENS)
+    seen = 0
+    ends: list[int] = []
+    for place in range(first, last):
+        seen += costs[place]
+        if seen * count >= total * (len(ends) + 1):
+            ends.append(place + 1)
+    return ends
