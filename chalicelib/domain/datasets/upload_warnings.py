@@ -22,9 +22,11 @@ from chalicelib.domain.datasets.upload_format import (
     MISSING_LABEL,
     ROTATED_IMAGES,
     SEVERAL_LABELS,
+    TEXTS_CUT,
     TINY_BOXES,
     UploadWarning,
 )
+from chalicelib.domain.datasets.windows import READ_WORDS
 from chalicelib.errors import InvalidUpload
 
 _BETWEEN = re.compile(r"[\W_]+")
@@ -132,6 +134,18 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 
 def _split(label: str) -> list[str]:
     return [part for part in map(str.strip, _LISTED.split(label)) if part]
+
+
+def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
+    """Return a warning if texts have more words than models read."""
+    if not cut:
+        return []
+    are = "1 text has" if cut == 1 else f"{cut:,} texts have"
+    message = (
+        f"{are} more than {READ_WORDS:,} words, and models read only the first {READ_WORDS:,}. "
+        "Shorten texts whose label depends on what follows."
+    )
+    return [UploadWarning(TEXTS_CUT, message, cut)]
 
 
 def warn_of_counts(

@@ -40,6 +40,8 @@ class ExplainedWord:
     span: TextSpan
     share: float
     """-1 to 1; negative if it contradicts the label."""
+    is_read: bool = True
+    """False behind the last word that the model reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.datasets.windows import read_end
 from chalicelib.domain.models.explanation import ExplainedWord, part_shares, without, word_spans
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def explain(
     column = trained.labels.index(label)
     whole, *variants = trained.predict(encode(texts))[:, column].tolist()
     shares = part_shares(whole, variants)
+    # Older models do not say where they stop reading.
+    end = len(document) if trained.parameters.windows is None else read_end(document)
     return [
-        ExplainedWord(document[span.start : span.end], span, share)
+        ExplainedWord(document[span.start : span.end], span, share, span.start < end)
         for span, share in zip(spans, shares, strict=True)
     ]

@@ -13,6 +13,7 @@ import numpy as np
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.common.limits import TEXT_SPLIT_RATIO
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.datasets.windows import READ_WORDS, is_cut
 from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
@@ -170,6 +171,7 @@ def _card_facts(
         "available": texts.available,
         "skipped": texts.skipped,
         "feedback": texts.feedback,
+        "text_limit": {"words": READ_WORDS, "cut": sum(map(is_cut, texts.texts))},
         "feedback_calibration": feedback_calibration(report.out_of_fold, texts.feedback_places),
         "data_report": data_report(texts, report),
     }

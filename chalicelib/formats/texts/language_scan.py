@@ -29,10 +29,12 @@ from chalicelib.domain.datasets.upload_warnings import (
     refuse_warnings,
     warn_of_contradictions,
     warn_of_counts,
+    warn_of_cut_texts,
     warn_of_labels,
     warn_of_missing_labels,
     warn_of_several_labels,
 )
+from chalicelib.domain.datasets.windows import is_cut
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
 from chalicelib.formats.texts.layout import TextLayout
@@ -82,6 +84,8 @@ class TextScan(UploadScan):
     """Rows of each label that can be a mark for a missing value; None while there is none."""
     missing: int = 0
     """Rows whose label is such a mark; they are rejected."""
+    cut: int = 0
+    """Texts with more words than models read."""
 
 
 def scan(
@@ -304,6 +308,7 @@ def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanR
                 result.new_labels.append(outcome.label)
         result.kept_by_label[outcome.label] += 1
         result.words += count_words(outcome.text, rules.language)
+        result.cut += is_cut(outcome.text)
         result.bytes += len(outcome.text.encode("utf-8", "surrogatepass"))
 
 
@@ -330,6 +335,7 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
         *warn_of_missing_labels(result.missing, _kept_marks(result)),
         *warn_of_several_labels(result.kept_by_label),
         *warn_of_counts(result.kept_by_label, result.duplicates, is_text=True),
+        *warn_of_cut_texts(result.cut),
         *warn_of_contradictions(texts.contradictions, texts.places),
     ]
 

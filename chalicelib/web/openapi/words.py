@@ -285,6 +285,10 @@ WORDS: Mapping[str, str] = {
     "profile": "Which encoders the text model uses: `fast` or `accurate`.",
     "skipSmallLabels": "Whether to leave out labels with fewer than five examples instead of "
     "refusing the training; texts only. At least two labels must remain.",
+    "textLimit": "Words of a text that the model reads, and training texts that have more.",
+    "TextLimitRecord.words": "Words of a text that are read; the rest is ignored.",
+    "cut": "Training texts that have more words.",
+    "isRead": "False for words behind the last one that the model reads; absent otherwise.",
     "skippedLabels": "Labels that were left out for `skipSmallLabels`, with their examples.",
     "outOfDomainRate": "Fraction of in-scope texts that an intent model may leave without a label.",
     "TrainStatsRecord.labels": "Number of labels the model was trained on.",

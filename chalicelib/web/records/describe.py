@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.api_key import ApiKey
@@ -282,7 +282,8 @@ def prediction(
 
 def _explained(part: ExplainedWord | ExplainedRegion) -> ExplainedRecord:
     if isinstance(part, ExplainedWord):
-        return ExplainedRecord(part.share, part.text, part.span.start, part.span.end)
+        found = ExplainedRecord(part.share, part.text, part.span.start, part.span.end)
+        return found if part.is_read else structs.replace(found, is_read=False)
     return ExplainedRecord(part.share, bounding_box=_box(part.box))
 
 

@@ -105,6 +105,13 @@ class TargetThresholdRecord(msgspec.Struct, rename="camel"):
     label: str | UnsetType = UNSET
 
 
+class TextLimitRecord(msgspec.Struct):
+    """How much of a text the model reads."""
+
+    words: int
+    cut: int
+
+
 class CardRecord(msgspec.Struct, rename="camel"):
     """The model card: data, metrics and limitations."""
 
@@ -123,6 +130,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     threshold: Number | UnsetType | None = UNSET
     data_report: dict[str, Any] | UnsetType = UNSET
     skipped_labels: list[FoundLabelRecord] | UnsetType = UNSET
+    text_limit: TextLimitRecord | UnsetType = UNSET
     thresholds: list[TargetThresholdRecord] | UnsetType = UNSET
 
 
@@ -171,6 +179,7 @@ class ExplainedRecord(msgspec.Struct, rename="camel"):
     start: int | UnsetType = UNSET
     end: int | UnsetType = UNSET
     bounding_box: BoundingBoxRecord | UnsetType = UNSET
+    is_read: bool | UnsetType = UNSET
 
 
 class PredictionRecord(msgspec.Struct, rename="camel"):

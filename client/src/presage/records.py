@@ -355,6 +355,13 @@ class TargetThreshold(Record, kw_only=True):
     label: str | None = None
 
 
+class TextLimit(Record, kw_only=True):
+    """How much of a text the model reads."""
+
+    words: int
+    cut: int
+
+
 class Card(Record, kw_only=True):
     """The model card: data, metrics and limitations."""
 
@@ -373,6 +380,7 @@ class Card(Record, kw_only=True):
     threshold: float | None = None
     data_report: dict[str, Any] | None = None
     skipped_labels: list[FoundLabel] | None = None
+    text_limit: TextLimit | None = None
     thresholds: list[TargetThreshold] | None = None
 
 
@@ -421,6 +429,7 @@ class Explained(Record, kw_only=True):
     start: int | None = None
     end: int | None = None
     bounding_box: BoundingBox | None = None
+    is_read: bool | None = None
 
 
 class Prediction(Record, kw_only=True):
