@@ -154,6 +154,10 @@ class RejectionQuality:
     background: Interval | None = None
     """Fraction of background texts rejected by models that did not see them; None if unknown."""
     background_texts: int = 0
+    withheld_clusters: Interval | None = None
+    """Fraction rejected of texts whose cluster was withheld; None if there is no margin."""
+    withheld_labels: Interval | None = None
+    """Fraction rejected of texts whose label was withheld; None if there is no margin."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

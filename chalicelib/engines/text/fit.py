@@ -13,6 +13,7 @@ from chalicelib.engines.text.head.rejector import fit_rejection
 from chalicelib.engines.text.plan import make_plan
 from chalicelib.engines.text.report.training_report import make_report
 from chalicelib.engines.text.served import fit_served
+from chalicelib.engines.text.shift import add_margin
 from chalicelib.engines.text.validation import check_training_set
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def fit(
     )
     rate = options.out_of_domain_rate
     rejection = fit_rejection(plan.layout, plan.background, plan.folds, chosen, rate)
+    rejection = add_margin(plan, chosen, rejection, rate)
     # Metrics and curve come from a head that saw only the training part of the split. The served
     # head is then trained further with all examples.
     epochs = train_epochs(plan, training_set.label_names, chosen, rejection, options, on_epoch)

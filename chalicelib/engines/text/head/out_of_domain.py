@@ -33,7 +33,12 @@ def score_threshold(scores: Floats, rate: float) -> float:
         The threshold, a multiple of 1/4096.
     """
     asked = min(rate / FALL, 1.0) if len(scores) <= FEW_TEXTS else rate
-    return round(float(np.quantile(scores.astype(np.float64), asked)) * _STEPS) / _STEPS
+    return round_threshold(float(np.quantile(scores.astype(np.float64), asked)))
+
+
+def round_threshold(threshold: float) -> float:
+    """Round to a multiple of 1/4096."""
+    return round(threshold * _STEPS) / _STEPS
 
 
 def rejection_threshold(energies: Floats, rate: float | None) -> float:

@@ -59,6 +59,16 @@ class Rejector:
         return scores(signals) < self.threshold
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WithheldScores:
+    """Domain scores of training texts by models that saw nothing similar."""
+
+    clusters: Doubles
+    """Texts whose cluster was withheld, but not their label, float64, shape (n,)."""
+    labels: Doubles
+    """Texts whose label was withheld, float64, shape (m,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
     """The rejector to serve, with its out-of-fold results, and the rejector to evaluate."""
@@ -67,12 +77,12 @@ class FittedRejectors:
     """Fitted to all examples."""
     metric: Rejector
     """Fitted to the training part of the split only."""
-    background_rejected: int
-    """Background texts that the served one rejects, out of fold."""
-    background_texts: int
-    """Background texts that were tested."""
+    background: Doubles
+    """Scaled signals of the background texts, out of fold, float64, shape (m, 3)."""
     signals: Doubles
     """Scaled signals of the examples, out of fold, float64, shape (n, 3)."""
+    withheld: WithheldScores | None = None
+    """Scores of withheld clusters and labels; None without a margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +159,7 @@ def _fit_rejectors(
         chosen.metric_temperature,
         rate,
     )
-    rejected = int((scores(signals.background) < served.threshold).sum())
-    return FittedRejectors(served, metric, rejected, len(signals.background), signals.held)
+    return FittedRejectors(served, metric, signals.background, signals.held)
 
 
 def _hold_out(

@@ -161,6 +161,9 @@ def _card_metrics(report: TextReport) -> dict[str, Any]:
         found["rejectedInDomain"] = _figure(rejection.held_out)
         if rejection.background is not None:
             found["rejectedBackground"] = _figure(rejection.background)
+        if rejection.withheld_clusters is not None and rejection.withheld_labels is not None:
+            found["rejectedWithheldClusters"] = _figure(rejection.withheld_clusters)
+            found["rejectedWithheldLabels"] = _figure(rejection.withheld_labels)
     return found
 
 
@@ -225,6 +228,17 @@ def _reproducible(report: TextReport) -> str:
     )
 
 
+def _margin(rejection: RejectionQuality) -> str:
+    clusters, labels = rejection.withheld_clusters, rejection.withheld_labels
+    if clusters is None or labels is None:
+        return " The threshold has no margin for the wording of users."
+    return (
+        " The threshold has a margin for the wording of users: models that did not see any text "
+        f"of a group of similar ones reject {clusters.value:.1%} of that group, and models that "
+        f"did not see a label reject {labels.value:.1%} of its texts."
+    )
+
+
 def _rejecting(rejection: RejectionQuality, rate: float) -> str:
     if rejection.background is not None:
         return (
@@ -234,7 +248,7 @@ def _rejecting(rejection: RejectionQuality, rate: float) -> str:
             f"on other things it rejects {rejection.background.value:.1%}. Both were judged by "
             "what did not see them. Users may word things otherwise than whoever wrote the "
             "training texts, and are then rejected more often; what is close to a label, but of "
-            "an intent that it does not know, is often not told apart."
+            "an intent that it does not know, is often not told apart." + _margin(rejection)
         )
     aim = f"The threshold is to reject {100 * rate:.3g}% of texts of the domain"
     if rejection.judged_by < ENOUGH_FOR_QUANTILE:

@@ -12,6 +12,7 @@ from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.data_report import MAX_LISTED
 from chalicelib.engines.interface import (
+    Interval,
     OutOfFold,
     RejectionQuality,
     TextConflict,
@@ -77,6 +78,17 @@ def make_report(
     )
 
 
+def _withheld(rejectors: FittedRejectors) -> dict[str, Interval]:
+    found, threshold = rejectors.withheld, rejectors.served.threshold
+    if found is None:
+        return {}
+    pairs = {"withheld_clusters": found.clusters, "withheld_labels": found.labels}
+    return {
+        name: metrics.wilson_interval(int((scores < threshold).sum()), len(scores))
+        for name, scores in pairs.items()
+    }
+
+
 def _conflicts(plan: FitPlan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
     order, layout = plan.layout.order, plan.layout
     found = conflicting_pairs(
@@ -103,13 +115,15 @@ def _rejection(
     rejected = int(matrix[:-1, -1].sum())
     if rejectors is not None:
         below = rejectors.served.rejects(rejectors.signals)
-        background = rejectors.background_texts
+        background = len(rejectors.background)
+        foreign = int(rejectors.served.rejects(rejectors.background).sum())
         return RejectionQuality(
             held_out=metrics.wilson_interval(rejected, int(matrix.sum())),
             out_of_fold=round(float(below.mean()), 6),
             judged_by=len(chosen.truth),
-            background=metrics.wilson_interval(rejectors.background_rejected, background),
+            background=metrics.wilson_interval(foreign, background),
             background_texts=background,
+            **_withheld(rejectors),
         )
     trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
     return RejectionQuality(

@@ -26,6 +26,7 @@ FACTS: dict[str, Any] = {
     "examples": 90,
     "available": 0,
     "feedback": 0,
+    "text_limit": {"words": 1000, "cut": 0},
     "data_report": {"examined": 90},
 }
 
@@ -77,15 +78,15 @@ def test_figures_have_intervals(report: TextReport) -> None:
 
 def test_thresholds_are_those_of_the_served_answers(report: TextReport) -> None:
     """Coverage falls with the target, and no threshold covers what the model rejects."""
-    folds = report.out_of_fold
-    assert folds.is_rejected is not None
-    found = _card(report)["thresholds"]
+    is_rejected = np.arange(90) % 9 == 0
+    folds = replace(report.out_of_fold, is_rejected=is_rejected)
+    found = _card(replace(report, out_of_fold=folds))["thresholds"]
 
     assert [one["precision"] for one in found] == [0.9, 0.95, 0.99]
     coverages = [one["coverage"] for one in found]
     assert coverages == sorted(coverages, reverse=True)
-    assert 0 < coverages[0] <= 1 - folds.is_rejected.mean() < 1
-    every = replace(folds, is_rejected=np.ones_like(folds.is_rejected))
+    assert 0.5 < coverages[0] < 0.9
+    every = replace(folds, is_rejected=np.ones(90, bool))
     for one in _card(replace(report, out_of_fold=every))["thresholds"]:
         assert (one["threshold"], one["coverage"]) == (None, 0.0)
 

@@ -1,0 +1,151 @@
+"""Lowers a rejection threshold for users who write otherwise than the authors of the examples.
+
+Users' wording is simulated by withholding whole clusters of similar texts of each label, and
+near-domain texts by withholding whole labels in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.text.head.anchors import mean_vector, unit_vectors
+from chalicelib.engines.text.head.domain import fit_domain
+from chalicelib.engines.text.head.domain_score import answer_support, scores
+from chalicelib.engines.text.head.neighbours import add_nearness, fit_neighbours
+from chalicelib.engines.text.head.out_of_domain import FEW_TEXTS, round_threshold
+from chalicelib.engines.text.head.regression import ExampleBatch, HeadObjective, fit_head
+from chalicelib.engines.text.head.rejector import WithheldScores
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Doubles, Ints
+    from chalicelib.engines.text.head.out_of_fold import CrossValidation
+    from chalicelib.engines.text.head.rejector import Rejection, Rejector
+    from chalicelib.engines.text.plan import FitPlan
+
+_CLUSTERS = 5
+_ROUNDS = 4
+_TOLERANCE = 5e-4
+# With fewer labels, withholding some leaves nothing to tell apart.
+_FEWEST_LABELS = 4
+# Up to this multiple of the asked rate may be rejected of the withheld clusters. Below that, the
+# margin only costs the rejection of foreign texts.
+_TOLERATED = 2.0
+# The margin may cost this fraction of the rejected texts of withheld labels.
+_MOST_LOST = 0.1
+
+
+class _Withheld(NamedTuple):
+    scores: Doubles
+    """Domain scores by models that saw neither label nor cluster, float64, shape (n,)."""
+    rows: Ints
+    """Their rows in the layout, int, shape (n,)."""
+    is_foreign: Bools
+    """Whether the whole label was withheld, bool, shape (n,)."""
+
+
+def add_margin(
+    plan: FitPlan, chosen: CrossValidation, rejection: Rejection, rate: float | None
+) -> Rejection:
+    """Return the rejection with thresholds that leave a margin for the wording of users.
+
+    Args:
+        plan: features, labels and background texts.
+        chosen: penalty, temperature and weight of the nearest texts.
+        rejection: rejectors with thresholds for texts like the examples.
+        rate: fraction of in-domain texts that may be rejected.
+    """
+    fitted, texts = rejection.rejectors, len(plan.layout.order)
+    if fitted is None or rate is None or plan.labels < _FEWEST_LABELS or texts > FEW_TEXTS:
+        return rejection
+    found = _withhold(plan, chosen, fitted.served)
+    if found is None:
+        return rejection
+    # The held-out part must not influence the rejector that it is evaluated with.
+    is_trained = np.isin(plan.layout.order[found.rows], chosen.examples[chosen.is_trained])
+    served = _lowered(fitted.served, found, rate, np.ones(len(found.rows), bool))
+    metric = _lowered(fitted.metric, found, rate, is_trained)
+    withheld = WithheldScores(found.scores[~found.is_foreign], found.scores[found.is_foreign])
+    rejectors = replace(fitted, served=served, metric=metric, withheld=withheld)
+    return replace(rejection, rejectors=rejectors)
+
+
+def _lowered(rejector: Rejector, found: _Withheld, rate: float, rows: Bools) -> Rejector:
+    known, foreign = found.scores[rows & ~found.is_foreign], found.scores[rows & found.is_foreign]
+    if not len(known) or not len(foreign):
+        return rejector
+    cautious = float(np.quantile(known, min(_TOLERATED * rate, 1.0)))
+    least = float(np.quantile(foreign, (1.0 - _MOST_LOST) * (foreign < rejector.threshold).mean()))
+    return replace(
+        rejector, threshold=min(rejector.threshold, round_threshold(max(cautious, least)))
+    )
+
+
+def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Withheld | None:
+    layout, texts = plan.layout, len(plan.layout.order)
+    labels, clusters = layout.labels[:texts], _clusters(plan)
+    groups = np.arange(plan.labels) % _CLUSTERS
+    parts = []
+    for number in range(_CLUSTERS):
+        is_foreign = groups[labels] == number
+        is_seen = ~is_foreign & (clusters != number)
+        # A label of which nothing is left cannot be recognised.
+        is_known = np.isin(labels, labels[is_seen]) & ~is_seen & ~is_foreign
+        asked = np.flatnonzero(is_foreign | is_known)
+        if len(asked) and is_seen.any():
+            found = _scores(plan, chosen, rejector, np.flatnonzero(is_seen), asked)
+            parts.append(_Withheld(found, asked, is_foreign[asked]))
+    return (
+        _Withheld(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
+    )
+
+
+def _scores(
+    plan: FitPlan, chosen: CrossValidation, rejector: Rejector, seen: Ints, asked: Ints
+) -> Doubles:
+    """Return domain scores of rows by a model that is trained on other rows."""
+    layout, background = plan.layout, plan.background
+    present, numbers = np.unique(layout.labels[seen], return_inverse=True)
+    batch = ExampleBatch(layout.features[seen], numbers)
+    problem = HeadObjective([batch], len(present), chosen.penalty_inverse, plan.arithmetic)
+    features = layout.features[asked]
+    alone = logits = fit_head(problem, None, _TOLERANCE).logits(features)
+    if chosen.nearness_weight:
+        near = fit_neighbours([batch], len(present), 1.0).nearness(features)
+        logits = add_nearness(alone, near, chosen.nearness_weight)
+    domain = rejector.domain
+    if background is not None:
+        domain = fit_domain(batch.features, background.features, mean_vector(background.features))
+    support = answer_support(alone, chosen.temperature)
+    answers = present[logits.argmax(axis=1)]
+    return scores(rejector.scale.scaled(support, domain.evidence(features), answers))
+
+
+def _clusters(plan: FitPlan) -> Ints:
+    """Return the cluster of each text among those of its label, int, shape (texts,)."""
+    texts = len(plan.layout.order)
+    labels = plan.layout.labels[:texts]
+    units = unit_vectors(plan.layout.features[:texts], mean_vector(plan.layout.features[:texts]))
+    found = np.zeros(texts, np.int64)
+    for label in range(plan.labels):
+        rows = np.flatnonzero(labels == label)
+        if len(rows):
+            # Shifted by label, so that every fold withholds large and small clusters.
+            found[rows] = (_cluster(units[rows]) + label // _CLUSTERS) % _CLUSTERS
+    return found
+
+
+def _cluster(units: Doubles) -> Ints:
+    """Group directions around centres that are far apart, float64, (n, dims) to int, (n,)."""
+    chosen = [int(np.argmin(units @ np.add.reduce(units, axis=0)))]
+    while len(chosen) < min(_CLUSTERS, len(units)):
+        chosen.append(int(np.argmin((units @ units[chosen].T).max(axis=1))))
+    centres = units[chosen]
+    found: Ints = (units @ centres.T).argmax(axis=1)
+    for _ in range(_ROUNDS):
+        sums = [np.add.reduce(units[found == place], axis=0) for place in range(len(centres))]
+        centres = unit_vectors(np.array(sums), np.zeros(units.shape[1]))
+        found = (units @ centres.T).argmax(axis=1)
+    return found

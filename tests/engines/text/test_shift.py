@@ -1,0 +1,81 @@
+"""The margin of the rejection threshold for users who write otherwise than the examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
+from chalicelib.engines.text import fit as training
+from chalicelib.engines.text import shift
+from chalicelib.engines.text.fit import fit
+from tests.engines.text.clusters import a_training_set, with_background
+
+REJECTS = TextFitOptions(out_of_domain_rate=0.05)
+
+
+def _threshold(examples: TextTrainingSet) -> float:
+    rejector = fit(examples, REJECTS, [].append).parameters.rejector
+    assert rejector is not None
+    return rejector.threshold
+
+
+def _scattered() -> TextTrainingSet:
+    """Texts of each label in five groups that are far from each other."""
+    examples = a_training_set([25] * 6, dims=(24,), spread=0.1)
+    generator = np.random.default_rng(1)
+    moves = generator.standard_normal((6, 5, 24))
+    groups = np.arange(len(examples.label_indexes)) % 5
+    block = examples.blocks["encoder0"] + 0.25 * moves[examples.label_indexes, groups]
+    block /= np.linalg.norm(block, axis=1, keepdims=True)
+    return with_background(replace(examples, blocks={"encoder0": block.astype(np.float32)}))
+
+
+def test_groups_of_wordings_lower_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where whole groups look foreign to models without them, the threshold is lower."""
+    examples = _scattered()
+
+    cautious = _threshold(examples)
+    monkeypatch.setattr(training, "add_margin", lambda plan, chosen, rejection, rate: rejection)
+
+    assert cautious < _threshold(examples)
+
+
+def test_the_margin_costs_little_of_what_is_rejected_near_the_domain() -> None:
+    """Of the withheld labels at most a tenth fewer texts are rejected than without a margin."""
+    report = fit(_scattered(), REJECTS, [].append).report
+    assert report is not None
+    assert report.rejection is not None
+    labels, clusters = report.rejection.withheld_labels, report.rejection.withheld_clusters
+    assert labels is not None
+    assert clusters is not None
+    assert labels.value > 0.5 > clusters.value
+
+
+@pytest.mark.parametrize("limit", ["FEW_TEXTS", "_FEWEST_LABELS"])
+def test_large_sets_and_few_labels_have_no_margin(
+    monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Above the limit nothing is withheld, and the report has no figure for it."""
+    monkeypatch.setattr(shift, limit, {"FEW_TEXTS": 149, "_FEWEST_LABELS": 7}[limit])
+
+    report = fit(_scattered(), REJECTS, [].append).report
+
+    assert report is not None
+    assert report.rejection is not None
+    assert report.rejection.withheld_clusters is None
+
+
+def test_clusters_are_groups_of_similar_texts() -> None:
+    """Five groups of four directions are found, whatever their order."""
+    centres = np.eye(8)[:5]
+    groups = np.random.default_rng(0).permutation(np.repeat(np.arange(5), 4))
+    noise = np.random.default_rng(1).normal(size=(20, 8)) / 20
+    units = centres[groups] + noise
+
+    found = shift._cluster(units)
+
+    assert len(set(zip(groups.tolist(), found.tolist(), strict=True))) == 5
+    assert shift._cluster(units[:1]).tolist() == [0]
