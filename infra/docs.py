@@ -30,7 +30,7 @@ def pages() -> dict[Path, str]:
         "api.md": [_calls()],
         "deploy.md": [costs.lines({})],
         "deployer.md": [_policy()],
-        "forms.md": [_entities(form_type) for form_type in FORM_TYPES],
+        "forms.md": [_entities()],
     }
     made = {
         DOCS / name: _replaced((DOCS / name).read_text("utf-8"), t) for name, t in tables.items()
@@ -70,14 +70,16 @@ def _calls() -> Iterator[str]:
         yield f"| {'<br>'.join(calls)} | {operation.summary.rstrip('.')} |"
 
 
-def _entities(form_type: str) -> Iterator[str]:
-    """Yield the table of the entities of a standard form, a row for each type of value."""
-    entities: dict[str, list[str]] = {}
-    for key in standard_template(form_type).keys:
-        entities.setdefault(", ".join(key.types) or "TEXT", []).append(f"`{key.entity}`")
-    yield "| type | entities |"
+def _entities() -> Iterator[str]:
+    """Yield the table of the entities of all standard forms, by the type of their values."""
+    yield "| `formType` | entities |"
     yield "|---|---|"
-    yield from (f"| {types} | {', '.join(names)} |" for types, names in entities.items())
+    for form_type in FORM_TYPES:
+        entities: dict[str, list[str]] = {}
+        for key in standard_template(form_type).keys:
+            entities.setdefault(", ".join(key.types) or "TEXT", []).append(f"`{key.entity}`")
+        kinds = (f"{types}: {', '.join(names)}" for types, names in entities.items())
+        yield f"| `{form_type}` | {'<br>'.join(kinds)} |"
 
 
 def _policy() -> Iterator[str]:

@@ -21,7 +21,8 @@ const CALLS = {
 // The service refuses larger images.
 const MAX_IMAGE_BYTES = 5_000_000;
 const TASKS = ["text", "table", "contact", "form"];
-const FORM_TYPES = ["1040", "dl", "passport", "paystub", "permanentResident", "w2"];
+const FORM_TYPES = ["1040", "dl", "passport", "paystub", "permanentResident", "w2", "1099int", "1099div",
+  "1099nec", "1099misc", "1099g", "invoice", "receipt", "bankStatement"];
 
 export function Try({ rest: [, id] }) {
   const loaded = useLoad(usableModels, []);

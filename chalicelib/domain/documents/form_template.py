@@ -14,7 +14,10 @@ VERSIONS = ("1.0", "2.0", "3.0")
 # in two languages. beyond.md, section 16.
 LAYOUTS = ("numberedLines", "payColumns", "twoLanguages")
 # Standard forms that ship with a template.
-FORM_TYPES = ("1040", "dl", "passport", "paystub", "permanentResident", "w2")
+FORM_TYPES = (
+    "1040", "dl", "passport", "paystub", "permanentResident", "w2",
+    "1099int", "1099div", "1099nec", "1099misc", "1099g", "invoice", "receipt", "bankStatement",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
