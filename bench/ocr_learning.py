@@ -17,7 +17,7 @@ from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.ocr import Finding, best_fields
 from chalicelib.engines.ocr.forms.finder import find_fields
-from chalicelib.engines.ocr.learning.examples import prepare_example
+from chalicelib.engines.ocr.learning.examples import PackedPage, prepare_example
 from chalicelib.engines.ocr.learning.given_values import is_same_value
 from chalicelib.engines.ocr.learning.learner import TemplateLearner
 
@@ -40,7 +40,9 @@ def bench_learning(bench: Bench) -> None:
 def _bench_issuer(reader: Reader, issuer: Issuer, trusts_layer: bool) -> Tally:
     """Learn from some invoices of an issuer, and count the values that are right in the others."""
     examples = [
-        prepare_example(reader.pages(one.content, trusts_layer=trusts_layer), one.values, go_on)
+        prepare_example(
+            map(PackedPage, reader.pages(one.content, trusts_layer=trusts_layer)), one.values, go_on
+        )
         for one in map(issuer.invoice, LEARNED)
     ]
     learned = TemplateLearner(examples, go_on).learn()

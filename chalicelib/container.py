@@ -66,6 +66,7 @@ from chalicelib.services.maintenance.traces import TraceService, TraceServiceSto
 from chalicelib.services.predictions.documents import OcrService
 from chalicelib.services.predictions.pictures import PicturePredictionService
 from chalicelib.services.predictions.texts import PredictionService
+from chalicelib.services.templates.learning import TemplateService, TemplateServiceStores
 from chalicelib.services.training.embeddings import EmbeddingService
 from chalicelib.services.training.features import FeatureService, FeatureServiceStores
 from chalicelib.services.training.models import ModelService
@@ -216,8 +217,7 @@ class Container:
     @cached_property
     def datasets(self) -> DatasetService:
         """Return the service that lists, reads and creates datasets."""
-        s = self.stores
-        return DatasetService(s.datasets, s.labels, s.ids, self.clock)
+        return DatasetService(self.stores.datasets, self.stores.labels, self.stores.ids, self.clock)
 
     @cached_property
     def uploads(self) -> UploadService:
@@ -436,6 +436,12 @@ class Container:
         return OcrService(s.sample_files, self.readers, s.in_flight, threads, seconds)
 
     @cached_property
+    def templates(self) -> TemplateService:
+        """Return the service that learns form templates."""
+        stores = pick(TemplateServiceStores, self.stores)
+        return TemplateService(stores, self.ocr, self.clock, self.settings)
+
+    @cached_property
     def deletions(self) -> DeletionService:
         """Return the service that accepts deletions."""
         s = self.stores
@@ -483,12 +489,8 @@ class Container:
     @cached_property
     def sweeping(self) -> SweepService:
         """Return the sweep that resumes or ends abandoned work."""
-        return SweepService(
-            pick(SweepServiceStores, self.stores),
-            self.clock,
-            self.settings,
-            self.deliveries.announce_due,
-        )
+        stores, announce = pick(SweepServiceStores, self.stores), self.deliveries.announce_due
+        return SweepService(stores, self.clock, self.settings, announce)
 
 
 def _state(is_ready: bool) -> str:

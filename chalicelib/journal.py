@@ -58,6 +58,11 @@ def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 
 
+def template_learned(learning_id: str, documents: int, accuracy: float | None) -> None:
+    """Record that a template was learned, with its accuracy when one document is left out."""
+    log.record("template_learned", template=learning_id, documents=documents, accuracy=accuracy)
+
+
 def delivery_tried(hook_id: str, event: str, response: int | None, *, failed: bool) -> None:
     """Record a delivery to a webhook, accepted or not."""
     log.record("delivery_tried", webhook=hook_id, type=event, status=response, failed=failed)
@@ -67,7 +72,7 @@ def job_given_up(what: str, object_id: str | int) -> None:
     """Log that a job has ended as FAILED because it was out of attempts.
 
     Args:
-        what: `dataset`, `model`, `export` or `batch`.
+        what: `dataset`, `model`, `export`, `batch` or `template`.
         object_id: its id.
     """
     facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}

@@ -26,6 +26,7 @@ from chalicelib.domain.jobs.messages import (
     ExportJob,
     FeaturesJob,
     IngestJob,
+    LearnJob,
     SettleJob,
     TrainJob,
     TrainPartJob,
@@ -44,6 +45,7 @@ IDS = {
     "deletion_id": "deletion",
     "export_id": "export",
     "batch_id": "batch",
+    "learning_id": "template",
     "hook_id": "webhook",
 }
 
@@ -138,15 +140,17 @@ def _function(context: Any) -> str:
 
 def run_ingest(
     container: Container,
-    job: IngestJob | EmbedJob | FeaturesJob | BatchJob | TrainPartJob,
+    job: IngestJob | EmbedJob | FeaturesJob | BatchJob | LearnJob | TrainPartJob,
     remaining_seconds: Callable[[], float],
     delivery: int = 1,
 ) -> None:
-    """Read an upload, or process one part of an upload, batch or training."""
+    """Read an upload, learn a template, or process a part of an upload, batch or training."""
     if isinstance(job, IngestJob):
         container.ingest.run(job, delivery)
     elif isinstance(job, BatchJob):
         container.batch_runs.run(job, delivery)
+    elif isinstance(job, LearnJob):
+        container.templates.run(job, remaining_seconds)
     elif isinstance(job, TrainPartJob):
         container.training_parts.run(job, delivery)
     else:
@@ -213,7 +217,7 @@ def run_receive(
 
 # What each handler's queues carry, and the kind of a message that does not name one of these.
 HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
-    run_ingest: ((IngestJob, EmbedJob, FeaturesJob, BatchJob, TrainPartJob), None),
+    run_ingest: ((IngestJob, EmbedJob, FeaturesJob, BatchJob, LearnJob, TrainPartJob), None),
     run_train: ((TrainJob,), TrainJob),
     run_delete: ((DeleteJob, SettleJob, DeliverJob), DeleteJob),
     run_deliver: ((DeliverJob,), None),

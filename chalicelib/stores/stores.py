@@ -54,6 +54,7 @@ from chalicelib.stores.jobs.exports import ExportStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.ingest_queue import IngestQueue
 from chalicelib.stores.jobs.queues import Queues
+from chalicelib.stores.jobs.template_learnings import LearningStore
 from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.jobs.turns import TurnStore
 from chalicelib.stores.models.checkpoints import CheckpointStore
@@ -113,6 +114,7 @@ class Stores:
         self.thumbnails = ThumbnailStore(settings, self.clients, self.artifacts)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
+        self.learnings = LearningStore(self.clients, self.artifacts, clock, settings)
         self.capacity = CapacityStore(self.clients, self.datasets, clock, settings)
         self.appends = AppendStore(self, clock)
         self.traces = TraceStore(self.clients, clock)

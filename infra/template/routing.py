@@ -17,7 +17,7 @@ _FAMILIES = r"/v[12]/(?:vision|language)"
 RULES = (
     (TEXTS, r"POST /v2/language/(?:intent|sentiment|entities|ner)"),
     (PICTURES, r"POST /v[12]/vision/(?:predict|detect)"),
-    (API, r"POST /v[12]/vision/ocr"),
+    (API, r"POST /v[12]/vision/(?:ocr|templates/learn)"),
     # Files of datasets, which are read in the call or looked through in /tmp.
     (API, rf"POST {_FAMILIES}/datasets/(?:upload|upload/sync|validate)"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),

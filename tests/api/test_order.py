@@ -106,6 +106,7 @@ def test_every_call_that_brings_data_says_so():
         "add_picture_feedback",
         "change_example",
         "correct_dataset",
+        "learn_template",
         "create_batch",
         "create_picture_batch",
         "create_ranking",

@@ -14,6 +14,7 @@ from chalicelib.domain.jobs.webhook import EVENTS
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow
 from infra.template.functions import API, RECORDS
 from tests.builders import a_csv, some_rows
+from tests.pdfs import text_pdf
 from tests.pictures import detection_files, draw, label_folders, make_zip
 from tests.policies.deployed import Caller, Deployed, cut
 from tests.reads import reads
@@ -39,6 +40,7 @@ def live(deployed: Deployed, *more: Callable[[Caller], None]) -> None:
     texts(free)
     moods(free)
     pictures(free)
+    learned(free)
     boxes(paid)
     crowded(paid)
     arrivals(paid)
@@ -581,6 +583,19 @@ def batched_pictures(caller: Caller, archive: bytes, dataset_id: int, model: str
     assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
     caller.ok("DELETE", f"{path}/{made['id']}")
     assert len(caller.get(path)["data"]) == 2
+
+
+def learned(caller: Caller) -> None:
+    """Learn a template from documents of an uploaded archive, and let it expire."""
+    deployed, path = caller.deployed, f"{VISION}/templates/learn"
+    values = json.dumps([{"file": "a.pdf", "values": {"order": "4711"}}]).encode()
+    archive = make_zip({"a.pdf": text_pdf(["Order: 4711"]), "values.json": values})
+    caller.form("POST", path, ("data", archive, "a.zip"))
+    made = caller.json("POST", path, path=arrived(caller, archive))
+    deployed.work()
+    assert caller.get(f"{path}/{made['id']}")["template"]["keys"]
+    deployed.clock.advance(hours=25)
+    deployed.sweep()
 
 
 def outlived(caller: Caller) -> None:

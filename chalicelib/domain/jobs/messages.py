@@ -106,6 +106,12 @@ class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
     part: int | None = None
 
 
+class LearnJob(Job, frozen=True, kw_only=True, tag="learn"):
+    """Learn a form template from examples."""
+
+    learning_id: str
+
+
 class DeliverJob(Job, frozen=True, kw_only=True, tag="deliver"):
     """Send an event to a webhook."""
 
@@ -266,6 +272,11 @@ def export_job(export: Export) -> ExportJob:
 def batch_job(account_id: str, batch_id: str, part: int | None = None) -> BatchJob:
     """Make the job of a part of a batch, or of its next step."""
     return BatchJob(account_id=account_id, batch_id=batch_id, part=part)
+
+
+def learn_job(account_id: str, learning_id: str) -> LearnJob:
+    """Make the job that learns a template."""
+    return LearnJob(account_id=account_id, learning_id=learning_id)
 
 
 def delivery_job(delivery: Delivery) -> DeliverJob:

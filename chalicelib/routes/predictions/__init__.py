@@ -1,10 +1,11 @@
-"""Predictions for texts and images, readings of documents, batches and rankings."""
+"""Predictions for texts and images, readings of documents, templates, batches and rankings."""
 
-from chalicelib.routes.predictions import batches, documents, pictures, texts
+from chalicelib.routes.predictions import batches, documents, pictures, templates, texts
 
 OPERATIONS = (
     *texts.OPERATIONS,
     *pictures.OPERATIONS,
     *documents.OPERATIONS,
+    *templates.OPERATIONS,
     *batches.OPERATIONS,
 )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.guards import GuardStore
     from chalicelib.stores.jobs.ingest_queue import IngestQueue
     from chalicelib.stores.jobs.queues import Queues
+    from chalicelib.stores.jobs.template_learnings import LearningStore
     from chalicelib.stores.jobs.training_queue import TrainingQueue
     from chalicelib.stores.jobs.turns import TurnStore
     from chalicelib.stores.models.models import ModelStore
@@ -55,6 +56,7 @@ class SweepServiceStores:
     exports: ExportStore
     guards: GuardStore
     ingest_queue: IngestQueue
+    learnings: LearningStore
     models: ModelStore
     places: QueuePlaces
     queues: Queues
@@ -149,10 +151,12 @@ class SweepService:
         return started
 
     def _delete_batches(self, account_id: str) -> None:
-        """Delete the batches of an account with their inputs and results."""
+        """Delete the batches and learned templates of an account with inputs and results."""
         for batch in self._stores.batches.of_account(account_id):
             self._stores.batch_files.delete(batch.batch_id)
             self._stores.batches.delete(batch)
+        for learning in self._stores.learnings.of_account(account_id):
+            self._stores.learnings.delete(learning)
 
     def _is_empty(self, account_id: str) -> bool:
         """Return whether an account has no datasets and models."""

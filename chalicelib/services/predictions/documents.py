@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from chalicelib import journal, log
 from chalicelib.domain.common.limits import (
@@ -60,6 +60,7 @@ from chalicelib.stores.fetching.sample_files import DOWNLOAD_SECONDS, SampleFile
 if TYPE_CHECKING:
     from chalicelib.domain.documents.form_template import FormTemplate
     from chalicelib.domain.documents.page import ReadPage
+    from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.pool import OcrPool
     from chalicelib.engines.ocr.tasks import Tools
     from chalicelib.formats.documents import Document
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 # Calls whose pages are read at the same time; the pages of other calls wait.
 CALLS = 2
 _WHAT = "the document"
+Read = TypeVar("Read")
 
 
 class OcrService:
@@ -192,6 +194,23 @@ class OcrService:
             self._read(model, Sample(content=content), request, tools, seconds_left), request
         )
 
+    def packed_pages(
+        self, model: ServedModel, content: bytes, seconds_left: Callable[[], float]
+    ) -> list[PackedPage]:
+        """Read the pages of a form to learn a template from; raises what `read` raises."""
+        model.require_type((OCR,))
+        tools, request = self._load(model, DOCUMENTED), OcrRequest(FORM)
+
+        def read(document: Document, number: int, work: PageWork) -> PackedPage:
+            return _pack_page(document, number, request, tools, work)
+
+        try:
+            return self._read_pages(content, request.task, read, seconds_left)
+        except OcrNotInstalled as missing:
+            raise PrebuiltNotInstalled(model.model_id) from missing
+        finally:
+            release_memory()
+
     def _read(
         self,
         model: ServedModel,
@@ -203,8 +222,12 @@ class OcrService:
         seconds = min(DOWNLOAD_SECONDS, seconds_left())
         content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
         began = time.monotonic()
+
+        def read(document: Document, number: int, work: PageWork) -> PageFindings:
+            return _read_page(document, number, request, tools, work)
+
         try:
-            pages = self._read_pages(content, request, tools, seconds_left)
+            pages = self._read_pages(content, request.task, read, seconds_left)
         except OcrNotInstalled as missing:
             raise PrebuiltNotInstalled(model.model_id) from missing
         finally:
@@ -214,18 +237,20 @@ class OcrService:
         return pages
 
     def _read_pages(
-        self, content: bytes, request: OcrRequest, tools: Tools, seconds_left: Callable[[], float]
-    ) -> list[PageFindings]:
+        self,
+        content: bytes,
+        task: str,
+        read_page: Callable[[Document, int, PageWork], Read],
+        seconds_left: Callable[[], float],
+    ) -> list[Read]:
         from chalicelib.formats.documents import open_document
 
-        most = MAX_OCR_PAGES[request.task]
+        most = MAX_OCR_PAGES[task]
         with open_document(content, most, seconds_left=seconds_left()) as document:
             work = PageWork(document.page_count, seconds_left(), self._limit_seconds, self._slots)
             threads = ThreadPoolExecutor(self._threads, "page")
             try:
-                read = log.with_context(
-                    lambda number: _read_page(document, number, request, tools, work)
-                )
+                read = log.with_context(lambda number: read_page(document, number, work))
                 return work.run(threads, read)
             finally:
                 # Not waited for: after an error the threads end at their next check.
@@ -262,6 +287,20 @@ def _read_page(
         for position, (item, place) in enumerate(zip_longest(items, places))
     )
     return PageFindings(findings, view, page.unread, tuple(blocks))
+
+
+def _pack_page(
+    document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
+) -> PackedPage:
+    """Read one page as for a form, and compress it."""
+    from chalicelib.engines.ocr.forms.single_boxes import with_single_boxes
+    from chalicelib.engines.ocr.learning.examples import PackedPage
+    from chalicelib.engines.ocr.reading import read_page
+
+    opened = document.page(number, request.needs_pixels, 0)
+    page = read_page(opened, tools.engine, work.check)
+    _check_words(page, request, is_picture=document.is_picture)
+    return PackedPage(with_single_boxes(page, tools.engine, work.check))
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:

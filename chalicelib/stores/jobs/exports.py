@@ -13,7 +13,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING, SUCCEEDED, Export
-from chalicelib.domain.jobs.messages import Job, batch_job, export_job
+from chalicelib.domain.jobs.messages import Job, batch_job, export_job, learn_job
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
@@ -25,6 +25,8 @@ from chalicelib.stores.jobs.row_leases import RowLease
 
 # Index partitions: rows that the sweep may announce again, and rows that it deletes.
 OPEN, ENDED = "OPEN", "ENDED"
+# Kind of the rows of jobs that learn templates, which share this table.
+LEARNING = "template"
 # The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
 _ROW_KEPT_SECONDS = 24 * 3600
 
@@ -139,7 +141,7 @@ class ExportStore:
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Claim exports and batches whose message seems lost, and delete expired exports.
+        """Claim jobs of this table whose message seems lost, and delete those that expired.
 
         Args:
             dead_before: claim jobs whose worker died and that were announced before this time, in
@@ -160,13 +162,13 @@ class ExportStore:
         actions: list[Action] = [ExportRow.nudged_at.set(now)]
         rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))
         # An expired batch is not deleted here: its reserved predictions must be released first.
-        late = [row for row in rows if row.due_at < now and row.kind is None]
+        late = [row for row in rows if row.due_at < now and row.kind in (None, LEARNING)]
         self._delete_all(late)
         waiting = [row for row in rows if row not in late]
         return [_job(row) for row in waiting if try_update(row, actions, unfinished)]
 
     def delete_expired(self) -> int:
-        """Delete the ended exports and batches that have expired, with their files."""
+        """Delete the ended jobs of this table that have expired, with their files."""
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 
@@ -217,6 +219,8 @@ def _prefix(row: ExportRow) -> str:
 def _job(row: ExportRow) -> tuple[str, Job]:
     if row.kind is None:
         return EXPORT, export_job(_load(row))
+    if row.kind == LEARNING:
+        return EMBED, learn_job(row.account_id, row.export_id)
     return EMBED, batch_job(row.account_id, row.export_id)
 
 

@@ -189,7 +189,7 @@ class _Schemas:
             fields = {name: _without_null(field) for name, field in fields.items()}
             # In a form, a file is a binary part.
             for name in operation.files:
-                meaning = fields.get(name, {}).get("description") or words.word("", name)
+                meaning = fields.get(name, {}).get("description") or words.word(form.__name__, name)
                 fields[name] = {"type": "string", "format": "binary", "minLength": 1}
                 fields[name]["description"] = meaning
         return {**schema, "properties": fields, **_rules(rules)}

@@ -9,6 +9,7 @@ from typing import Any
 
 from chalicelib.domain.accounts.api_key import ALL, ApiKeyNotFound, InsufficientScope
 from chalicelib.domain.common.repeats import KeyReused
+from chalicelib.domain.jobs.template_learning import LearningNotFound
 from chalicelib.errors import (
     DatasetBeingDeleted,
     DatasetNotFound,
@@ -63,6 +64,7 @@ _NOT_FOUND: dict[str, ServiceError] = {
     "deletion_id": DeletionNotFound("Z5BSHFEWCQVZOPVYEZ5QRBPBUU"),
     "export_id": ExportNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),
     "file": RouteNotFound(),
+    "learning_id": LearningNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),
     "key_id": ApiKeyNotFound("K4CHIJVHSBXSBXKNS5LQSYFAKM"),
     "token": TokenNotFound(),
     "model_id": ModelNotFound("BMPQSAWRE72FYYS4YQ3U2XCU5E"),

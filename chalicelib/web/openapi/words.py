@@ -200,6 +200,10 @@ WORDS: Mapping[str, str] = {
     "ExportRecord.url": "URL of the file, valid for 30 minutes; each call returns a new one.",
     "ExportRecord.failureMsg": "Why the export failed.",
     "export_id": "Id of an export.",
+    "learning_id": "Id of a learned template.",
+    "LearnForm.data": "Zip archive of at most 20 documents and 40 pages, with a file values.json: "
+    "an array of objects with the name of a `file` and its `values`, the text of each entity.",
+    "LearnForm.path": "URL or upload of that archive, instead of `data`.",
     # webhooks
     "WebhookRecord.url": "URL that receives the events.",
     "WebhookChangesForm.url": "New URL; the same rules apply.",

@@ -6,9 +6,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from chalicelib.web.records import dataset_records, model_records, ocr_records, service_records
+from chalicelib.web.records import (
+    dataset_records,
+    model_records,
+    ocr_records,
+    service_records,
+    template_records,
+)
 
-_MODULES = (dataset_records, model_records, service_records, ocr_records)
+_MODULES = (dataset_records, model_records, service_records, ocr_records, template_records)
 
 
 def declared() -> Iterator[type[msgspec.Struct]]:

@@ -15,12 +15,14 @@ from presage._async.datasets import AsyncDataset
 from presage._async.exports import AsyncExport
 from presage._async.models import AsyncModel
 from presage._async.pages import AsyncPages
+from presage._async.templates import AsyncLearnedTemplate
 from presage._sync.batches import Batch
 from presage._sync.client import Presage
 from presage._sync.datasets import Dataset
 from presage._sync.exports import Export
 from presage._sync.models import Model
 from presage._sync.pages import Pages
+from presage._sync.templates import LearnedTemplate
 from presage._version import __version__
 from presage.errors import (
     ApiError,
@@ -61,6 +63,7 @@ __all__ = [
     "AsyncBatch",
     "AsyncDataset",
     "AsyncExport",
+    "AsyncLearnedTemplate",
     "AsyncModel",
     "AsyncPages",
     "AsyncPresage",
@@ -79,6 +82,7 @@ __all__ = [
     "GatewayTimeoutError",
     "InternalServerError",
     "JobFailedError",
+    "LearnedTemplate",
     "Model",
     "NotFoundError",
     "OcrResult",

@@ -6,7 +6,7 @@ import io
 import os
 from pathlib import Path
 
-from presage._sources import File, Source
+from presage._sources import File, Source, is_address
 from presage.errors import FileError
 
 
@@ -31,6 +31,22 @@ def open_source(file: File, progress: bool | None = None) -> Source:
     except (OSError, ValueError, AttributeError) as error:
         raise FileError(f"{name} cannot be read twice. Pass a path or bytes.") from error
     return Source(file, name, size)
+
+
+def open_documents(file: File) -> File:
+    """Return a folder of documents as an open zip archive; any other file as it is.
+
+    Raises:
+        FileError: the folder has no `values.json`, or a file cannot be read.
+    """
+    if not isinstance(file, (str, os.PathLike)) or is_address(file):
+        return file
+    path = Path(file).expanduser()
+    if not path.is_dir():
+        return file
+    from presage._folders import zip_documents  # only folders need it
+
+    return zip_documents(path)
 
 
 def _open_path(path: Path, progress: bool | None) -> Source:

@@ -16,6 +16,8 @@ from presage.errors import FileError
 
 # The service's limit for one archive.
 MAX_FILES = 100_000
+# Endings of documents, and the file with their values.
+DOCUMENTS, VALUES = PICTURES | {".pdf"}, "values.json"
 # Endings of files with boxes.
 ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".xml"})
 
@@ -46,7 +48,7 @@ def zip_folder(folder: Path, progress: bool | None = None) -> Source:
             if len(others) > 1
             else f"{others[0]} is neither PNG nor JPEG: {remedy}."
         )
-    stream = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the sender closes it
+    stream = _temporary()
     with (
         zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive,
         Bar(f"Packing {folder.resolve().name}", progress, len(found)) as bar,
@@ -55,6 +57,28 @@ def zip_folder(folder: Path, progress: bool | None = None) -> Source:
             _store(archive, path, path.relative_to(folder), is_annotated)
             bar.show(number)
     return Source(stream, f"{folder.resolve().name}.zip", stream.tell())
+
+
+def zip_documents(folder: Path) -> BinaryIO:
+    """Pack the documents of a folder and their values into a temporary archive.
+
+    Raises:
+        FileError: the folder has no `values.json`, or a file cannot be read.
+    """
+    if not (folder / VALUES).is_file():
+        raise FileError(f"{folder} has no file {VALUES} with the values of its documents.")
+    stream = _temporary()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            is_document = path.suffix.lower() in DOCUMENTS and not path.name.startswith(".")
+            if path.is_file() and (is_document or path.name == VALUES):
+                archive.write(path, path.name)
+    return stream
+
+
+def _temporary() -> BinaryIO:
+    """Return a temporary file, which is deleted when it is closed."""
+    return cast("BinaryIO", tempfile.TemporaryFile())
 
 
 def _store(archive: zipfile.ZipFile, path: Path, name: Path, is_annotated: bool) -> None:

@@ -801,3 +801,27 @@ class FormResult(Record, kw_only=True):
     sample_id: str | None = None
     pages: list[Page] | None = None
     form_fields: list[FormField] | None = None
+
+
+class FieldScore(Record, kw_only=True):
+    """How often the value of one entity was read right."""
+
+    entity: str
+    right: int
+    of: int
+
+
+class LearnedTemplate(Record, kw_only=True):
+    """A template that is learned from examples; its result is there once it SUCCEEDED."""
+
+    id: str
+    status: str
+    created_at: str
+    updated_at: str
+    expires_at: str
+    failure_msg: str | None = None
+    template: dict[str, Any] | None = None
+    accuracy: float | None = None
+    per_field: list[FieldScore] | None = None
+    not_found: list[str] | None = None
+    object: str = "learnedTemplate"

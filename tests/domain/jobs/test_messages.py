@@ -18,6 +18,7 @@ from chalicelib.domain.jobs.messages import (
     FeaturesJob,
     IngestJob,
     Job,
+    LearnJob,
     SettleJob,
     TrainJob,
     TrainPartJob,
@@ -103,6 +104,10 @@ RECORDED: list[tuple[str, Job]] = [
     (
         '{"job": "export", "account_id": "1", "export_id": "4JVCYLWQQELI6XOQM6IEOOM7HA"}',
         ExportJob(account_id="1", export_id="4JVCYLWQQELI6XOQM6IEOOM7HA"),
+    ),
+    (
+        '{"job": "learn", "account_id": "1", "learning_id": "EGECKHDWFB6OEU5OFHKXVJSYQ4"}',
+        LearnJob(account_id="1", learning_id="EGECKHDWFB6OEU5OFHKXVJSYQ4"),
     ),
     (
         '{"job": "batch", "account_id": "1", "batch_id": "L43ITCNQFYAKLERVD4G52P4QRM"}',

@@ -17,6 +17,7 @@ from chalicelib.routes import OPERATIONS
 from chalicelib.web.openapi.examples import EXAMPLES, key
 from tests.flows.client import FORM, Client, encode_multipart
 from tests.flows.pictures import fruit_scenes, scenes_zip
+from tests.pdfs import text_pdf
 from tests.pictures import draw, make_zip
 
 ENVIRONMENT = {
@@ -66,6 +67,16 @@ def _files() -> dict[str, bytes]:
     found["sign.png"] = draw("circle", "red", (64, 64), at=(8, 8, 40, 40), salt=4)
     shots = {"stop.jpg": found["stop_sign.jpg"], "sign.png": found["sign.png"]}
     found["shots.zip"] = make_zip(shots)
+    orders = {"a.pdf": ("4711", "20.00"), "b.pdf": ("8152", "37.50")}
+    pages = {
+        name: [f"Order number: {no}", f"Total: ${sum_}"] for name, (no, sum_) in orders.items()
+    }
+    values = [{"file": name, "values": {"order_number": no, "total": sum_}}
+              for name, (no, sum_) in orders.items()]  # fmt: skip
+    found["orders.zip"] = make_zip(
+        {**{name: text_pdf(lines) for name, lines in pages.items()},
+         "values.json": json.dumps(values).encode()}
+    )  # fmt: skip
     return found
 
 
@@ -211,6 +222,8 @@ STORY: Sequence[Step] = (
          files={"sampleContent": "stop_sign.jpg"}),
     Step("run_ocr", V, fields={"modelId": "OCRModel", "task": "contact"},
          files={"sampleContent": "sample_page.png"}),
+    Step("learn_template", V, files={"data": "orders.zip"}, keeps={"learned": "id"}),
+    Step("get_learned_template", V, variables={"learning_id": "$learned"}, until=_ENDED),
     Step("create_picture_batch", V, fields={"modelId": "$sign_model", "numResults": 1},
          files={"data": "shots.zip"}, keeps={"shots": "id"}),
     Step("get_batch", V, variables={"batch_id": "$shots"}, until=_ENDED),

@@ -15,7 +15,6 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.amounts import AmountStyle
 from chalicelib.engines.ocr.forms.certainty import (
-    EmptyEvidence,
     Evidence,
     Weigh,
     blur,
@@ -220,11 +219,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         around(segment.box for segment in key.segments),
         text,
         around(segment.box for segment in segments) if segments else None,
-        sheet.weigh(
-            _evidence(text, value, sheet)
-            if text
-            else EmptyEvidence(value.emptiness, _legibility(key, value))
-        ),
+        sheet.weigh(_evidence(text, value, sheet)) if text else _fit(key, value),
         normalized_address(text) if text else None,
         _fit(key, value) * key.score,
         key.score,
@@ -245,13 +240,8 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
 
 def _fit(key: FoundKey, value: Value) -> float:
     """Return how well a key and its value were read and fit together, 0 to 1."""
-    return min(1.0, max(0.0, _legibility(key, value) * value.certainty))
-
-
-def _legibility(key: FoundKey, value: Value) -> float:
-    """Return how well a key and its value were read, 0 to 1."""
-    read = min(_probability(key.segments), _probability(value.segments or key.segments))
-    return read * key.similarity
+    probability = min(_probability(key.segments), _probability(value.segments or key.segments))
+    return min(1.0, max(0.0, probability * key.similarity * value.certainty))
 
 
 def _probability(segments: Sequence[LineSegment]) -> float:

@@ -37,7 +37,6 @@ class PackedPage:
             page: the page as read; with pixels if it has no text layer.
         """
         pixels = page.pixels
-        self.number = page.page.number
         self._page = replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None)
         self._shape = () if pixels is None else pixels.shape
         # The fastest level: white paper compresses well at every level.
@@ -49,6 +48,11 @@ class PackedPage:
             return self._page
         flat: Pixels = np.frombuffer(zlib.decompress(self._packed), dtype=np.uint8)
         return replace(self._page, pixels=flat.reshape(self._shape))
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the lines come from a text layer."""
+        return self._page.is_exact
 
     def segments(self) -> tuple[LineSegment, ...]:
         """Return the levelled lines of the page."""
@@ -75,24 +79,22 @@ class LearningExample:
 
 
 def prepare_example(
-    pages: Iterable[ReadPage], values: Mapping[str, str], check: Callable[[], None]
+    pages: Iterable[PackedPage], values: Mapping[str, str], check: Callable[[], None]
 ) -> LearningExample:
     """Find the values of a document on its pages, and the texts near them.
 
     Args:
-        pages: the pages as read, with pixels where they have no text layer.
+        pages: the pages of the document.
         values: the value of each entity.
         check: raises when the work must stop.
     """
-    packed, near, found = [], _Near(values), ""
-    for page in pages:
+    packed, near, words = tuple(pages), _Near(values), ""
+    for page in packed:
         check()
-        one = PackedPage(page)
-        packed.append(one)
-        segments = one.segments()
+        segments = page.segments()
         near.add(PageTexts(segments, is_exact=page.is_exact))
-        found += "\n".join(folded_words(segment.text) for segment in segments) + "\n"
-    return LearningExample(tuple(packed), values, near.texts, near.found, found)
+        words += "\n".join(folded_words(segment.text) for segment in segments) + "\n"
+    return LearningExample(packed, values, near.texts, near.found, words)
 
 
 class _Near:

@@ -12,6 +12,7 @@ from presage._async.exports import AsyncExports
 from presage._async.family import AsyncFamilyBase
 from presage._async.models import AsyncModels
 from presage._async.rankings import AsyncPictureRankings, AsyncRankings
+from presage._async.templates import AsyncTemplates
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
 from presage._files import open_source
@@ -155,6 +156,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         super().__init__(transport, uploads)
         self.batches: AsyncPictureBatches = AsyncPictureBatches(self)
         self.rankings: AsyncPictureRankings = AsyncPictureRankings(self)
+        self.templates: AsyncTemplates = AsyncTemplates(self)
 
     @overload
     async def predict(

@@ -6,8 +6,8 @@ import time
 from typing import TypeVar
 
 import httpx
+from anyio import Lock
 
-from presage._async.clock import Lock
 from presage._auth import TOKEN_PATH, Credentials
 from presage._records import Record
 from presage._requests import (

@@ -6,7 +6,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from presage._async.clock import sleep
+from anyio import sleep
+
 from presage._progress import Bar
 from presage.errors import WaitTimeoutError
 

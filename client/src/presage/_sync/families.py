@@ -13,6 +13,7 @@ from presage._sync.exports import Exports
 from presage._sync.family import FamilyBase
 from presage._sync.models import Models
 from presage._sync.rankings import PictureRankings, Rankings
+from presage._sync.templates import Templates
 from presage._sync.transport import Transport
 from presage._sync.uploads import Uploads
 from presage._files import open_source
@@ -156,6 +157,7 @@ class Vision(Family[Prediction | Detection]):
         super().__init__(transport, uploads)
         self.batches: PictureBatches = PictureBatches(self)
         self.rankings: PictureRankings = PictureRankings(self)
+        self.templates: Templates = Templates(self)
 
     @overload
     def predict(

@@ -7,8 +7,8 @@ import time
 from typing import TypeVar
 
 import httpx
+from threading import Lock
 
-from presage._sync.clock import Lock
 from presage._auth import TOKEN_PATH, Credentials
 from presage._records import Record
 from presage._requests import (

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from presage._sync.clock import sleep
+from time import sleep
+
 from presage._progress import Bar
 from presage.errors import WaitTimeoutError
 

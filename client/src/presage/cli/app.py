@@ -21,6 +21,7 @@ from presage.cli import (
     models,
     predictions,
     rankings,
+    templates,
     webhooks,
 )
 from presage.cli.context import Json, chosen_profile, client, use_profile
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(models.app, name="models")
 app.add_typer(batches.app, name="batch")
+app.add_typer(templates.app, name="templates")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(keys.app, name="keys")
 for command in (

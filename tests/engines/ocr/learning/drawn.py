@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from chalicelib.domain.documents.learned_template import LearnedTemplate
 from chalicelib.domain.documents.page import ReadPage
-from chalicelib.engines.ocr.learning.examples import LearningExample, prepare_example
+from chalicelib.engines.ocr.learning.examples import LearningExample, PackedPage, prepare_example
 from chalicelib.engines.ocr.learning.learner import TemplateLearner
 from tests.engines.ocr.forms.drawn import DrawnForm
 
@@ -25,7 +25,7 @@ def lines_page(lines: Sequence[str], step: int = 60) -> ReadPage:
 
 def example(lines: Sequence[str], values: Mapping[str, str]) -> LearningExample:
     """Return a document of one page with its values."""
-    return prepare_example([lines_page(lines)], values, never)
+    return prepare_example([PackedPage(lines_page(lines))], values, never)
 
 
 def learn(

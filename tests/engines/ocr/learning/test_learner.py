@@ -8,7 +8,7 @@ from bench.issuers import OTHERS, Issuer
 from bench.ocr_reading import MAX_PAGES
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.forms.finder import find_fields
-from chalicelib.engines.ocr.learning.examples import prepare_example
+from chalicelib.engines.ocr.learning.examples import PackedPage, prepare_example
 from chalicelib.engines.ocr.learning.given_values import is_same_value
 from chalicelib.engines.ocr.learning.learner import TemplateLearner
 from chalicelib.engines.ocr.reading import read_page
@@ -26,7 +26,10 @@ def _pages(content: bytes) -> list[ReadPage]:
 def test_five_invoices_teach_to_read_the_others(issuer: Issuer) -> None:
     """A template of five invoices of an issuer reads five others with a value F1 of .95 or more."""
     invoices = [issuer.invoice(number) for number in range(10)]
-    examples = [prepare_example(_pages(one.content), one.values, never) for one in invoices[:5]]
+    examples = [
+        prepare_example(map(PackedPage, _pages(one.content)), one.values, never)
+        for one in invoices[:5]
+    ]
     learned = learn(examples)
 
     right = found = wanted = 0
@@ -141,7 +144,7 @@ def test_learning_can_be_stopped() -> None:
     with pytest.raises(Stopped):
         TemplateLearner([made, made], stop).learn()
     with pytest.raises(Stopped):
-        prepare_example([lines_page(["Order"])], {}, stop)
+        prepare_example([PackedPage(lines_page(["Order"]))], {}, stop)
 
 
 def test_many_keys_on_full_pages_are_bounded() -> None:

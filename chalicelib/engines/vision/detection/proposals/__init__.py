@@ -1,1 +1,0 @@
-"""Boxes that the shipped detector proposes, and the head that labels them."""

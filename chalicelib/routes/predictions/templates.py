@@ -1,0 +1,95 @@
+"""Form templates that are learned from examples. beyond.md, section 16."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import msgspec
+
+from chalicelib.domain.accounts.rates import DOCUMENTS
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.jobs.template_learning import LearningNotFound, TemplateLearning
+from chalicelib.errors import BadRequest, MissingParameter
+from chalicelib.web.http.request import DUPLICATED
+from chalicelib.web.operations.fields import Url
+from chalicelib.web.operations.locate import text_id
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records.template_records import LearnedTemplateRecord, learned_template
+
+
+class LearnForm(msgspec.Struct, rename="camel"):
+    """Fields of a call that learns a template, in addition to the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {
+        "oneOf": [{"required": ["data"]}, {"required": ["path"]}]
+    }
+    json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
+
+    path: Url | None = None
+
+
+def learn_template(call: Call) -> LearnedTemplateRecord:
+    """Learn a form template in the background."""
+    sent, path = call.fields.files.get("data"), call.form.path
+    if sent is not None and path is not None:
+        raise BadRequest(DUPLICATED, "duplicated_parameter")
+    if sent is None and path is None:
+        raise MissingParameter(
+            "data",
+            "Learning a template requires either the 'data' field or the 'path' field: a zip "
+            "archive of documents with values.json.",
+        )
+    content, name = (None, "") if sent is None else (sent.content, sent.name)
+    source = UploadSource(content=content, file_name=name, path=path)
+    return learned_template(call.container.templates.create(call.account, source))
+
+
+def locate_learning(call: Call) -> tuple[TemplateLearning, dict[str, Any] | None]:
+    """Return the job of the path, and its result if there is one."""
+    learning_id = text_id(call.request.parameters["learning_id"], LearningNotFound)
+    return call.container.templates.get(call.account, learning_id)
+
+
+def get_learned_template(call: Call) -> LearnedTemplateRecord:
+    """Return the status of a job and the template."""
+    return learned_template(*call.located)
+
+
+def recover_learning(call: Call) -> LearnedTemplateRecord | None:
+    """Return the job that an earlier attempt created."""
+    with suppress(LearningNotFound):
+        learning_id = call.keyed.object_id if call.keyed else ""
+        return learned_template(*call.container.templates.get(call.account, learning_id))
+    return None
+
+
+OPERATIONS = (
+    Operation(
+        name="learn_template",
+        method="POST",
+        path="/v2/:family/templates/learn",
+        families=(VISION,),
+        view=learn_template,
+        summary="Learn a form template from documents and their values.",
+        form=LearnForm,
+        files=("data",),
+        cost=DOCUMENTS,
+        takes_key=True,
+        recover=recover_learning,
+        takes_data=True,
+        answer=LearnedTemplateRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="get_learned_template",
+        method="GET",
+        path="/v2/:family/templates/learn/{learning_id}",
+        families=(VISION,),
+        view=get_learned_template,
+        locate=locate_learning,
+        summary="Return a learned template.",
+        answer=LearnedTemplateRecord,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Form templates that are learned from examples."""

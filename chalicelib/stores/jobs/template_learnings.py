@@ -1,0 +1,192 @@
+"""Jobs that learn templates: rows in the table of exports, input and result in the bucket.
+
+The objects are stored like those of a batch. The name of the result ends with the fence of the
+worker that wrote it, so that a stalled worker overwrites nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from pynamodb.expressions.update import Action
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING, SUCCEEDED
+from chalicelib.domain.jobs.template_learning import TemplateLearning
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix
+from chalicelib.stores.aws.tables import ExportRow
+from chalicelib.stores.jobs.exports import ENDED, LEARNING, OPEN
+from chalicelib.stores.jobs.row_leases import RowLease
+
+# The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
+_ROW_KEPT_SECONDS = 24 * 3600
+
+
+@translate_errors
+class LearningStore:
+    """Reads jobs, and advances them by single conditional writes."""
+
+    def __init__(
+        self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
+    ) -> None:
+        clients.bind_tables()
+        self._artifacts = artifacts
+        self._clock = clock
+        self._lease = RowLease(clock, settings)
+
+    def create(self, learning: TemplateLearning) -> None:
+        """Write a new job as QUEUED."""
+        now, until = to_milliseconds(learning.created_at), to_milliseconds(learning.expires_at)
+        row = ExportRow(
+            learning.account_id,
+            learning.learning_id,
+            kind=LEARNING,
+            family="vision",
+            dataset_id=0,
+            format="json",
+            source=json.dumps(dict(learning.source)),
+            status=QUEUED,
+            created_at=now,
+            updated_at=now,
+            due_at=until,
+            nudged_at=now,
+            expires_at=until // 1000 + _ROW_KEPT_SECONDS,
+            open=OPEN,
+        )
+        # The id is random, so a refusal means that a retried call met its own first write.
+        try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
+
+    def find(self, account_id: str, learning_id: str) -> TemplateLearning | None:
+        """Find a job that has not expired."""
+        try:
+            row = ExportRow.get(account_id, learning_id, consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        is_there = row.kind == LEARNING and row.due_at > to_milliseconds(self._clock())
+        return _load(row) if is_there else None
+
+    def of_account(self, account_id: str) -> list[TemplateLearning]:
+        """List the jobs of an account, also expired ones that are not deleted yet."""
+        mine = ExportRow.kind == LEARNING
+        rows = ExportRow.query(account_id, consistent_read=True, filter_condition=mine)
+        return [_load(row) for row in rows]
+
+    def acquire(self, account_id: str, learning_id: str) -> TemplateLearning | None:
+        """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
+        row = ExportRow(account_id, learning_id)
+        try:
+            row.refresh(consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        begun = [ExportRow.status.set(RUNNING), self._now()]
+        is_mine = self._lease.take(row, int(row.fence), int(row.attempts), begun)
+        return _load(row) if is_mine else None
+
+    def renew(self, learning: TemplateLearning) -> None:
+        """Extend the lease.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
+        self._change(learning, self._lease.renewal(_row(learning)))
+
+    def release(self, learning: TemplateLearning, cause: str) -> None:
+        """End the lease, and record the error of this attempt."""
+        self._change(learning, [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)])
+
+    def finish(self, learning: TemplateLearning, result: Mapping[str, Any]) -> None:
+        """Store the result, and end the job as SUCCEEDED.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
+        self._artifacts.put_json(_result_key(learning), dict(result))
+        try:
+            self._change(learning, self._ended(SUCCEEDED), SUCCEEDED)
+        except LeaseLost:
+            # No row leads to this object, so the sweep would never delete it.
+            self._artifacts.delete(_result_key(learning))
+            raise
+
+    def fail(self, learning: TemplateLearning, message: str) -> None:
+        """End the job as FAILED.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
+        ended = [ExportRow.message.set(message), *self._ended(FAILED)]
+        self._change(learning, ended, FAILED)
+
+    def result(self, learning: TemplateLearning) -> dict[str, Any] | None:
+        """Read the result; None before the job has SUCCEEDED."""
+        if learning.status != SUCCEEDED:
+            return None
+        content = self._artifacts.get(_result_key(learning))
+        return None if content is None else dict(json.loads(content))
+
+    def put_input(self, learning: TemplateLearning, content: bytes) -> None:
+        """Store the archive that was sent in the call."""
+        self._artifacts.put(_input_key(learning), content)
+
+    def read_input(self, learning: TemplateLearning, target: BinaryIO) -> bool:
+        """Copy the stored archive into an open file; False when it was deleted."""
+        return self._artifacts.get_file(_input_key(learning), target)
+
+    def delete(self, learning: TemplateLearning) -> None:
+        """Delete a job with its input and results; does nothing if it does not exist."""
+        # The row first: a worker that still runs can then publish nothing.
+        _row(learning).delete()
+        self._artifacts.delete_prefix(batch_prefix(learning.learning_id))
+
+    def _now(self) -> Action:
+        return ExportRow.updated_at.set(to_milliseconds(self._clock()))
+
+    def _ended(self, status: str) -> list[Action]:
+        return [
+            ExportRow.status.set(status),
+            self._now(),
+            ExportRow.lease_until.set(0),
+            ExportRow.open.set(ENDED),
+        ]
+
+    def _change(
+        self, learning: TemplateLearning, actions: list[Action], ended: str = RUNNING
+    ) -> None:
+        """Write as the owner of the job; the same final status may be written again."""
+        mine = (ExportRow.fence == learning.fence) & ExportRow.status.is_in(RUNNING, ended)
+        if not try_update(_row(learning), actions, mine):
+            raise LeaseLost
+
+
+def _row(learning: TemplateLearning) -> ExportRow:
+    return ExportRow(learning.account_id, learning.learning_id)
+
+
+def _input_key(learning: TemplateLearning) -> str:
+    return f"{batch_prefix(learning.learning_id)}raw"
+
+
+def _result_key(learning: TemplateLearning) -> str:
+    return f"{batch_prefix(learning.learning_id)}template-{learning.fence}"
+
+
+def _load(row: ExportRow) -> TemplateLearning:
+    return TemplateLearning(
+        learning_id=row.export_id,
+        account_id=row.account_id,
+        source=json.loads(row.source),
+        created_at=from_milliseconds(row.created_at),
+        updated_at=from_milliseconds(row.updated_at),
+        expires_at=from_milliseconds(row.due_at),
+        status=row.status,
+        message=row.message or "",
+        fence=int(row.fence),
+        attempts=int(row.attempts),
+        last_error=row.last_error or "",
+    )

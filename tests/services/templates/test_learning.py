@@ -1,0 +1,192 @@
+"""Jobs that learn templates: lost messages, dead workers, retries, and what ends them."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.jobs.messages import learn_job
+from chalicelib.domain.jobs.template_learning import (
+    MAX_KEPT_LEARNINGS,
+    LearningNotFound,
+    TemplateLearning,
+)
+from chalicelib.errors import LeaseLost, StorageUnavailable, TooManyOpen
+from chalicelib.stores.aws.tables import ExportRow
+from tests.builders import World
+from tests.pdfs import text_pdf
+from tests.pictures import make_zip
+from tests.tiny_ocr import TinyEngine
+
+NUMBERS = ("4711", "8152", "9003")
+
+
+@pytest.fixture(autouse=True)
+def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the documents be read without networks: they have text layers."""
+    monkeypatch.setitem(world.container.readers._engines, "ppocr", TinyEngine())
+    monkeypatch.setattr(world.container.ocr, "require_networks", lambda model: None)
+
+
+def _archive() -> bytes:
+    pages = {f"{n}.pdf": text_pdf([f"Order number: {n}"]) for n in NUMBERS}
+    values = [{"file": name, "values": {"order": name[:-4]}} for name in pages]
+    return make_zip({**pages, "values.json": json.dumps(values).encode()})
+
+
+def _create(world: World, **source: Any) -> TemplateLearning:
+    sent = UploadSource(**(source or {"content": _archive(), "file_name": "a.zip"}))
+    return world.container.templates.create(world.account, sent)
+
+
+def _get(world: World, made: TemplateLearning) -> TemplateLearning:
+    return world.container.templates.get(world.account, made.learning_id)[0]
+
+
+def test_a_lost_message_is_sent_again(world: World) -> None:
+    """The sweep sends the job whose message was lost."""
+    made = _create(world)
+    world.messages()
+    world.clock.advance(minutes=16)
+    world.container.sweeping.run()
+    world.work()
+
+    assert _get(world, made).status == "SUCCEEDED"
+
+
+def test_a_worker_that_died_is_replaced(world: World) -> None:
+    """The sweep resends the job after its lease; the former worker can publish nothing."""
+    made = _create(world)
+    [job] = world.messages()
+    dead = world.stores.learnings.acquire(made.account_id, made.learning_id)
+    assert dead is not None
+    world.deliver(job)
+    assert _get(world, made).status == "RUNNING"
+    world.clock.advance(minutes=16)
+    world.container.sweeping.run()
+    world.work()
+
+    found, result = world.container.templates.get(world.account, made.learning_id)
+    assert found.status == "SUCCEEDED"
+    for late in (
+        lambda: world.stores.learnings.finish(dead, {"template": {}}),
+        lambda: world.stores.learnings.fail(dead, ""),
+        lambda: world.stores.learnings.renew(dead),
+    ):
+        with pytest.raises(LeaseLost):
+            late()
+    assert world.container.templates.get(world.account, made.learning_id) == (found, result)
+    # The input and one result: the dead worker's was deleted.
+    assert len(world.objects("batches/")) == 2
+
+
+def test_a_repeated_message_changes_nothing(world: World) -> None:
+    """A job that has ended is not run again."""
+    made = _create(world)
+    [job] = world.messages()
+    world.deliver(job)
+    before = world.container.templates.get(world.account, made.learning_id)
+    world.deliver(job)
+
+    assert world.container.templates.get(world.account, made.learning_id) == before
+    assert before[1] is not None
+
+
+def test_an_interrupted_job_is_retried_and_then_fails(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After three attempts the job is FAILED with the cause."""
+
+    def broken(*_: Any) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.learnings, "read_input", broken)
+    made = _create(world)
+    [job] = world.messages()
+    for _ in range(3):
+        with pytest.raises(StorageUnavailable):
+            world.deliver(job)
+
+    failed = _get(world, made)
+    assert failed.status == "FAILED"
+    assert "interrupted 3 times. The last time, the storage did not answer" in failed.message
+
+
+def test_a_call_whose_row_was_not_written_leaves_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the row cannot be written, the input is deleted again."""
+
+    def broken(*_: Any) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.learnings, "create", broken)
+    with pytest.raises(StorageUnavailable):
+        _create(world)
+
+    assert (world.objects("batches/"), world.rows(ExportRow)) == ([], [])
+
+
+def test_a_lost_send_is_no_error(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row exists when the queue does not answer, so the sweep sends the job later."""
+
+    def broken(*_: Any) -> None:
+        raise StorageUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.queues, "send", broken)
+        made = _create(world)
+    assert _get(world, made).status == "QUEUED"
+
+
+def test_a_job_that_runs_out_of_time_fails(world: World) -> None:
+    """A job that does not fit into one run is FAILED with a remedy, and not repeated."""
+    made = _create(world)
+    world.messages()
+    job = learn_job(made.account_id, made.learning_id)
+    world.container.templates.run(job, lambda: 30.0)
+
+    assert "Send fewer or smaller documents" in _get(world, made).message
+
+
+def test_other_accounts_find_nothing(world: World) -> None:
+    """A job is found by its own account only."""
+    made = _create(world)
+    other = world.new_account("other@example.com")
+
+    with pytest.raises(LearningNotFound):
+        world.container.templates.get(other, made.learning_id)
+    assert world.stores.exports.find(made.account_id, made.learning_id) is None
+    assert world.stores.batches.of_account(made.account_id) == []
+
+
+def test_jobs_of_a_day_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An account has at most a number of jobs at a time, also ended ones."""
+    now = world.clock.now
+    ended = TemplateLearning("A", "1", {}, now, now, now, "SUCCEEDED")
+    monkeypatch.setattr(
+        world.stores.learnings, "of_account", lambda _: [ended] * MAX_KEPT_LEARNINGS
+    )
+
+    with pytest.raises(TooManyOpen, match="100 of the last 24 hours"):
+        _create(world)
+
+
+def test_templates_are_deleted_with_their_account(world: World) -> None:
+    """When a closed account is deleted, its jobs go with input and result."""
+    world.clock.advance(seconds=1)
+    done = _create(world)
+    world.work()
+    _create(world)
+    assert _get(world, done).status == "SUCCEEDED"
+    world.stores.accounts.close(world.account.account_id, world.clock.now + timedelta(minutes=1))
+    world.clock.advance(minutes=2)
+    world.container.sweeping.run()
+
+    assert (world.objects("batches/"), world.rows(ExportRow)) == ([], [])
+    world.work()
+    assert world.objects("batches/") == []
