@@ -6,9 +6,8 @@ import random
 
 import numpy as np
 
-from bench.fit_forms import Case, fit, left_out, report
-from chalicelib.engines.ocr.forms.certainty import Evidence, Surroundings
-from chalicelib.engines.ocr.forms.measures import VALUE_WEIGHTS
+from bench.fit_forms import Case, EmptyCase, empty_shares, fit, left_out, report
+from chalicelib.engines.ocr.forms.certainty import INPUTS, Emptiness, Evidence, Surroundings
 
 
 def _cases(count: int) -> list[Case]:
@@ -36,13 +35,13 @@ def test_fit_finds_what_makes_values_wrong() -> None:
 
     scores = np.array([case.evidence.inputs for case in cases]) @ np.array(weights) + bias
     promised = (1 / (1 + np.exp(-scores))).mean()
-    assert len(weights) == len(VALUE_WEIGHTS)
+    assert len(weights) == len(INPUTS)
     assert weights[2] < -2
     assert max(abs(weights[place]) for place in (0, 3, 5, 6, 7, 8)) < 1e-6
     assert abs(promised - np.mean([case.is_right for case in cases])) < 0.001
 
 
-def test_sheets_are_judged_by_fits_that_never_saw_them() -> None:
+def test_families_are_judged_by_fits_that_never_saw_them() -> None:
     """Each value is scored once, and such a fit is calibrated."""
     cases = _cases(2_000)
 
@@ -51,3 +50,13 @@ def test_sheets_are_judged_by_fits_that_never_saw_them() -> None:
     assert [len(some) for some in scored.values()] == [2_000]
     (line,) = report(scored)
     assert float(line.split("calibration error ")[1].split(";")[0]) < 0.06
+
+
+def test_empty_answers_are_as_sure_as_they_are_right() -> None:
+    """Three right ones of four, one more of each counted, are four of six."""
+    cases = [EmptyCase(Emptiness.NEAR_TEXT, number < 3) for number in range(4)]
+
+    shares = empty_shares(cases)
+
+    assert shares[Emptiness.NEAR_TEXT] == 4 / 6
+    assert shares[Emptiness.BEHIND_COLON] == 1 / 2

@@ -2,8 +2,7 @@
 
 How well a text fits its key decides which text is chosen. The probability also depends on how well
 the page was read, on the surroundings, and on how much the template describes the form. The weights
-are fitted by `python -m bench.fit_forms` on forms for which no rule was made; docs/forms.md has the
-figures.
+are fitted by `python -m bench.fit_forms` on generated forms alone; docs/forms.md has the figures.
 """
 
 from __future__ import annotations
@@ -11,11 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+import msgspec
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.segments import LineSegment
+
+WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
+# Names of the inputs, in the order of Evidence.inputs.
+INPUTS = (
+    "isPlaced", "rivalry", "misread", "blur", "characters", "isClosed", "hasTextBelow",
+    "hasTextBehind", "preparation",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,7 @@ class Evidence:
 
     @property
     def inputs(self) -> tuple[float, ...]:
-        """The regression's inputs, in the order of `measures.VALUE_WEIGHTS`."""
+        """The regression's inputs, in the order of `INPUTS`."""
         around = self.surroundings
         return (
             float(around.is_placed),
@@ -72,14 +83,52 @@ class Evidence:
         )
 
 
-# Makes of evidence a probability, 0 to 1.
-Weigh = Callable[[Evidence], float]
+class Emptiness(StrEnum):
+    """What is near a key that has no value."""
+
+    NOTHING_NEAR = "nothingNear"
+    BEHIND_COLON = "behindColon"
+    """Nothing, but a colon ends the key: such keys are filled in more often."""
+    NEAR_TEXT = "nearText"
+    """Text that is not a value, or that belongs to another key."""
 
 
-def likelihood(evidence: Evidence) -> float:
-    """Return the probability that a value is correct, 0 to 1."""
-    weighed = zip(measures.VALUE_WEIGHTS, evidence.inputs, strict=True)
-    score = measures.VALUE_BIAS + sum(weight * each for weight, each in weighed)
+@dataclass(frozen=True, slots=True)
+class EmptyEvidence:
+    """The facts about a key without a value."""
+
+    emptiness: Emptiness
+    legibility: float
+    """Probability that the key was read correctly, 0 to 1."""
+
+
+# Computes a probability from evidence, 0 to 1.
+Weigh = Callable[[Evidence | EmptyEvidence], float]
+
+
+class FormValueWeights(msgspec.Struct, rename="camel"):
+    """Fitted weights, as their file holds them next to a card of what they were fitted on."""
+
+    bias: float
+    weights: dict[str, float]
+    """Weight of each of `INPUTS`."""
+    empty: dict[Emptiness, float]
+    """Fraction of the keys found without a value that really have none."""
+
+
+@cache
+def fitted_weights() -> FormValueWeights:
+    """Load the weights, once a process."""
+    return msgspec.json.decode(WEIGHTS.read_bytes(), type=FormValueWeights)
+
+
+def likelihood(evidence: Evidence | EmptyEvidence) -> float:
+    """Return how likely a value, or that there is none, is right, 0 to 1."""
+    fitted = fitted_weights()
+    if isinstance(evidence, EmptyEvidence):
+        return fitted.empty[evidence.emptiness] * evidence.legibility
+    weighed = zip(INPUTS, evidence.inputs, strict=True)
+    score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
     bound = evidence.surroundings.bound if evidence.blur else 1.0
     return min(bound, 1 / (1 + math.exp(-score)))
 

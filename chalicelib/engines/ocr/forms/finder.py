@@ -15,6 +15,7 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.amounts import AmountStyle
 from chalicelib.engines.ocr.forms.certainty import (
+    EmptyEvidence,
     Evidence,
     Weigh,
     blur,
@@ -219,7 +220,11 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         around(segment.box for segment in key.segments),
         text,
         around(segment.box for segment in segments) if segments else None,
-        sheet.weigh(_evidence(text, value, sheet)) if text else _fit(key, value),
+        sheet.weigh(
+            _evidence(text, value, sheet)
+            if text
+            else EmptyEvidence(value.emptiness, _legibility(key, value))
+        ),
         normalized_address(text) if text else None,
         _fit(key, value) * key.score,
         key.score,
@@ -240,8 +245,13 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
 
 def _fit(key: FoundKey, value: Value) -> float:
     """Return how well a key and its value were read and fit together, 0 to 1."""
-    probability = min(_probability(key.segments), _probability(value.segments or key.segments))
-    return min(1.0, max(0.0, probability * key.similarity * value.certainty))
+    return min(1.0, max(0.0, _legibility(key, value) * value.certainty))
+
+
+def _legibility(key: FoundKey, value: Value) -> float:
+    """Return how well a key and its value were read, 0 to 1."""
+    read = min(_probability(key.segments), _probability(value.segments or key.segments))
+    return read * key.similarity
 
 
 def _probability(segments: Sequence[LineSegment]) -> float:

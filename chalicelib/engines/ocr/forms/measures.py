@@ -218,20 +218,9 @@ UNCAPTIONED_CERTAINTY = 0.85
 GLUED_CHARACTERS = 2
 # Below it, what a block says is likelier than a caption's value.
 WEAK_FIT = 0.4
-# Shares of the empty answers that were right, one more of each kind counted, on FUNSD, drawn forms
-# and specimens. Values behind a colon are filled in more often, so more of them were overlooked.
-# How sure an empty value is where nothing stands that could be one.
-EMPTY_CERTAINTY = 0.97
-# The same behind a colon.
-EMPTY_BEHIND_COLON_CERTAINTY = 0.6
-# The same next to text that is not a value or belongs to another key.
-EMPTY_NEAR_TEXT_CERTAINTY = 0.7
 
-# Probability of a value: `python -m bench.fit_forms` prints the weights.
+# Probability of a value.
 
-VALUE_BIAS = 2.44
-# Of what is known of a value, one by one as `Evidence.inputs` in certainty.py lists them.
-VALUE_WEIGHTS = (0.27, -1.43, -2.66, -0.63, 0.34, 0.41, -1.76, -1.46, 2.74)
 # Below it a line's probability counts as this.
 LEAST_LINE_PROBABILITY = 0.01
 # Share of characters that is misread on a page as clear as drawn ones are.

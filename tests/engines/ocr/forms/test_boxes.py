@@ -126,7 +126,7 @@ def test_side_of_the_first_box_does_not_part_a_number_from_its_key() -> None:
     assert {each.entity: each.value_text for each in fields} == {
         key: text.replace(" ", "") for key, text in values.items()
     }
-    assert min(each.probability for each in fields) > 0.8
+    assert min(each.probability for each in fields) > 0.6
 
 
 def test_text_in_the_margin_is_not_in_a_box_that_is_open_to_it() -> None:

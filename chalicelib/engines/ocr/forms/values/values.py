@@ -12,7 +12,7 @@ import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms import measures
-from chalicelib.engines.ocr.forms.certainty import Surroundings
+from chalicelib.engines.ocr.forms.certainty import Emptiness, Surroundings, fitted_weights
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
@@ -124,6 +124,8 @@ class Value:
     """Probability that the value, or its absence, is right, 0 to 1."""
     surroundings: Surroundings = field(default_factory=Surroundings)
     """What is printed around the value."""
+    emptiness: Emptiness = Emptiness.NOTHING_NEAR
+    """What is near the key, if there is no value."""
 
     def capped(self, bound: float) -> Value:
         """Return the value with its probability limited, if an engine recognised its text."""
@@ -220,16 +222,14 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
     """Return an empty value for each key, with the probability that it is empty."""
     has_text = {each.key for each in candidates}
 
-    def certainty(number: int) -> float:
+    def emptiness(number: int) -> Emptiness:
         if number in has_text:
-            return measures.EMPTY_NEAR_TEXT_CERTAINTY
-        return (
-            measures.EMPTY_BEHIND_COLON_CERTAINTY
-            if keys[number].has_colon
-            else measures.EMPTY_CERTAINTY
-        )
+            return Emptiness.NEAR_TEXT
+        return Emptiness.BEHIND_COLON if keys[number].has_colon else Emptiness.NOTHING_NEAR
 
-    return {number: Value((), certainty(number)) for number in range(len(keys))}
+    kinds = [emptiness(number) for number in range(len(keys))]
+    shares = fitted_weights().empty
+    return {number: Value((), shares[kind], emptiness=kind) for number, kind in enumerate(kinds)}
 
 
 def _is_comb(segments: Sequence[LineSegment]) -> bool:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Least gain in mean AP that counts as likely.
 LIKELY_GAIN = 0.01
+# Least gain that is worth a hundred times the training time.
+_LARGE_GAIN = 0.02
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Compared:
         """Return whether the gain is at least one point, enough for twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether the gain is at least two points, enough to train a dense head."""
+        return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 
 def compare(

@@ -21,6 +21,7 @@ from chalicelib.engines.vision.detection.inference.model_file import (
     load_model,
 )
 from chalicelib.engines.vision.detection.inference.second_look import answer
+from chalicelib.engines.vision.detection.proposals.network import propose
 from chalicelib.engines.vision.detection.views.crops import LEAST_SIDE
 from chalicelib.engines.vision.detection.views.extractor import compute_row, render
 from chalicelib.engines.vision.detection.views.maps import SIDE, Maps, maps_of
@@ -29,7 +30,7 @@ from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureV
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chalicelib.domain.common.arrays import Doubles
+    from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.inference.decoding import Candidates
@@ -76,9 +77,8 @@ class TrainedDetector:
         Args:
             picture: image decoded with `least_side`; boxes refer to the image as displayed.
         """
-        views = self._rules.answered_views(picture.width, picture.height)
         found = answer(
-            merged(self._look(picture, views)),
+            merged([*self._dense(picture), *self._proposed(picture)]),
             self._rules,
             self._model.crop_head,
             self._pool,
@@ -93,9 +93,21 @@ class TrainedDetector:
             if probability >= FLOOR
         ]
 
-    def _look(self, picture: Picture, views: Sequence[PictureView]) -> list[Candidates]:
+    def _proposed(self, picture: Picture) -> list[Candidates]:
+        head = self._model.proposal_head
+        if head is None:
+            return []
+        with _PROCESSORS:
+            return [head.candidates(propose(self._pool, picture))]
+
+    def _dense(self, picture: Picture) -> list[Candidates]:
+        vector = self._model.vector
+        if vector is None:
+            return []
+        views = self._rules.answered_views(picture.width, picture.height)
+
         def look(view: PictureView) -> Candidates:
-            with self._decoder() as decoder:
+            with self._decoder(vector) as decoder:
                 maps = self._maps(picture, view)
                 mirrored = None
                 if self._model.is_mirrored:
@@ -111,12 +123,12 @@ class TrainedDetector:
         return maps_of(compute_row(self._pool, render(picture.pixels, view)))
 
     @contextmanager
-    def _decoder(self) -> Iterator[HeadDecoder]:
+    def _decoder(self, vector: Singles) -> Iterator[HeadDecoder]:
         with _PROCESSORS:
             try:
                 decoder = self._idle.get_nowait()
             except Empty:
-                decoder = HeadDecoder(HeadSize(len(self.labels)), self._model.vector)
+                decoder = HeadDecoder(HeadSize(len(self.labels)), vector)
             try:
                 yield decoder
             finally:

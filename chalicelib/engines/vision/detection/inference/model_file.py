@@ -12,6 +12,8 @@ from chalicelib.engines.vision.detection.algorithms import RULES, rules_of
 from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
 from chalicelib.engines.vision.detection.head.crop_head import CropHead
 from chalicelib.engines.vision.detection.head.network import HeadSize
+from chalicelib.engines.vision.detection.proposals.head import ProposalHead
+from chalicelib.engines.vision.detection.proposals.network import CLASSES, VALUES
 from chalicelib.engines.vision.detection.views.crops import BORDER, CROP_SIDE, CROP_VALUES
 from chalicelib.engines.vision.detection.views.extractor import BACKBONES
 from chalicelib.engines.vision.detection.views.maps import SIDE
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 
 # Kind of the artifact.
 KIND = "vision-detection"
-# Version of its layout.
-VERSION = 1
+# Versions of its layout: 1 has a dense head, 2 has a head for proposals, and perhaps a dense head.
+VERSION = 2
+_DENSE_VERSION = 1
 # Dataset type that it answers for.
 TYPE = "image-detection"
 
@@ -42,8 +45,8 @@ class DetectionModel:
     labels: Sequence[str]
     backbones: Sequence[BackboneUse]
     """Networks whose features it was trained on."""
-    vector: Singles
-    """The head, float32, shape (parameters,)."""
+    vector: Singles | None
+    """The dense head, float32, shape (parameters,); None if only proposals are used."""
     crop_head: CropHead | None
     """Classifies crops; None without a second look."""
     calibration: Calibration
@@ -51,6 +54,8 @@ class DetectionModel:
     """Decay in the rules that it was measured with; None in older models."""
     is_mirrored: bool = False
     """Whether answers include the mirror image; False in older models."""
+    proposal_head: ProposalHead | None = None
+    """Labels proposed boxes; None without proposals, as in older models."""
 
     @property
     def rules(self) -> Rules:
@@ -60,9 +65,11 @@ class DetectionModel:
 
 def dump_model(model: DetectionModel) -> bytes:
     """Return the stored form of a model; equal models give equal bytes."""
-    header = {
+    head = model.proposal_head
+    header: dict[str, Any] = {
         "kind": KIND,
-        "version": VERSION,
+        # Models without proposals keep the layout that earlier releases read.
+        "version": _DENSE_VERSION if head is None else VERSION,
         "type": TYPE,
         "algorithm": model.algorithm,
         "labels": list(model.labels),
@@ -72,7 +79,10 @@ def dump_model(model: DetectionModel) -> bytes:
         "isMirrored": model.is_mirrored,
         "preprocessing": _preprocessing(model),
     }
-    arrays: dict[str, Array] = {"head": model.vector}
+    arrays: dict[str, Array] = {} if model.vector is None else {"head": model.vector}
+    if head is not None:
+        header["proposals"] = {"alignment": asdict(head.alignment)}
+        arrays |= {"proposal_weights": head.weights, "proposal_classes": head.classes}
     if model.crop_head is not None:
         arrays["crop_weights"] = model.crop_head.weights
         arrays["crop_bias"] = model.crop_head.bias
@@ -86,7 +96,7 @@ def load_model(content: bytes) -> DetectionModel:
         ArtifactError: the bytes are damaged, of another kind or version, or parts do not fit
             together.
     """
-    return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays))
+    return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays), 1)
 
 
 def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> DetectionModel:
@@ -97,7 +107,10 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
     uses = [BackboneUse(use["name"], use["sha256"]) for use in header["backbones"]]
     if [use.name for use in uses] != list(BACKBONES):
         raise ValueError(f"the backbones are {[use.name for use in uses]}")
-    curve = header["calibration"]
+    proposal_head = _proposal_head(header, arrays, len(labels))
+    vector = None
+    if proposal_head is None or "head" in arrays:
+        vector = _checked(arrays["head"], (size.parameters,))
     crop_head = None
     if "crop_weights" in arrays:
         weights = _checked(arrays["crop_weights"], (CROP_VALUES, len(labels)))
@@ -106,12 +119,29 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
         algorithm=header["algorithm"],
         labels=labels,
         backbones=uses,
-        vector=_checked(arrays["head"], (size.parameters,)),
+        vector=vector,
         crop_head=crop_head,
-        calibration=Calibration(float(curve["slope"]), float(curve["offset"])),
+        calibration=_calibration_of(header["calibration"]),
         decay=_decay_of(header),
         is_mirrored=_is_mirrored(header),
+        proposal_head=proposal_head,
     )
+
+
+def _proposal_head(
+    header: Mapping[str, Any], arrays: Mapping[str, Array], labels: int
+) -> ProposalHead | None:
+    if header["version"] == _DENSE_VERSION:
+        return None
+    return ProposalHead(
+        _checked(arrays["proposal_weights"], (VALUES + 1, labels)),
+        _checked(arrays["proposal_classes"], (CLASSES, labels)),
+        _calibration_of(header["proposals"]["alignment"]),
+    )
+
+
+def _calibration_of(curve: Mapping[str, Any]) -> Calibration:
+    return Calibration(float(curve["slope"]), float(curve["offset"]))
 
 
 def _decay_of(header: Mapping[str, Any]) -> float | None:

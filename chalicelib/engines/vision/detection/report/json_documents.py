@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _DIGITS = 6
 # Time of an answer with the mirror image, relative to one without.
 _MIRROR_TIMES = 2
+# Mean average precision below which a model is called not usable.
+_LEAST_USABLE = 0.3
+# Boxes of a label that a detector usually needs.
+_ENOUGH_BOXES = 30
 
 
 def metrics_document(
@@ -84,12 +88,18 @@ class DetectionCardFacts:
 
     artifact_sha256: str
     average_precision: Interval | None
-    """Mean AP on the held-out images; None if unknown."""
+    """Mean AP on images that were not trained on; None if unknown."""
+    measured: int
+    """Number of these images: held out, and in folds if few were held out."""
     calibration_error: float | None
     """Gap between probability and accuracy; None without answers for unseen images."""
     calibration: Calibration
     threshold: float | None
     """Probability from which answers are worth showing; None if unknown."""
+    proposals: float | None
+    """Mean AP of proposals on folds of the training part; None if not tried."""
+    dense: Compared | None
+    """Gain of the dense head over proposals there; None if not tried."""
     mirror: Compared | None
     """Gain of mirror images inside the training part; None if not tried."""
     second_look: Compared | None
@@ -150,6 +160,11 @@ def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> di
         "calibration": {"slope": facts.calibration.slope, "offset": facts.calibration.offset},
         "mirrorImage": _tried_document(facts.mirror, is_on=facts.way.is_mirrored)
         | {"timeFactor": _MIRROR_TIMES},
+        "proposals": {
+            "isOn": facts.way.proposal_head is not None,
+            "meanAveragePrecision": _rounded(facts.proposals),
+        },
+        "denseHead": _tried_document(facts.dense, is_on=facts.way.is_dense),
         "secondLook": _tried_document(facts.second_look, is_on=facts.way.crop_head is not None),
     }
 
@@ -183,10 +198,7 @@ def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
     ]
     if not rules.is_tiled:
         parts.append("Objects smaller than a fiftieth of the picture's side may be missed.")
-    if context.tested:
-        parts.append(f"Metrics come from {len(context.tested)} pictures that were held out.")
-    else:
-        parts.append("No picture was held out, so no metrics say how it does on new pictures.")
+    parts += _measured_limits(context, facts)
     if facts.calibration == Calibration():
         parts.append(
             "Probabilities are scores of the head; too few answers for unseen pictures were there "
@@ -206,6 +218,28 @@ def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
             "answered, too."
         )
     return " ".join(parts)
+
+
+def _measured_limits(context: DetectionContext, facts: DetectionCardFacts) -> list[str]:
+    if not facts.measured:
+        return ["No picture was held out, so no metrics say how it does on new pictures."]
+    parts = [f"Metrics come from {len(context.tested)} pictures that were held out."]
+    if facts.measured > len(context.tested):
+        parts = [
+            f"The mean average precision comes from {facts.measured} pictures, each found by a "
+            "model that was trained without it; metricsData only from the "
+            f"{len(context.tested)} that were held out."
+        ]
+    found = facts.average_precision
+    if found is not None and found.value < _LEAST_USABLE:
+        boxes = context.data.pictures.examples / max(1, len(context.labels))
+        parts.append(
+            f"This model is not usable yet: its mean average precision is {found.value:.2f}, and "
+            f"below {_LEAST_USABLE:g} most answers are wrong or missing. It has {boxes:.0f} boxes "
+            f"a label; label at least {_ENOUGH_BOXES} of each, merge labels that look alike, and "
+            "crop pictures around small objects."
+        )
+    return parts
 
 
 def _rounded(value: float | None) -> float | None:

@@ -100,6 +100,13 @@ class DetectionContext:
         steps = self.options.epochs * -(-len(self.trained) // BATCH)
         return min(-(-_FEWEST_STEPS // steps), _MOST_PASSES)
 
+    @property
+    def has_proposal_record(self) -> bool:
+        """Return whether the learning curve begins with the proposals."""
+        # Epochs that the caller asked for are all of the dense head.
+        is_free = self.options.epochs > 1 and not self.options.has_named_epochs
+        return is_free and not self.rules.is_tiled
+
     def mirrored_maps(self, place: int) -> Maps:
         """Return the maps of an image's mirror image, as the served model computes them."""
         features = self.data.features

@@ -53,6 +53,13 @@ class StageResults:
     review: ReviewStage
     trials: Trials
     """Answers of folds of the training part."""
+    epochs: int
+    """Number of learning curve records."""
+
+    @property
+    def loss(self) -> float:
+        """Return the mean training loss of the head that the model uses."""
+        return self.run.loss if self.trials.way.is_dense else self.trials.proposals.loss
 
     @property
     def unseen(self) -> list[EvaluatedPicture]:
@@ -74,12 +81,17 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
     artifact = dump_model(_model_of(outcome, curve))
     answered = [_calibrated(part, curve) for part in outcome.review.evaluated]
     by_label = precision_recall(answered, len(context.labels))
+    # A tenth of few images says little, so that the folds are measured too.
+    measured = [_calibrated(part, curve) for part in unseen]
     facts = DetectionCardFacts(
         artifact_sha256=hashlib.sha256(artifact).hexdigest(),
-        average_precision=bootstrap_interval(answered, len(context.labels), context.options.seed),
+        average_precision=bootstrap_interval(measured, len(context.labels), context.options.seed),
+        measured=len(measured),
         calibration_error=calibration_error(unseen),
         calibration=curve,
-        threshold=suggest_threshold([_calibrated(part, curve) for part in unseen]),
+        threshold=suggest_threshold(measured),
+        proposals=trials.proposals_value,
+        dense=trials.dense_gain,
         mirror=trials.mirror,
         second_look=trials.second_look,
         way=trials.way,
@@ -87,9 +99,10 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
     )
     return FittedVision(
         artifact=artifact,
-        metrics=metrics_document(context.labels, by_label, outcome.run.loss),
+        metrics=metrics_document(context.labels, by_label, outcome.loss),
         card=card_document(context, facts, model, now),
-        epochs=outcome.run.epoch,
+        epochs=outcome.epochs,
+        early_stopping=outcome.epochs < context.options.epochs,
         train_size=len(context.trained),
         test_size=len(context.tested),
         suspects=_suspects(outcome, model.dataset_id),
@@ -98,16 +111,18 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
 
 def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
     context = outcome.context
+    way = outcome.trials.way
     uses = [BackboneUse(name, context.backbones.facts(name).sha256) for name in BACKBONES]
     return DetectionModel(
         algorithm=context.rules.algorithm,
         labels=list(context.labels),
         backbones=uses,
-        vector=outcome.run.vector,
-        crop_head=outcome.trials.way.crop_head,
+        vector=outcome.run.vector if way.is_dense else None,
+        crop_head=way.crop_head,
         calibration=curve,
         decay=context.rules.decay,
-        is_mirrored=outcome.trials.way.is_mirrored,
+        is_mirrored=way.is_mirrored,
+        proposal_head=way.proposal_head,
     )
 
 

@@ -10,7 +10,7 @@ from chalicelib.engines.vision.detection.head.fit import DenseFit
 from chalicelib.engines.vision.detection.report.json_documents import curve_record, metrics_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.detection.training.context import DetectionContext
@@ -26,17 +26,33 @@ class DenseStage:
     """Trains one head on some of the images; returns learning curve records only if requested."""
 
     def __init__(
-        self, context: DetectionContext, places: Sequence[int], epochs: int, *, has_records: bool
+        self,
+        context: DetectionContext,
+        places: Sequence[int],
+        epochs: int,
+        *,
+        is_wanted: Callable[[], bool],
+        first_record: int | None = None,
     ) -> None:
+        """Prepare the stage.
+
+        Args:
+            context: context of the training.
+            places: indexes of the images to train on.
+            epochs: number of epochs.
+            is_wanted: returns whether this head is needed; called before the stage begins.
+            first_record: number of the first learning curve record; None for no records.
+        """
         self._context = context
         self._views = len(places) * context.rules.views_an_epoch * epochs * context.passes
-        self._has_records = has_records
+        self._is_wanted = is_wanted
+        self._first_record = first_record
         self.run = DenseFit(context.dataset, places, context.fit_options(epochs))
 
     @property
     def seconds(self) -> float:
         """Return the approximate cost of the stage."""
-        return self._views * VIEW_SECONDS
+        return self._views * VIEW_SECONDS if self._is_wanted() else 0.0
 
     @property
     def share(self) -> float:
@@ -45,14 +61,14 @@ class DenseStage:
 
     @property
     def is_done(self) -> bool:
-        """Return whether all epochs have ended."""
-        return self.run.is_done
+        """Return whether all epochs have ended, or the head is not needed."""
+        return self.run.is_done or not self._is_wanted()
 
     def advance(self) -> dict[str, Any] | None:
         """Train on some batches; raise TrainingFailed if the outputs are not finite."""
         if not self.run.advance(BATCHES_A_STEP):
             return None
-        return self._record() if self._has_records else None
+        return None if self._first_record is None else self._record(self._first_record)
 
     def arrays(self) -> Mapping[str, Array]:
         """Return the state as arrays, from which `restore` resumes."""
@@ -62,9 +78,9 @@ class DenseStage:
         """Resume from the arrays that `arrays` returned."""
         self.run.restore(arrays)
 
-    def _record(self) -> dict[str, Any]:
+    def _record(self, first: int) -> dict[str, Any]:
         context = self._context
         evaluator = DetectionEvaluator(context.dataset, self.run.vector, context.options.threads)
         by_label = precision_recall(evaluator.evaluated(context.tested), len(context.labels))
         metrics = metrics_document(context.labels, by_label, self.run.loss)
-        return curve_record(self.run.epoch, metrics)
+        return curve_record(self.run.epoch + first - 1, metrics)

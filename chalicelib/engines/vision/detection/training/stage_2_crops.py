@@ -12,7 +12,7 @@ from chalicelib.engines.vision.detection.head.dataset import truth_of
 from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, LEAST_SIDE, describe_crops
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array, Ints, Singles
     from chalicelib.engines.vision.detection.training.context import DetectionContext
@@ -27,7 +27,14 @@ _CROPS_A_STEP = 40
 class CropStage:
     """Computes features of boxes with known labels, evenly over the labels."""
 
-    def __init__(self, context: DetectionContext) -> None:
+    def __init__(self, context: DetectionContext, is_wanted: Callable[[], bool]) -> None:
+        """Prepare the stage.
+
+        Args:
+            context: context of the training.
+            is_wanted: returns whether a second look is tried; called before the stage begins.
+        """
+        self._is_wanted = is_wanted
         self._context = context
         chosen = _chosen_boxes(context)
         self._places = sorted(chosen)
@@ -39,7 +46,7 @@ class CropStage:
     @property
     def seconds(self) -> float:
         """Return the approximate cost of the stage."""
-        return float(self._ends[-1]) * CROP_SECONDS
+        return float(self._ends[-1]) * CROP_SECONDS if self._is_wanted() else 0.0
 
     @property
     def share(self) -> float:
@@ -48,8 +55,8 @@ class CropStage:
 
     @property
     def is_done(self) -> bool:
-        """Return whether every selected crop has features."""
-        return self._next >= len(self._places)
+        """Return whether every selected crop has features, or none is needed."""
+        return not self._is_wanted() or self._next >= len(self._places)
 
     def advance(self) -> dict[str, Any] | None:
         """Compute features of the crops of some images."""

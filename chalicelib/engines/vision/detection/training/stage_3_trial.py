@@ -7,8 +7,10 @@ the model if too few images are held out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
     EvaluatedPicture,
@@ -16,51 +18,34 @@ from chalicelib.engines.vision.detection.evaluation.average_precision import (
     evaluated_of,
 )
 from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
-from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
 from chalicelib.engines.vision.detection.training.ways import AnswerWay, found_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.detection.training.context import DetectionContext
+    from chalicelib.engines.vision.detection.training.folds import TrialFold
+    from chalicelib.engines.vision.detection.training.stage_0_proposals import ProposalStage
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
 
-# Folds of the training part; each is answered at most once.
-FOLDS = 3
-_MOST_PICTURES = 60
 _PICTURES_A_STEP = 4
 
 
+def always() -> bool:
+    """Return that a stage is needed."""
+    return True
+
+
 @dataclass(frozen=True)
-class TrialFold:
-    """Indexes of images to train on, and of images to detect in."""
+class FoldHeads:
+    """The heads that did not see a fold."""
 
-    trained: Sequence[int]
-    tested: Sequence[int]
-
-
-def trial_folds(context: DetectionContext) -> list[TrialFold]:
-    """Split the training part into folds; equal files share a fold, and folds may be missing."""
-    rest, labels = list(context.trained), len(context.labels)
-    folds: list[TrialFold] = []
-    for number in range(FOLDS - 1):
-        pictures = [context.data.pictures.pictures[place] for place in rest]
-        share = 1.0 - 1.0 / (FOLDS - number)
-        seed = context.options.seed + 1 + number
-        held = {rest[index] for index in hold_out_pictures(pictures, labels, share, seed)}
-        folds.append(_fold(context, held))
-        rest = [place for place in rest if place not in held]
-    folds.append(_fold(context, set(rest)))
-    return [fold for fold in folds if fold.trained and fold.tested]
-
-
-def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
-    return TrialFold(
-        [place for place in context.trained if place not in held],
-        sorted(held)[:_MOST_PICTURES],
-    )
+    dense: DenseStage
+    proposals: ProposalStage
+    is_wanted: Callable[[], bool] = always
+    """Returns whether a trial of them is needed; called before the trial begins."""
 
 
 class TrialStage:
@@ -70,7 +55,7 @@ class TrialStage:
         self,
         context: DetectionContext,
         fold: TrialFold,
-        dense: DenseStage,
+        heads: FoldHeads,
         find_way: Callable[[], AnswerWay],
         cost: float,
     ) -> None:
@@ -79,22 +64,25 @@ class TrialStage:
         Args:
             context: context of the training.
             fold: images to train on and to detect in.
-            dense: the head, trained before this stage begins.
+            heads: the heads of the fold, trained before this stage begins.
             find_way: returns the method; called when this stage begins.
             cost: approximate cost per image, in seconds of one core.
         """
         self._context = context
         self._fold = fold
-        self._dense = dense
+        self._heads = heads
         self._find_way = find_way
         self._cost = cost
         self._way: AnswerWay | None = None
+        pictures = context.data.pictures.pictures
+        labels = [known.label for place in fold.trained for known in pictures[place].boxes]
+        self._is_trained = np.bincount(labels, minlength=len(context.labels)) > 0
         self.answered: list[EvaluatedPicture] = []
 
     @property
     def seconds(self) -> float:
         """Return the approximate cost of the stage."""
-        return len(self._fold.tested) * self._cost
+        return len(self._fold.tested) * self._cost if self._heads.is_wanted() else 0.0
 
     @property
     def share(self) -> float:
@@ -103,7 +91,12 @@ class TrialStage:
 
     @property
     def is_done(self) -> bool:
-        """Return whether every image is done."""
+        """Return whether every image is done, or the stage is not needed."""
+        return self.is_answered or not self._heads.is_wanted()
+
+    @property
+    def is_answered(self) -> bool:
+        """Return whether the trial has a result for every image."""
         return len(self.answered) >= len(self._fold.tested)
 
     def advance(self) -> dict[str, Any] | None:
@@ -112,9 +105,13 @@ class TrialStage:
         context, done = self._context, len(self.answered)
         places = self._fold.tested[done : done + _PICTURES_A_STEP]
         threads = max(1, context.options.threads)
-        evaluator = DetectionEvaluator(context.dataset, self._dense.run.vector, threads)
-        found = found_objects(context, evaluator, places, lambda _: way)
-        self.answered += map(evaluator.evaluate, places, found)
+        evaluator = DetectionEvaluator(context.dataset, self._heads.dense.run.vector, threads)
+        propose = self._heads.proposals.proposals
+        found = found_objects(context, evaluator, places, lambda _: way, propose)
+        for place, objects in zip(places, found, strict=True):
+            evaluated = evaluator.evaluate(place, objects)
+            # A label that only this fold shows could not be trained, so it is not measured either.
+            self.answered.append(replace(evaluated, truths=evaluated.truths * self._is_trained))
         return None
 
     def arrays(self) -> Mapping[str, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from chalicelib.engines.vision.detection.head.dataset import DatasetItem
 from chalicelib.engines.vision.detection.report.data_report import MOST_ENTRIES, suspicions_of
 from chalicelib.engines.vision.detection.training.ways import (
     CROPS_SECONDS,
-    PLAIN,
     VIEW_SECONDS,
     AnswerWay,
     found_objects,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Singles
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
     from chalicelib.engines.vision.detection.training.context import DetectionContext
-    from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
+    from chalicelib.engines.vision.detection.training.stage_3_trial import FoldHeads
 
 
 # Reviewed images of the training part, to bound the time; all held-out ones are reviewed.
@@ -42,18 +42,21 @@ class ReviewStage:
     """Detects objects in images, first in the held-out ones."""
 
     def __init__(
-        self, context: DetectionContext, dense: DenseStage, find_way: Callable[[], AnswerWay]
+        self,
+        context: DetectionContext,
+        heads: FoldHeads,
+        find_way: Callable[[], AnswerWay],
     ) -> None:
         """Prepare the stage.
 
         Args:
             context: context of the training.
-            dense: the head, finished before this stage begins.
+            heads: the heads, finished before this stage begins.
             find_way: returns the detection method for held-out images; called when this stage
                 begins.
         """
         self._context = context
-        self._dense = dense
+        self._heads = heads
         self._find_way = find_way
         self._way: AnswerWay | None = None
         self._tested = frozenset(context.tested)
@@ -87,11 +90,16 @@ class ReviewStage:
         way = self._way = self._way or self._find_way()
         places = self._next_places(way)
         threads = max(1, self._context.options.threads)
-        evaluator = DetectionEvaluator(self._context.dataset, self._dense.run.vector, threads)
+        evaluator = DetectionEvaluator(self._context.dataset, self._heads.dense.run.vector, threads)
         # As the served model answers; images of the training part are only for the report and
-        # answered the plain way.
+        # answered the cheapest way.
+        plain = replace(way, is_mirrored=False, crop_head=None)
         found = found_objects(
-            self._context, evaluator, places, lambda place: way if place in self._tested else PLAIN
+            self._context,
+            evaluator,
+            places,
+            lambda place: way if place in self._tested else plain,
+            self._heads.proposals.proposals,
         )
         for place, answered in zip(places, found, strict=True):
             self._pooled.append(
@@ -122,6 +130,6 @@ class ReviewStage:
         first = len(self._pooled)
         views = max(1, self._context.data.features.views(self.places[first]))
         count = max(1, _VIEWS_A_STEP // views) if self._context.rules.is_tiled else _VIEWS_A_STEP
-        if way != PLAIN and first < len(self._context.tested):
+        if (way.is_mirrored or way.crop_head) and first < len(self._context.tested):
             count = min(count, 4)
         return self.places[first : first + count]

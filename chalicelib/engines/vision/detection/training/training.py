@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _KIND = "vision-detection-training"
-_VERSION = 4
+_VERSION = 5
 
 
 class DetectionTraining:
@@ -50,17 +50,25 @@ class DetectionTraining:
             TrainingFailed: these images cannot be trained on.
         """
         self._context = context = make_context(data, options, backbones)
-        self._dense = DenseStage(context, context.trained, options.epochs, has_records=True)
-        self._trials = Trials(context)
-        self._review = ReviewStage(context, self._dense, lambda: self._trials.way)
-        self._stages: list[TrainingStage] = [self._dense, *self._trials.stages, self._review]
+        # The first record is that of the proposals, unless the caller chose the epochs.
+        first = 2 if context.has_proposal_record else 1
+        self._dense = DenseStage(
+            context,
+            context.trained,
+            options.epochs - first + 1,
+            is_wanted=lambda: self._trials.needs_dense,
+            first_record=first,
+        )
+        self._trials = Trials(context, self._dense)
+        self._review = ReviewStage(context, self._trials.heads, lambda: self._trials.way)
+        self._stages: list[TrainingStage] = [*self._trials.stages, self._dense, self._review]
         if checkpoint is not None:
             self._restore(checkpoint)
 
     @property
     def epochs_done(self) -> int:
         """Return the number of finished epochs."""
-        return self._dense.run.epoch
+        return self._dense.run.epoch + self._trials.proposals.records
 
     def step(self) -> VisionStep | None:
         """Do the next step; return None when the training is finished.
@@ -84,7 +92,9 @@ class DetectionTraining:
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
         """Return artifact, metrics and card, once `step` has returned None."""
-        outcome = StageResults(self._context, self._dense.run, self._review, self._trials)
+        outcome = StageResults(
+            self._context, self._dense.run, self._review, self._trials, self.epochs_done
+        )
         return finish_training(outcome, model, now)
 
     def _share(self) -> float:

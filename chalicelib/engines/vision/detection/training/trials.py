@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.vision.detection.evaluation.comparison import Compared, compare
+import numpy as np
+
+from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    mean_average_precision,
+    precision_recall,
+)
+from chalicelib.engines.vision.detection.evaluation.calibration import fit_calibration
+from chalicelib.engines.vision.detection.evaluation.comparison import (
+    Compared,
+    compare,
+)
+from chalicelib.engines.vision.detection.training.folds import TrialFold, trial_folds
+from chalicelib.engines.vision.detection.training.stage_0_proposals import (
+    PROPOSAL_SECONDS,
+    ProposalStage,
+)
 from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
-from chalicelib.engines.vision.detection.training.stage_3_trial import (
-    TrialFold,
-    TrialStage,
-    trial_folds,
-)
+from chalicelib.engines.vision.detection.training.stage_3_trial import FoldHeads, TrialStage
 from chalicelib.engines.vision.detection.training.ways import (
     CROPS_SECONDS,
     MIRROR_SECONDS,
@@ -22,9 +34,11 @@ from chalicelib.engines.vision.detection.training.ways import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from chalicelib.domain.common.arrays import Ints
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
+    from chalicelib.engines.vision.detection.proposals.head import ProposalHead
     from chalicelib.engines.vision.detection.training.context import DetectionContext, TrainingStage
 
 
@@ -32,65 +46,102 @@ _FEWEST_TO_TRY = 12
 _ENOUGH_PICTURES = 20
 _ENOUGH_BOXES = 40
 _MOST_EPOCHS = 20
+# Mean AP of proposals from which a dense head has too little to gain for its cost: with fewer boxes
+# of the median label than `_MANY_BOXES`, a dense head rarely gets better than the lower one.
+_GOOD = 0.85
+_GOOD_OF_FEW = 0.6
+_MANY_BOXES = 40
+# Boxes of the median label below which a dense head learns nothing useful.
+_FEWEST_BOXES = 8
+# How far the dense head of the first fold may be behind, because the final head trains for longer.
+_BEHIND = 0.1
 
 
 class Trials:
     """The folds of a training, and the results of their stages.
 
-    Mirror images are tried first, then the second look with the chosen method.
+    Proposals are tried first, then the dense head, mirror images, both sources of boxes together,
+    and the second look with the chosen method.
     """
 
-    def __init__(self, context: DetectionContext) -> None:
+    def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
+        """Prepare the stages.
+
+        Args:
+            context: context of the training.
+            dense: the head of the model, which is trained after the trials.
+        """
         self._context = context
-        folds = _wanted_folds(context)
-        self._crops = CropStage(context) if folds and _may_look_twice(context) else None
-        self.stages: list[TrainingStage] = [] if self._crops is None else [self._crops]
+        folds, wanted = trial_folds(context), _wanted_folds(context)
+        self.proposals = ProposalStage(context, folds)
+        self.heads = FoldHeads(dense, self.proposals, lambda: self.proposals.has_heads)
+        self._crops = None
+        if wanted and _may_look_twice(context):
+            self._crops = CropStage(context, self._wants_fold(1))
+        self._is_calibrating = not _is_enough(context, context.tested)
+        self._proposed = [
+            TrialStage(context, fold, self.heads, self._proposal_way(number), PROPOSAL_SECONDS)
+            for number, fold in enumerate(folds if self.proposals.has_heads else ())
+        ]
         self._plain: list[TrialStage] = []
         self._mirrored: list[TrialStage] = []
+        self._joined: list[TrialStage] = []
         self._twice: list[TrialStage] = []
-        self._is_calibrating = not _is_enough(context, context.tested)
-        epochs = context.options.epochs
-        # To compare two methods, no finished head is needed; and with few images, which an epoch
-        # repeats several times, half the epochs are more steps than one pass each.
-        is_whole = self._is_calibrating and context.passes == 1
-        epochs = min(_MOST_EPOCHS, epochs if is_whole else max(1, epochs // 2))
-        heads = [DenseStage(context, fold.trained, epochs, has_records=False) for fold in folds]
-        for fold, dense in zip(folds, heads, strict=True):
-            plain = TrialStage(context, fold, dense, lambda: PLAIN, VIEW_SECONDS)
-            self._plain.append(plain)
-            self.stages += [dense, plain]
-            if _may_mirror(context):
-                mirrored = TrialStage(
-                    context, fold, dense, lambda: AnswerWay(is_mirrored=True), MIRROR_SECONDS
-                )
-                self._mirrored.append(mirrored)
-                self.stages.append(mirrored)
-        self._add_second_looks(folds, heads)
+        self.stages: list[TrainingStage] = [self.proposals, *self._proposed]
+        for number, fold in enumerate(wanted):
+            self._add_fold(number, fold)
+        if self._crops is not None:
+            self.stages.append(self._crops)
+        self.stages += [*self._joined, *self._twice]
 
     @cached_property
     def mirror(self) -> Compared | None:
         """Return the gain by mirror images; None if they were not tried."""
-        return self._compared(self._plain, self._mirrored) if self._mirrored else None
+        return self._compared(self._plain, self._mirrored)
 
     @cached_property
     def second_look(self) -> Compared | None:
         """Return the gain by a second look; None if it was not tried."""
-        return self._compared(self._once, self._twice) if self._twice else None
+        return self._compared(self._once, self._twice)
+
+    @cached_property
+    def dense_gain(self) -> Compared | None:
+        """Return the gain by the dense head over proposals; None if it was not tried."""
+        return self._compared(self._proposed[: len(self._plain)], self._with_dense)
+
+    @property
+    def proposals_value(self) -> float | None:
+        """Return the mean AP of proposals on all folds; None without proposals or folds."""
+        return self._value(self._proposed)
+
+    @property
+    def needs_dense(self) -> bool:
+        """Return whether the model's dense head is trained; final when the trials are done."""
+        if self._context.options.has_named_epochs:
+            return True
+        if all(stage.is_done for stage in self.stages):
+            return self.way.is_dense
+        return self._may_gain()
 
     @cached_property
     def way(self) -> AnswerWay:
         """Return the detection method of the model: all methods that are worth their cost."""
+        if self.proposals.has_heads and not self._gains:
+            return AnswerWay(proposal_head=self.proposals.head(), is_dense=False)
         head = None
         if self._crops is not None and self.second_look and self.second_look.is_certain:
             head = self._crops.head(self._context.trained)
-        return AnswerWay(self._is_mirrored, head)
+        proposals = self._aligned(None) if self._is_joined else None
+        return AnswerWay(self._is_mirrored, head, proposals)
 
     @property
     def evaluated(self) -> list[EvaluatedPicture]:
         """Return detections for the calibration; empty if enough images are held out."""
         if not self._is_calibrating:
             return []
-        return _answers(self._once if self.way.crop_head is None else self._twice)
+        if not self.way.is_dense:
+            return _answers(self._proposed)
+        return _answers(self._with_dense if self.way.crop_head is None else self._twice)
 
     @property
     def _is_mirrored(self) -> bool:
@@ -100,19 +151,106 @@ class Trials:
     def _once(self) -> list[TrialStage]:
         return self._mirrored if self._is_mirrored else self._plain
 
-    def _add_second_looks(self, folds: Sequence[TrialFold], heads: Sequence[DenseStage]) -> None:
-        crops = self._crops
-        if crops is None:
-            return
-        for fold, dense in zip(folds, heads, strict=True):
+    @cached_property
+    def _is_joined(self) -> bool:
+        gain = self._compared(self._plain, self._joined)
+        return gain is not None and gain.is_likely
+
+    @property
+    def _with_dense(self) -> list[TrialStage]:
+        return self._joined if self._is_joined else self._once
+
+    @property
+    def _gains(self) -> bool:
+        """Return whether the dense head, alone or with proposals, is better than proposals."""
+        return self.dense_gain is not None and self.dense_gain.is_large
+
+    def _may_gain(self) -> bool:
+        """Return whether a dense head is worth a trial, as far as is known."""
+        if self._context.options.has_named_epochs or not self.proposals.has_heads:
+            return True
+        if not all(trial.is_done for trial in self._proposed):
+            return True
+        return self._has_room
+
+    @cached_property
+    def _has_room(self) -> bool:
+        counts = _boxes_by_label(self._context)
+        median = float(np.median(counts[counts > 0]))
+        good = _GOOD if median >= _MANY_BOXES else _GOOD_OF_FEW
+        return median >= _FEWEST_BOXES and (self.proposals_value or 0.0) < good
+
+    @cached_property
+    def _is_behind(self) -> bool:
+        ours = max(self._value(part[:1]) or 0.0 for part in (self._plain, self._mirrored))
+        return ours < (self._value(self._proposed[:1]) or 0.0) - _BEHIND
+
+    def _wants_fold(self, number: int) -> Callable[[], bool]:
+        """Return a function that returns whether a fold's dense head is tried."""
+
+        def wants() -> bool:
+            if not number or self._context.options.has_named_epochs:
+                return self._may_gain()
+            first = [*self._plain[:1], *self._mirrored[:1]]
+            is_known = self._proposed and all(trial.answered for trial in first)
+            return self._may_gain() and not (is_known and self._is_behind)
+
+        return wants
+
+    def _add_fold(self, number: int, fold: TrialFold) -> None:
+        context, may_try = self._context, self._wants_fold(number)
+        epochs = context.options.epochs
+        # To compare two methods, no finished head is needed; and with few images, which an epoch
+        # repeats several times, half the epochs are more steps than one pass each.
+        is_whole = self._is_calibrating and context.passes == 1
+        epochs = min(_MOST_EPOCHS, epochs if is_whole else max(1, epochs // 2))
+        dense = DenseStage(context, fold.trained, epochs, is_wanted=may_try)
+        heads = FoldHeads(dense, self.proposals, may_try)
+        later = replace(heads, is_wanted=self._wants_fold(1))
+
+        def find_joined() -> AnswerWay:
+            return AnswerWay(proposal_head=self._aligned(number))
+
+        plain = TrialStage(context, fold, heads, lambda: PLAIN, VIEW_SECONDS)
+        self._plain.append(plain)
+        self.stages += [dense, plain]
+        if _may_mirror(context):
+            way = AnswerWay(is_mirrored=True)
+            mirrored = TrialStage(context, fold, heads, lambda: way, MIRROR_SECONDS)
+            self._mirrored.append(mirrored)
+            self.stages.append(mirrored)
+        if self._proposed:
+            self._joined.append(TrialStage(context, fold, later, find_joined, VIEW_SECONDS))
+        if self._crops is not None:
+            crops = self._crops
             # Called late, because whether mirror images are used is known only after their trial.
-            def find_way(trained: Sequence[int] = fold.trained) -> AnswerWay:
-                return AnswerWay(self._is_mirrored, crops.head(trained))
+            self._twice.append(
+                TrialStage(
+                    context,
+                    fold,
+                    later,
+                    lambda: AnswerWay(self._is_mirrored, crops.head(fold.trained)),
+                    CROPS_SECONDS,
+                )
+            )
 
-            self._twice.append(TrialStage(self._context, fold, dense, find_way, CROPS_SECONDS))
-        self.stages += self._twice
+    def _proposal_way(self, number: int) -> Callable[[], AnswerWay]:
+        return lambda: AnswerWay(proposal_head=self.proposals.head(number), is_dense=False)
 
-    def _compared(self, before: Sequence[TrialStage], after: Sequence[TrialStage]) -> Compared:
+    def _aligned(self, number: int | None) -> ProposalHead:
+        """Return the head that was fitted without a fold, on the scale of the dense head."""
+        own, other = (fit_calibration(_answers(part)) for part in (self._proposed, self._plain))
+        return self.proposals.head(number).aligned(own, other)
+
+    def _value(self, trials: Sequence[TrialStage]) -> float | None:
+        return mean_average_precision(precision_recall(_answers(trials), len(self._context.labels)))
+
+    def _compared(
+        self, before: Sequence[TrialStage], after: Sequence[TrialStage]
+    ) -> Compared | None:
+        """Compare two methods on the same folds; None if one was not tried on all of them."""
+        if not after or not all(trial.is_answered for trial in (*before, *after)):
+            return None
         count, seed = len(self._context.labels), self._context.options.seed
         return compare(_answers(before), _answers(after), count, seed)
 
@@ -145,3 +283,9 @@ def _is_enough(context: DetectionContext, places: Sequence[int]) -> bool:
     # Fewer answers do not say how often an answer is right.
     boxes = sum(len(context.data.pictures.pictures[place].boxes) for place in places)
     return len(places) >= _ENOUGH_PICTURES and boxes >= _ENOUGH_BOXES
+
+
+def _boxes_by_label(context: DetectionContext) -> Ints:
+    pictures = context.data.pictures.pictures
+    labels = [known.label for place in context.trained for known in pictures[place].boxes]
+    return np.bincount(labels, minlength=len(context.labels))

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chalicelib.engines.vision.detection.inference.decoding import merged
 from chalicelib.engines.vision.detection.inference.second_look import answer
 from chalicelib.engines.vision.detection.training.stage_2_crops import CROP_SECONDS
 
@@ -15,18 +16,24 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.detection.inference.decoding import Candidates, DetectedObjects
+    from chalicelib.engines.vision.detection.proposals.head import ProposalHead
+    from chalicelib.engines.vision.detection.proposals.network import Proposals
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.views.maps import Maps
 
 
 @dataclass(frozen=True)
 class AnswerWay:
-    """A detection method; by default, the image is used once, as it is."""
+    """A detection method; by default, the dense head uses the image once, as it is."""
 
     is_mirrored: bool = False
-    """Whether the mirror image is evaluated too."""
+    """Whether the dense head uses the mirror image too."""
     crop_head: CropHead | None = None
     """Classifies boxes a second time; None without a second look."""
+    proposal_head: ProposalHead | None = None
+    """Labels proposed boxes; None without proposals."""
+    is_dense: bool = True
+    """Whether the dense head is used."""
 
 
 # One look at the image as it is.
@@ -44,6 +51,7 @@ def found_objects(
     evaluator: DetectionEvaluator,
     places: Sequence[int],
     way_of: Callable[[int], AnswerWay],
+    propose: Callable[[Sequence[int]], Sequence[Proposals]],
 ) -> list[DetectedObjects]:
     """Return the objects of training images as a served model would detect them.
 
@@ -52,20 +60,27 @@ def found_objects(
         evaluator: evaluator with the head.
         places: indexes of the images.
         way_of: returns the method for an image, by its index.
+        propose: returns the proposed boxes of images.
     """
 
     def mirrored(place: int) -> Maps | None:
         return context.mirrored_maps(place) if way_of(place).is_mirrored else None
 
-    def choose(place: int, candidates: Candidates) -> DetectedObjects:
+    def choose(place: int, candidates: Sequence[Candidates]) -> DetectedObjects:
         return answer(
-            candidates,
+            merged(candidates),
             context.rules,
             way_of(place).crop_head,
             context.backbones,
             lambda side: context.data.open_picture(place, side),
         )
 
-    found = evaluator.candidates(places, mirrored)
+    dense = [place for place in places if way_of(place).is_dense]
+    parts: dict[int, list[Candidates]] = {place: [] for place in places}
+    for place, candidates in zip(dense, evaluator.candidates(dense, mirrored), strict=True):
+        parts[place].append(candidates)
+    heads = {place: head for place in places if (head := way_of(place).proposal_head)}
+    for place, proposals in zip(heads, propose(list(heads)), strict=True):
+        parts[place].append(heads[place].candidates(proposals))
     with ThreadPoolExecutor(max(1, context.options.threads)) as pool:
-        return list(pool.map(choose, places, found))
+        return list(pool.map(choose, places, parts.values()))

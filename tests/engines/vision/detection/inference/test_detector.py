@@ -13,9 +13,12 @@ from chalicelib.engines.vision.detection.head.network import HeadSize, first_wei
 from chalicelib.engines.vision.detection.inference import detector
 from chalicelib.engines.vision.detection.inference.model_file import (
     KIND,
+    VERSION,
     DetectionModel,
     dump_model,
 )
+from chalicelib.engines.vision.detection.proposals.head import ProposalHead
+from chalicelib.engines.vision.detection.proposals.network import CLASSES, VALUES
 from chalicelib.engines.vision.detection.views.crops import CROP_VALUES
 from chalicelib.engines.vision.interface import BackboneUse
 from tests.engines.vision.detection.drawn import LABELS, POOL, drawn_picture
@@ -171,3 +174,49 @@ def test_parts_that_do_not_fit_together_are_refused(header: dict, arrays: dict):
 
     with pytest.raises(ArtifactError):
         detector.load(dump({**whole.header, **header}, {**whole.arrays, **arrays}), POOL)
+
+
+def proposing(labels: int = 2) -> ProposalHead:
+    """Make a head that answers every proposal with the first label."""
+    weights = np.zeros((VALUES + 1, labels), np.float32)
+    weights[-1, 0] = 1.0
+    classes = np.zeros((CLASSES, labels), np.float32)
+    classes[:, 0] = 1.0
+    return ProposalHead(weights, classes)
+
+
+def test_a_model_of_proposals_alone_answers():
+    """Without a dense head, boxes and labels come from the proposals."""
+    found = answered(loud_model(vector=None, proposal_head=proposing()))
+
+    assert found
+    assert {item.label for item in found} == {LABELS[0]}
+
+
+def test_both_sources_of_boxes_are_used_together():
+    """A model with both heads returns boxes that neither has alone."""
+    both = answered(loud_model(proposal_head=proposing()))
+    dense, alone = (
+        answered(model)
+        for model in (loud_model(), loud_model(vector=None, proposal_head=proposing()))
+    )
+
+    boxes = [{item.box for item in found} for found in (both, dense, alone)]
+    assert boxes[0] - boxes[1]
+    assert boxes[0] - boxes[2]
+
+
+def test_models_without_proposals_keep_their_stored_form():
+    """Earlier releases read them; a proposal head raises the version."""
+    versions = [
+        load(dump_model(model), KIND, VERSION, 1).header["version"]
+        for model in (loud_model(), loud_model(proposal_head=proposing()))
+    ]
+
+    assert versions == [1, 2]
+
+
+def test_a_proposal_head_of_another_size_is_refused():
+    """An artifact whose head does not fit its labels is not loaded."""
+    with pytest.raises(ArtifactError, match="not finite float32 of shape"):
+        detector.load(dump_model(loud_model(vector=None, proposal_head=proposing(3))), POOL)

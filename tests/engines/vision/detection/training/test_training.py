@@ -2,18 +2,22 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
+from chalicelib.engines.interface import Interval
 from chalicelib.engines.vision.detection.algorithms import FLOOR, rules_of
 from chalicelib.engines.vision.detection.evaluation.comparison import Compared
 from chalicelib.engines.vision.detection.inference import detector
 from chalicelib.engines.vision.detection.inference.model_file import load_model
-from chalicelib.engines.vision.detection.training import context
+from chalicelib.engines.vision.detection.report import json_documents
+from chalicelib.engines.vision.detection.training import context, trials
 from chalicelib.engines.vision.detection.training.training import DetectionTraining
+from chalicelib.engines.vision.detection.training.trials import Trials
 from chalicelib.engines.vision.detection.views.extractor import DetectionExtractor
 from chalicelib.engines.vision.detection.views.maps import maps_of
 from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
@@ -76,7 +80,8 @@ def test_the_number_of_threads_changes_nothing():
 
 @pytest.fixture
 def long_epochs(monkeypatch):
-    """Six passes an epoch over 8 pictures, more than one step of a training."""
+    """Six passes an epoch over 8 pictures, more than one step of a training, of a dense head."""
+    monkeypatch.setattr(Trials, "needs_dense", True)
     monkeypatch.setattr(context, "_FEWEST_STEPS", 12)
     monkeypatch.setattr(context, "_MOST_PASSES", 6)
 
@@ -93,7 +98,7 @@ def test_few_pictures_are_gone_over_several_times_an_epoch(long_epochs):
     steps = [run(named), run(unnamed)]
 
     assert [[s.record["epoch"] for s in part if s.record] for part in steps] == [[1], [1]]
-    assert len(steps[1]) > len(steps[0])
+    assert unnamed._dense.run.batches > named._dense.run.batches
     assert named.epochs_done == unnamed.epochs_done == 1
 
 
@@ -110,6 +115,70 @@ def test_broken_passes_give_the_same_bytes(long_epochs):
     run(other)
 
     assert whole.finish(MODEL, NOW).artifact == other.finish(MODEL, NOW).artifact
+
+
+def from_proposals(checkpoint: bytes | None = None) -> DetectionTraining:
+    """Make a training without named epochs, whose proposals leave a dense head nothing to gain."""
+    return DetectionTraining(
+        drawn_data(), options(epochs=3, has_named_epochs=False), POOL, checkpoint
+    )
+
+
+def test_good_proposals_train_no_dense_head(monkeypatch):
+    """The curve ends with the proposals, early; card and model say that they are used alone."""
+    monkeypatch.setattr(trials, "_GOOD_OF_FEW", 0.0)
+    whole = from_proposals()
+
+    records = [step.record for step in run(whole) if step.record]
+    fitted = whole.finish(MODEL, NOW)
+
+    assert [record["epoch"] for record in records] == [1]
+    assert records[0]["metricsData"]["modelMetrics"]["trainingLoss"] > 0
+    assert fitted.epochs == 1
+    assert fitted.early_stopping
+    assert not fitted.card["engine"]["denseHead"]["isOn"]
+    assert load_model(fitted.artifact).vector is None
+
+
+def test_a_broken_training_of_proposals_gives_the_same_bytes(monkeypatch):
+    """Saved and opened again after every step, the proposals give the same model."""
+    monkeypatch.setattr(trials, "_GOOD_OF_FEW", 0.0)
+    whole, broken = from_proposals(), from_proposals()
+    run(whole)
+
+    while broken.step() is not None:
+        epochs, broken = broken.epochs_done, from_proposals(broken.save())
+        assert broken.epochs_done == epochs
+
+    assert whole.finish(MODEL, NOW).artifact == broken.finish(MODEL, NOW).artifact
+
+
+def test_poor_proposals_are_followed_by_a_dense_head(monkeypatch):
+    """The records of the dense head follow that of the proposals, within the asked epochs."""
+    monkeypatch.setattr(trials, "_FEWEST_BOXES", 0)
+    monkeypatch.setattr(trials, "_GOOD_OF_FEW", 1.1)
+    monkeypatch.setattr(trials, "_BEHIND", 1.0)
+    monkeypatch.setattr(Compared, "is_large", True)
+    training = from_proposals()
+
+    records = [step.record for step in run(training) if step.record]
+    fitted = training.finish(MODEL, NOW)
+
+    assert [record["epoch"] for record in records] == [1, 2, 3]
+    assert not fitted.early_stopping
+    assert fitted.card["engine"]["denseHead"]["isOn"]
+
+
+def test_a_poor_model_is_called_not_usable(whole):
+    """A card below .3 says so, with the boxes that a label has and needs."""
+    facts = SimpleNamespace(measured=20, average_precision=Interval(0.2, 0.1, 0.3))
+    context = DetectionTraining(drawn_data(), options(), POOL)._context
+
+    text = " ".join(json_documents._measured_limits(context, facts))
+
+    assert "not usable yet: its mean average precision is 0.20" in text
+    assert "16 boxes a label; label at least 30" in text
+    assert "not usable" not in whole[0].card["limits"]
 
 
 def test_another_seed_learns_another_model():
@@ -162,10 +231,14 @@ def test_the_card_has_training_data_and_methods(whole):
     assert len(card["engine"]["backbones"]) == 2
     look = card["engine"]["secondLook"]
     assert look["meanAveragePrecisionWith"] is not None
-    assert look["isOn"] == (look["gain"]["low"] > 0)
+    dense = card["engine"]["denseHead"]
+    assert dense["isOn"] == (dense["gain"]["value"] >= 0.02)
+    assert look["isOn"] == (dense["isOn"] and look["gain"]["low"] > 0)
     mirror = card["engine"]["mirrorImage"]
     assert mirror["meanAveragePrecisionWith"] is not None
-    assert mirror["isOn"] == (mirror["gain"]["value"] >= 0.01)
+    assert mirror["isOn"] == (dense["isOn"] and mirror["gain"]["value"] >= 0.01)
+    proposals = card["engine"]["proposals"]
+    assert 0 <= proposals["meanAveragePrecision"] <= 1
     assert mirror["timeFactor"] == 2
     assert set(card["dataReport"]) >= {"likelyLabelErrors", "conflictingNearDuplicates"}
     json.dumps(card, allow_nan=False)
@@ -179,13 +252,14 @@ def test_a_model_answers_by_the_rules_that_it_was_measured_with(whole):
 
 @pytest.fixture(scope="module", params=[False, True])
 def judged(request: pytest.FixtureRequest) -> tuple[bool, DetectionTraining, FittedVision]:
-    """A training that finds mirror image and second look worth their time, and one that does not.
+    """A training that finds every method worth its time, and one that uses proposals alone.
 
     With it comes which of the two it is, and its result.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Compared, "is_certain", request.param)
         patch.setattr(Compared, "is_likely", request.param)
+        patch.setattr(Compared, "is_large", request.param)
         training = DetectionTraining(drawn_data(), options(), POOL)
         run(training)
         return request.param, training, training.finish(MODEL, NOW)
@@ -199,6 +273,8 @@ def test_held_out_pictures_are_measured_with_the_answers_that_are_served(judged)
     model = detector.load(fitted.artifact, POOL)
 
     assert loaded.is_mirrored == (loaded.crop_head is not None) == is_worth_it
+    assert loaded.proposal_head is not None
+    assert (loaded.vector is not None) == is_worth_it
     assert ("together with its mirror image" in fitted.card["limits"]) == is_worth_it
     places = training._review.places[: fitted.test_size]
     for place, measured in zip(places, training._review.evaluated, strict=True):

@@ -1,0 +1,148 @@
+"""A page on which generated forms are drawn, with the lines that its text layer would have."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from bench.drawn_pages import font, wrapped
+from bench.form_pages.contents import Entry
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+
+WIDTH, HEIGHT = 1240, 1754
+"""Pixels of an A4 page at 150 dots an inch."""
+MARGIN = 90
+LEAST_SIZE = 13
+"""Pixels of the smallest print that an engine reads well."""
+CAPTION_FONTS = (
+    "DejaVuSans.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf", "DejaVuSans-Bold.ttf", "cmss10.ttf",
+    "STIXGeneralBol.ttf",
+)  # fmt: skip
+VALUE_FONTS = (
+    "DejaVuSans.ttf", "DejaVuSansMono.ttf", "cmtt10.ttf", "STIXGeneralItalic.ttf",
+    "DejaVuSerif.ttf",
+)  # fmt: skip
+# Fractions of pages whose template names types of fields, and several texts of each key.
+TYPED_SHARE, VARIED_SHARE = 0.4, 0.5
+# Smallest size of small print, in pixels.
+SMALL_PRINT = 14
+
+
+@dataclass
+class Sheet:
+    """A page under construction, with fonts chosen at random."""
+
+    random: Random
+    language: str = "en"
+    image: Image.Image = field(default_factory=lambda: Image.new("L", (WIDTH, HEIGHT), 255))
+    lines: list[TextLine] = field(default_factory=list)
+    rules: list[Rect] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Choose fonts and sizes."""
+        self.caption_font = self.random.choice(CAPTION_FONTS)
+        self.value_font = self.random.choice((self.caption_font, *VALUE_FONTS))
+        self.value_size = self.random.randint(20, 28)
+        share = self.random.choice((0.55, 0.65, 0.75, 0.85, 1.0, 1.0))
+        self.caption_size = max(LEAST_SIZE + 2, round(share * self.value_size))
+        # Official forms leave hardly any space between rows, letters a lot.
+        self.looseness = self.random.choice((0.0, 0.1, 0.2, 0.4, 0.7, 1.0))
+        self.known_share = self.random.choice((1.0, 0.85, 0.6, 0.4))
+
+    def caption(self, x: float, y: float, text: str, scale: float = 1.0) -> Rect:
+        """Write a caption with its upper left corner at a point."""
+        size = max(SMALL_PRINT, round(scale * self.caption_size))
+        return self.write(x, y, text, self.caption_font, size)
+
+    def row(self, lines: float, captions: float = 0.0) -> float:
+        """Return the height of a row of some lines of values and of captions, loose or tight."""
+        text = 1.35 * (lines * self.value_size + captions * self.caption_size)
+        return text + self.looseness * 1.8 * self.value_size
+
+    def value(self, x: float, y: float, text: str, end: float = WIDTH - 20) -> Rect:
+        """Write one line of a value, smaller where it would reach beyond `end`."""
+        size = self.value_size
+        while size > LEAST_SIZE and x + font(self.value_font, size).getlength(text) > end:
+            size -= 1
+        return self.write(x, y, text, self.value_font, size)
+
+    def caption_width(self, text: str, scale: float = 1.0) -> float:
+        """Return the width of a caption in pixels."""
+        size = max(SMALL_PRINT, round(scale * self.caption_size))
+        return font(self.caption_font, size).getlength(text)
+
+    def value_width(self, text: str) -> float:
+        """Return the width of a value's line in pixels."""
+        return font(self.value_font, self.value_size).getlength(text)
+
+    def write(self, x: float, y: float, text: str, name: str, size: int) -> Rect:
+        """Write a line of text in any font."""
+        pen, face = ImageDraw.Draw(self.image), font(name, size)
+        pen.text((x, y), text, fill=0, font=face)
+        left, top, right, bottom = pen.textbbox((x, y), text, font=face)
+        box = Rect(left, top, right, bottom)
+        if text.strip():
+            self.lines.append(TextLine(text, 1.0, box, None, _middles(text, name, size)))
+        return box
+
+    def rule(self, x: float, y: float, end_x: float, end_y: float) -> None:
+        """Draw a straight line."""
+        ImageDraw.Draw(self.image).line((x, y, end_x, end_y), fill=0, width=2)
+        self.rules.append(Rect(min(x, end_x), min(y, end_y), max(x, end_x) + 1, max(y, end_y) + 1))
+
+    def frame(self, x: float, y: float, end_x: float, end_y: float) -> None:
+        """Draw four lines around a rectangle."""
+        for start, end in (((x, y), (end_x, y)), ((x, end_y), (end_x, end_y))):
+            self.rule(*start, *end)
+        for start, end in (((x, y), (x, end_y)), ((end_x, y), (end_x, end_y))):
+            self.rule(*start, *end)
+
+    def prose(self, y: float, text: str, size: int = 18) -> float:
+        """Write a paragraph over the width of the page; return where it ends."""
+        face = font(self.caption_font, size)
+        for line in wrapped(text, face, WIDTH - 2 * MARGIN):
+            self.write(MARGIN, y, line, self.caption_font, size)
+            y += 1.35 * size
+        return y
+
+    def template(self) -> FormTemplate:
+        """Return a template of the entries, or of most of them, with types on some pages."""
+        is_typed = self.random.random() < TYPED_SHARE
+        is_varied = self.random.random() < VARIED_SHARE
+        known = [e for e in self.entries if self.random.random() < self.known_share]
+        known = known or self.entries[:1]
+        return FormTemplate(
+            tuple(
+                TemplateKey(
+                    each.entity,
+                    each.captions if is_varied else each.captions[:1],
+                    (each.type,) if is_typed and each.type else (),
+                )
+                for each in known
+            )
+        )
+
+    def layer(self) -> ReadPage:
+        """Return the page as a PDF's text layer gives it."""
+        pixels = np.asarray(self.image.convert("RGB"))
+        page = Page(1, WIDTH, HEIGHT, 1.0)
+        return ReadPage(page, 0, pixels, tuple(self.lines), True, tuple(self.rules))
+
+    def png(self) -> bytes:
+        """Return the page as a file."""
+        stream = io.BytesIO()
+        self.image.save(stream, "PNG")
+        return stream.getvalue()
+
+
+def _middles(text: str, name: str, size: int) -> tuple[float, ...]:
+    """Return the middle of each character along its line, 0 to 1."""
+    face = font(name, size)
+    ends = [face.getlength(text[:count]) for count in range(len(text) + 1)]
+    return tuple((ends[at] + ends[at + 1]) / 2 / ends[-1] for at in range(len(text)))

@@ -1,0 +1,1 @@
+"""Boxes that the shipped detector proposes, and the head that labels them."""

@@ -1,0 +1,48 @@
+"""Splits the training part into folds, answered by heads that did not see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
+
+
+# Folds of the training part; each is answered at most once.
+FOLDS = 3
+_MOST_PICTURES = 60
+
+
+@dataclass(frozen=True)
+class TrialFold:
+    """Indexes of images to train on, and of images to detect in."""
+
+    trained: Sequence[int]
+    tested: Sequence[int]
+
+
+def trial_folds(context: DetectionContext) -> list[TrialFold]:
+    """Split the training part into folds; equal files share a fold, and folds may be missing."""
+    rest, labels = list(context.trained), len(context.labels)
+    folds: list[TrialFold] = []
+    for number in range(FOLDS - 1):
+        pictures = [context.data.pictures.pictures[place] for place in rest]
+        share = 1.0 - 1.0 / (FOLDS - number)
+        seed = context.options.seed + 1 + number
+        held = {rest[index] for index in hold_out_pictures(pictures, labels, share, seed)}
+        folds.append(_fold(context, held))
+        rest = [place for place in rest if place not in held]
+    folds.append(_fold(context, set(rest)))
+    return [fold for fold in folds if fold.trained and fold.tested]
+
+
+def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
+    return TrialFold(
+        [place for place in context.trained if place not in held],
+        sorted(held)[:_MOST_PICTURES],
+    )

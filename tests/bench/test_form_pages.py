@@ -1,0 +1,44 @@
+"""Tests of bench/form_pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.form_pages.families import FAMILIES, draw_form
+from chalicelib.engines.ocr.forms.finder import find_fields
+
+
+def test_there_are_enough_families_to_leave_some_out() -> None:
+    """Weights are judged with whole layout families left out, of which there are at least 30."""
+    assert len(FAMILIES) >= 30
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_captions_and_values_are_on_the_page(family: str) -> None:
+    """Captions and lines of values of a form are lines of its text layer, in whole or in part."""
+    sheet = draw_form(family, 3)
+    text = " ".join(line.text for line in sheet.lines)
+
+    assert sheet.entries
+    assert all(line in text for entry in sheet.entries for line in entry.lines)
+    assert all(entry.captions[0].split()[0] in text for entry in sheet.entries)
+
+
+def test_one_seed_gives_one_form() -> None:
+    """Otherwise the digest of the inputs would change although the generator did not."""
+    first, again, other = (draw_form("irregular boxes", seed) for seed in (1, 1, 2))
+
+    assert first.lines == again.lines
+    assert first.png() == again.png()
+    assert first.lines != other.lines
+
+
+def test_generated_forms_can_be_read() -> None:
+    """The fit would learn nothing from forms whose values are never found."""
+    sheet = draw_form("colon, one column", 1)
+    wanted = {entry.entity: entry.value for entry in sheet.entries}
+
+    fields = find_fields(sheet.layer(), sheet.template())
+
+    assert fields
+    assert sum(field.value_text == wanted[field.entity] for field in fields) > len(fields) / 2

@@ -1,0 +1,59 @@
+"""Weights that ship are fitted only on data that may be used commercially."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.fit_forms import generator_digest
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "chalicelib" / "assets" / "ocr").glob("*.json"))
+HEADING = "Data that weights in this repository are fitted on"
+# Command that makes each input, and so its digest.
+DIGESTS = {"Generated forms": generator_digest}
+
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+
+
+def allowed_inputs() -> set[str]:
+    """Return the names of the inputs that NOTICE allows."""
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    section = notice.split(HEADING)[1].split("\n---")[1]
+    return set(re.findall(r"^([A-Z][^\n.;]+)\n    made by:", section, re.MULTILINE))
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """Return the card of a weights file."""
+    card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["card"]
+    return card
+
+
+def test_there_are_weights_to_check() -> None:
+    """A moved folder would switch the other tests off."""
+    assert FILES
+    assert "Generated forms" in allowed_inputs()
+
+
+@each_file
+def test_card_names_only_inputs_that_notice_allows(path: Path) -> None:
+    """Data for research only, such as FUNSD, must never come into weights that ship."""
+    inputs = read_card(path)["inputs"]
+
+    assert inputs
+    assert {each["name"] for each in inputs} <= allowed_inputs()
+
+
+@each_file
+def test_inputs_are_those_that_the_weights_were_fitted_on(path: Path) -> None:
+    """A change of the generator needs a new fit, or the card would be wrong."""
+    card = read_card(path)
+
+    assert all(each["sha256"] == DIGESTS[each["name"]]() for each in card["inputs"])
+    assert card["licence"] == "Apache-2.0"
+    assert card["command"].startswith("python -m bench.")
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", card["date"])
