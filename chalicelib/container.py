@@ -433,7 +433,8 @@ class Container:
     def ocr(self) -> OcrService:
         """Return the service that reads documents."""
         s, threads, seconds = self.stores, self.settings.ocr_threads, self.settings.sync_seconds
-        return OcrService(s.sample_files, self.readers, s.in_flight, threads, seconds)
+        files = s.sample_files, s.page_images
+        return OcrService(*files, self.readers, s.in_flight, threads, seconds)
 
     @cached_property
     def templates(self) -> TemplateService:

@@ -37,6 +37,8 @@ from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.objects import ArtifactStore
+from chalicelib.stores.fetching.page_images import PageImageStore
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError, CommandTarget, add_options, chosen_target, explained_causes
 
@@ -146,7 +148,8 @@ def main(
 def _service(settings: Settings) -> AccountService:
     clients = Clients(settings)
     tokens, keys = RefreshTokenStore(clients), ApiKeyStore(clients)
-    return AccountService(AccountStore(clients), tokens, keys, system_clock)
+    images = PageImageStore(clients, ArtifactStore(settings, clients), system_clock)
+    return AccountService(AccountStore(clients), tokens, keys, system_clock, images)
 
 
 def _reset_key(

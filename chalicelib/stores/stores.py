@@ -42,6 +42,7 @@ from chalicelib.stores.examples.pictures import PictureStore
 from chalicelib.stores.examples.thumbnails import ThumbnailStore
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.model_downloads import ModelDownloads
+from chalicelib.stores.fetching.page_images import PageImageStore
 from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.batch_files import BatchFiles
@@ -111,6 +112,7 @@ class Stores:
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
         """Create the stores that read or change whole datasets."""
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
+        self.page_images = PageImageStore(self.clients, self.artifacts, clock)
         self.thumbnails = ThumbnailStore(settings, self.clients, self.artifacts)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)

@@ -94,6 +94,8 @@ _FILES: Rights = {
     "objects/datasets/parts": ("DeleteObject", "PutObject"),
     "objects/datasets/raw": ("DeleteObject", "GetObject", "PutObject"),
     "objects/datasets/thumbnails": ("DeleteObject", "GetObject", "PutObject"),
+    # Images of the pages of PDFs.
+    "objects/exports": ("GetObject", "PutObject"),
     "objects/incoming": ("DeleteObject", "GetObject"),
     "queue/ingest": SEND,
     "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),

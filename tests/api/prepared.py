@@ -87,7 +87,8 @@ class Prepared(World):
     def accounts(self) -> AccountService:
         """Return what the administrator works with."""
         s = self.stores
-        return AccountService(s.accounts, s.refresh_tokens, s.api_keys, self.clock)
+        stores = s.accounts, s.refresh_tokens, s.api_keys
+        return AccountService(*stores, self.clock, s.page_images)
 
     def sign_up(self, email: str) -> tuple[Account, str]:
         """Make an account and obtain a token for it."""

@@ -89,6 +89,9 @@ def hooked(caller: Caller) -> None:
     caller.ok("DELETE", f"{HOOKS}/{gone}")
 
 
+PAGE = {"sampleBase64Content": base64.b64encode(text_pdf(["a line"])).decode()}
+
+
 def tokens(caller: Caller) -> None:
     """Refresh and revoke."""
     refresh = caller.sign_in()
@@ -191,7 +194,7 @@ def pictures(caller: Caller) -> None:
     )
     with caller.with_refreshed_token():
         caller.form("POST", f"{VISION}/predict", **fields)
-        caller.form("POST", f"{VISION}/ocr", **reading, task="text")
+        caller.form("POST", f"{VISION}/ocr", **{**reading, **PAGE}, pageImages="true")
     wrong = draw("square", salt=9)
     fields = {"modelId": model, "expectedLabel": "car"}
     caller.form("POST", f"{VISION}/feedback", ("data", wrong, "y.png"), **fields)

@@ -44,6 +44,8 @@ class OcrRequest:
     has_pages: bool = False
     form_fields: bool = False
     """Whether the fields of a PDF's own form are returned."""
+    page_images: bool = False
+    """Whether the pages of a PDF are returned as images."""
 
     @property
     def needs_pixels(self) -> bool:
@@ -111,6 +113,8 @@ class PageFindings:
     """Where text was detected but not recognised."""
     blocks: tuple[WrittenBlock, ...]
     """The blocks of the page's text, if requested."""
+    image: bytes | None = None
+    """The page as a JPEG file, if requested."""
 
     @property
     def size(self) -> PageSize:
@@ -145,6 +149,8 @@ class PageSize:
     """In pixels of the answer."""
     height: int
     """In pixels of the answer."""
+    image: str | None = None
+    """Temporary URL of the page's image, if requested."""
 
 
 @dataclass(frozen=True, slots=True)

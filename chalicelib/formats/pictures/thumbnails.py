@@ -1,4 +1,4 @@
-"""Makes small copies of images for lists: at most 256 pixels a side, as displayed."""
+"""Makes small copies of images for lists, and images of PDF pages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
 from chalicelib.formats.pictures.reading import read_picture
 
 if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.picture import Picture
 
-# Limit of the longer side in pixels.
+# Limits of the longer side in pixels.
 THUMBNAIL_SIDE = 256
+PAGE_IMAGE_SIDE = 1_600
 _QUALITY = 80
 _ENOUGH = 0.75
 
@@ -40,10 +42,19 @@ def draw_thumbnail(picture: Picture) -> bytes:
     Args:
         picture: decoded, possibly reduced.
     """
+    return _draw(picture.pixels, THUMBNAIL_SIDE)
+
+
+def draw_page_image(pixels: Pixels) -> bytes:
+    """Return a page as a JPEG of at most 1,600 pixels a side; smaller pages are not enlarged."""
+    return _draw(pixels, PAGE_IMAGE_SIDE)
+
+
+def _draw(pixels: Pixels, side: int) -> bytes:
     from PIL import Image
 
-    small = Image.fromarray(picture.pixels)
-    small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.LANCZOS)
+    small = Image.fromarray(pixels)
+    small.thumbnail((side, side), Image.Resampling.LANCZOS)
     file = io.BytesIO()
     small.save(file, "JPEG", quality=_QUALITY)
     return file.getvalue()

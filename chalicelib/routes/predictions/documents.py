@@ -24,6 +24,7 @@ from chalicelib.web.operations.document_fields import (
     Layout,
     LinkTables,
     Output,
+    PageImages,
     Pages,
     Task,
     Template,
@@ -68,6 +69,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
     output: Output | None = None
     pages: Pages = False
     form_fields: FormFields = False
+    page_images: PageImages = False
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -83,8 +85,9 @@ def run_ocr(call: Call) -> OcrRecord:
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
-    extras = form.link_tables, form.alphabet, form.layout, form.output, form.pages
-    request = OcrRequest(form.task, template, *extras, form_fields=form.form_fields)
+    has_pages = form.pages or form.page_images
+    extras = form.link_tables, form.alphabet, form.layout, form.output, has_pages
+    request = OcrRequest(form.task, template, *extras, form.form_fields, form.page_images)
     findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 

@@ -23,6 +23,7 @@ from chalicelib.formats.tokens.rsa_key import (
 from chalicelib.stores.accounts.accounts import MAX_EMAIL_CHARACTERS, AccountStore
 from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.fetching.page_images import PageImageStore
 
 DEFAULT_PLAN = "STARTER"
 DEFAULT_SOURCE = "HEROKU"
@@ -54,11 +55,13 @@ class AccountService:
         refresh_tokens: RefreshTokenStore,
         api_keys: ApiKeyStore,
         clock: Clock,
+        page_images: PageImageStore | None = None,
     ) -> None:
         self._accounts = accounts
         self._refresh_tokens = refresh_tokens
         self._api_keys = api_keys
         self._clock = clock
+        self._page_images = page_images
 
     def create(
         self,
@@ -178,6 +181,8 @@ class AccountService:
         closed = _existing(self._accounts.close(account.account_id, delete_after), email)
         self._refresh_tokens.delete_all(account.account_id)
         self._api_keys.delete_all(account.account_id)
+        if self._page_images is not None:
+            self._page_images.delete_all(account.account_id)
         return closed
 
     def _active(self, email: str) -> Account:

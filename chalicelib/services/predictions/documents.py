@@ -55,11 +55,12 @@ from chalicelib.errors import (
     PrebuiltNotInstalled,
 )
 from chalicelib.stores.accounts.in_flight import DOCUMENTS, InFlight
+from chalicelib.stores.fetching.page_images import PageImageStore
 from chalicelib.stores.fetching.sample_files import DOWNLOAD_SECONDS, SampleFiles
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.form_template import FormTemplate
-    from chalicelib.domain.documents.page import ReadPage
+    from chalicelib.domain.documents.page import Page, ReadPage
     from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.pool import OcrPool
     from chalicelib.engines.ocr.tasks import Tools
@@ -77,6 +78,7 @@ class OcrService:
     def __init__(
         self,
         samples: SampleFiles,
+        page_images: PageImageStore,
         engines: OcrPool,
         in_flight: InFlight,
         threads: int,
@@ -86,12 +88,14 @@ class OcrService:
 
         Args:
             samples: fetches documents.
+            page_images: stores images of pages.
             engines: the installed networks.
             in_flight: counts the running calls of accounts.
             threads: pages of one document that are read at the same time.
             limit_seconds: time limit of a call, for the text of the error.
         """
         self._samples = samples
+        self._page_images = page_images
         self._engines = engines
         self._in_flight = in_flight
         self._threads = max(1, threads)
@@ -178,7 +182,15 @@ class OcrService:
         tools = self._load(model, request.alphabet)
         with self._in_flight.running(sample.account_id, DOCUMENTS):
             pages = self._read(model, sample, request, tools, seconds_left)
-        return _finish(pages, request)
+        found = _finish(pages, request)
+        if not request.page_images:
+            return found
+        # Stored once every page has been read, so that a refused call leaves no image.
+        images = {page.size.number: page.image for page in pages if page.image is not None}
+        urls = self._page_images.put(sample.account_id, images)
+        return replace(
+            found, pages=tuple(replace(page.size, image=urls[page.size.number]) for page in pages)
+        )
 
     def read_content(
         self,
@@ -275,7 +287,18 @@ def _read_page(
 
     # One more than is allowed, so that a document that has too many is noticed.
     most_widgets = MAX_FORM_WIDGETS + 1 if request.form_fields else 0
-    opened = document.page(number, request.needs_pixels, most_widgets)
+    if request.page_images and document.is_picture:
+        raise BadRequest(
+            "'pageImages' is true, and the file is an image; pages of PDFs only are returned as "
+            "images. Leave 'pageImages' out, or send a PDF.",
+            "page_images_of_image",
+        )
+    needs_pixels = request.needs_pixels or request.page_images
+    opened = document.page(number, needs_pixels, most_widgets)
+    image = _draw_page(opened) if request.page_images else None
+    if needs_pixels and not request.needs_pixels and _needs_no_pixels(opened):
+        # Drawn for the image only; the findings are those of a call without images.
+        opened = replace(opened, pixels=None)
     page = read_page(opened, tools.engine, work.check)
     _check_words(page, request, is_picture=document.is_picture)
     items = find_items(page, request, tools, work.check)
@@ -286,7 +309,17 @@ def _read_page(
         Finding(view, position, item, place)
         for position, (item, place) in enumerate(zip_longest(items, places))
     )
-    return PageFindings(findings, view, page.unread, tuple(blocks))
+    return PageFindings(findings, view, page.unread, tuple(blocks), image)
+
+
+def _needs_no_pixels(page: Page) -> bool:
+    return page.layer is not None and not page.pictures
+
+
+def _draw_page(page: Page) -> bytes | None:
+    from chalicelib.formats.pictures.thumbnails import draw_page_image
+
+    return None if page.pixels is None else draw_page_image(page.pixels)
 
 
 def _pack_page(

@@ -52,6 +52,11 @@ def exports_prefix(dataset_id: int) -> str:
     return f"{EXPORTS}{dataset_id}/"
 
 
+def page_images_prefix(account_id: str) -> str:
+    """Return the prefix of the page images of an account's documents."""
+    return f"{EXPORTS}pages/{account_id}/"
+
+
 def batch_prefix(batch_id: str) -> str:
     """Return the prefix of a batch's objects, which are deleted with it."""
     return f"{BATCHES}{batch_id}/"

@@ -313,7 +313,7 @@ class OpenExportIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-cal
 class ExportRow(TableRow):
     """An export of a dataset; the key of its file in the bucket ends with the fence.
 
-    Batches are in the same table, with a `kind`.
+    Batches and page images are in the same table, with a `kind`.
     """
 
     Meta = _meta(table_name="exports")

@@ -18,7 +18,12 @@ from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
-from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix, exports_prefix
+from chalicelib.stores.aws.objects import (
+    ArtifactStore,
+    batch_prefix,
+    exports_prefix,
+    page_images_prefix,
+)
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
 from chalicelib.stores.jobs.row_leases import RowLease
@@ -27,6 +32,9 @@ from chalicelib.stores.jobs.row_leases import RowLease
 OPEN, ENDED = "OPEN", "ENDED"
 # Kind of the rows of jobs that learn templates, which share this table.
 LEARNING = "template"
+# Marks the rows of page images, which share the table and its index of expired files. Their hash
+# key is that of the account with this ending, so that lists of exports do not read them.
+PAGE_IMAGES, PAGES_OWNER = "pages", "#pages"
 # The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
 _ROW_KEPT_SECONDS = 24 * 3600
 
@@ -213,6 +221,9 @@ def _key(export: Export) -> str:
 
 def _prefix(row: ExportRow) -> str:
     """Return the common prefix of the keys of a row's files."""
+    if row.kind == PAGE_IMAGES:
+        account_id = row.account_id.removesuffix(PAGES_OWNER)
+        return f"{page_images_prefix(account_id)}{row.export_id}/"
     return _files(_load(row)) if row.kind is None else batch_prefix(row.export_id)
 
 

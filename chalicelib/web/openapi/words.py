@@ -377,6 +377,8 @@ WORDS: Mapping[str, str] = {
     "accuracy": "Fraction of these predictions that are correct; 0 if there are none. In a well "
     "calibrated model it is close to the mean probability.",
     "pages": "Size of each page that was read, if `pages` requests it.",
+    "PageRecord.image": "URL of a JPEG of the page, valid for 30 minutes, if `pageImages` requests "
+    "it.",
     "formFields": "Fields of the PDF's own form, if `formFields` requests them.",
     "FormFieldRecord.name": "Full name of the field in the PDF.",
     "FormFieldRecord.type": "Kind of the field; push buttons are left out.",

@@ -70,6 +70,17 @@ Pages = Annotated[
     bool,
     Meta(description="Whether `pages` has the size of each page that was read.", examples=[True]),
 ]
+PageImages = Annotated[
+    bool,
+    Meta(
+        description=(
+            "Whether `pages` also has `image`: the URL of a JPEG of the page, at most 1,600 pixels "
+            "a side. URLs are valid for 30 minutes, and the images are deleted after an hour. "
+            "PDFs only."
+        ),
+        examples=[True],
+    ),
+]
 FormFields = Annotated[
     bool,
     Meta(

@@ -93,7 +93,9 @@ def ocr_answer(
     ]
     record: OcrRecord = _RECORDS[task](task, items, sample_id=sample_id)
     if found.pages is not None:
-        record.pages = [PageRecord(one.number, one.width, one.height) for one in found.pages]
+        record.pages = [
+            PageRecord(one.number, one.width, one.height, one.image or UNSET) for one in found.pages
+        ]
     if found.form_widgets is not None:
         record.form_fields = [_form_field(one) for one in found.form_widgets]
     if isinstance(record, TextRecord):

@@ -172,6 +172,7 @@ class PageRecord(msgspec.Struct, rename="camel"):
     page_number: int
     width: int
     height: int
+    image: str | UnsetType = UNSET
 
 
 class FormFieldRecord(msgspec.Struct, rename="camel"):

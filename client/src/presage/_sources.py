@@ -112,6 +112,7 @@ class DocumentOptions(TypedDict, total=False):
 class OcrOptions(DocumentOptions, total=False):
     """Options for reading one document."""
 
+    page_images: bool | None
     model_id: str
     sample_id: str | None
 

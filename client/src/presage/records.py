@@ -744,6 +744,7 @@ class Page(Record, kw_only=True):
     page_number: int
     width: int
     height: int
+    image: str | None = None
 
 
 class FormField(Record, kw_only=True):

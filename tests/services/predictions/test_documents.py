@@ -54,7 +54,7 @@ PICTURE = encoded(PAPER, "PNG")
 def a_service(engine=None, threads=2, downloads=None):
     """Build the service with a fake engine."""
     samples, engines = SampleFiles(downloads, None, ALL), TinyPool(engine or TinyEngine())
-    return OcrService(samples, engines, ALL, threads, 25.0)
+    return OcrService(samples, Mock(), engines, ALL, threads, 25.0)
 
 
 def read(content, request=TEXT, engine=None, seconds=float("inf"), threads=2):
@@ -98,7 +98,7 @@ def test_models(prebuilt):
         prebuilt.find("2", "tabulatev2")
     with pytest.raises(ModelNotFound):
         prebuilt.find("2", "nothing")
-    without = OcrService(SampleFiles(None, None, ALL), TinyPool(None), ALL, 2, 25.0)
+    without = OcrService(SampleFiles(None, None, ALL), Mock(), TinyPool(None), ALL, 2, 25.0)
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
         without.require_networks(MODEL)
 

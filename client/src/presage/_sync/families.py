@@ -269,7 +269,8 @@ class Vision(Family[Prediction | Detection]):
             task: `text`, `table`, `contact` or `form`.
             options: in snake case: `model_id` (`OCRModel`, or `tabulatev2` for tables), `alphabet`
                 (`latin` recognises letters with accents), `pages` (whether to return the size of
-                each page), `form_fields` (whether to list the fields of a PDF's own form),
+                each page), `page_images` (whether `pages` also has temporary URLs of images of the
+                pages of a PDF), `form_fields` (whether to list the fields of a PDF's own form),
                 `sample_id`; for task text `layout` (whether to return block, line and
                 reading order) and `output` (`text` or `markdown` returns the whole text); for task
                 form `form_type` (a built-in template, such as `w2`) or `form_template` (yours);

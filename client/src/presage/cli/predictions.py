@@ -129,6 +129,9 @@ def ocr(
     every: Annotated[
         bool, typer.Option("--all", help="Of task contact also show lines without contact data.")
     ] = False,
+    page_images: Annotated[
+        bool, typer.Option("--page-images", help="Also return images of the pages of a PDF.")
+    ] = False,
     draw: Draw = None,
     as_json: Json = False,
 ) -> None:
@@ -141,13 +144,15 @@ def ocr(
             form_template=None if template is None else _template(template),
             output=output,
             alphabet="latin" if latin else None,
+            page_images=page_images or None,
         )
     if draw is not None:
         items = found.raw["probabilities"]
         drawing.draw_boxes(
             Path(document), [(_name(item), item["boundingBox"]) for item in items], draw
         )
-    show(found, _ocr_lines(found, every), as_json=as_json)
+    images = [f"Page {one.page_number}: {one.image}" for one in found.pages or [] if one.image]
+    show(found, [*images, *_ocr_lines(found, every)], as_json=as_json)
 
 
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
