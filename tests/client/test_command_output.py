@@ -259,6 +259,7 @@ def test_cards_show_threshold_and_accuracy_of_each_label(
         "engine": {"thresholds": {"indoor": 0.41}},
         "artifactSha256": "",
         "metrics": {"testAccuracies": {"indoor": share, "people": None}},
+        "advice": [{"code": "moreExamples", "message": "Add examples.", "expectedGain": 0.012}],
         "limits": "Trained on 40 pictures.",
         "object": "card",
     }
@@ -268,6 +269,7 @@ def test_cards_show_threshold_and_accuracy_of_each_label(
         ["0.410", "95.0%", "(90.0%", "to", "98.0%)", "indoor"],
         ["none", "not", "measured", "people"],
     ]
+    assert lines[5:] == ["advice (+1.2%): Add examples.", "Trained on 40 pictures."]
 
 
 def _card_with(*thresholds: dict[str, Any]) -> dict[str, Any]:

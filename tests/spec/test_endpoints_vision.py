@@ -142,6 +142,9 @@ def test_card(live, caller, model):
     for backbone in card["engine"]["backbones"]:
         assert len(backbone["sha256"]) == 64
     assert is_of_boxes or intervals(card["metrics"]), card["metrics"]
+    targets = {one["precision"] for one in card.get("thresholds", ())}
+    assert targets == (set() if is_of_boxes else {0.9, 0.95, 0.99})
+    assert ("advice" in card) != is_of_boxes
     for low, value, high in intervals(card["metrics"]):
         assert low <= value <= high
 

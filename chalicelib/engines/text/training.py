@@ -18,6 +18,7 @@ from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.advice import single_label_advice
 from chalicelib.engines.evaluation import evaluate_single
 from chalicelib.engines.interface import OutOfFold, TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text.background import background_texts
@@ -161,7 +162,11 @@ def _expected_seconds(training_set: TextTrainingSet) -> float:
 def _card_facts(
     texts: TrainingTexts, vectors: TextVectors, artifact: bytes, report: TextReport
 ) -> dict[str, Any]:
+    are_cut = np.array([is_cut(text) for text in texts.texts], bool)
+    folds = report.out_of_fold
+    answers = folds.probabilities.argmax(axis=1)
     return {
+        "advice": single_label_advice(texts.labels, folds.truth, answers, are_cut[folds.examples]),
         "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
         "profile": vectors.profile,
         "profile_reason": vectors.reason,
@@ -171,7 +176,7 @@ def _card_facts(
         "available": texts.available,
         "skipped": texts.skipped,
         "feedback": texts.feedback,
-        "text_limit": {"words": READ_WORDS, "cut": sum(map(is_cut, texts.texts))},
+        "text_limit": {"words": READ_WORDS, "cut": int(are_cut.sum())},
         "feedback_calibration": feedback_calibration(report.out_of_fold, texts.feedback_places),
         "data_report": data_report(texts, report),
     }

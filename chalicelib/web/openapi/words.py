@@ -321,6 +321,11 @@ WORDS: Mapping[str, str] = {
     "limits": "Limitations of the model.",
     "calibrationError": "Mean difference between predicted probability and observed accuracy.",
     "threshold": "Suggested minimum probability for showing detections.",
+    "advice": "What would improve the model most, at most three entries; not for detection.",
+    "AdviceRecord.code": "`mergeLabels`, `moreExamples` or `cutTexts`; more may be added.",
+    "AdviceRecord.message": "What to do, and why.",
+    "expectedGain": "Expected gain of the accuracy, or of the mean average precision of "
+    "`image-multi-label` models, from out-of-fold answers.",
     "thresholds": "Thresholds for target precisions, from out-of-fold answers; not for detection.",
     "TargetThresholdRecord.precision": "Target precision of the answers at or above the threshold.",
     "TargetThresholdRecord.threshold": "Lowest probability that reaches it; null if none does.",

@@ -112,6 +112,14 @@ class TextLimitRecord(msgspec.Struct):
     cut: int
 
 
+class AdviceRecord(msgspec.Struct, rename="camel"):
+    """Something that would improve the model."""
+
+    code: str
+    message: str
+    expected_gain: Number
+
+
 class CardRecord(msgspec.Struct, rename="camel"):
     """The model card: data, metrics and limitations."""
 
@@ -132,6 +140,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     skipped_labels: list[FoundLabelRecord] | UnsetType = UNSET
     text_limit: TextLimitRecord | UnsetType = UNSET
     thresholds: list[TargetThresholdRecord] | UnsetType = UNSET
+    advice: list[AdviceRecord] | UnsetType = UNSET
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):

@@ -362,6 +362,14 @@ class TextLimit(Record, kw_only=True):
     cut: int
 
 
+class Advice(Record, kw_only=True):
+    """Something that would improve the model."""
+
+    code: str
+    message: str
+    expected_gain: float
+
+
 class Card(Record, kw_only=True):
     """The model card: data, metrics and limitations."""
 
@@ -382,6 +390,7 @@ class Card(Record, kw_only=True):
     skipped_labels: list[FoundLabel] | None = None
     text_limit: TextLimit | None = None
     thresholds: list[TargetThreshold] | None = None
+    advice: list[Advice] | None = None
 
 
 class Evaluated(Record, kw_only=True):

@@ -87,7 +87,7 @@ def card_document(
         report: the training's report.
         facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
             [{name, sha256, licence}], `labels`, `examples`, `feedback`, `skipped` labels with
-            their counts, `text_limit`, `data_report`.
+            their counts, `text_limit`, `advice`, `data_report`.
         seed: seed of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
@@ -122,6 +122,7 @@ def card_document(
         "textLimit": facts["text_limit"],
         **_skipped(model, facts),
         "thresholds": _thresholds(report.out_of_fold),
+        "advice": facts["advice"],
         "dataReport": facts["data_report"],
         "object": "card",
     }

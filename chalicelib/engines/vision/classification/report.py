@@ -14,6 +14,7 @@ from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
+from chalicelib.engines.advice import single_label_advice
 from chalicelib.engines.calibration import fit_temperature, probabilities
 from chalicelib.engines.evaluation import evaluate_single
 from chalicelib.engines.target_thresholds import target_thresholds
@@ -24,6 +25,8 @@ from chalicelib.engines.vision.linear_head.report import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chalicelib.domain.common.arrays import Floats, Ints, Singles
     from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.engines.vision.linear_head.fit import LinearFit
@@ -122,6 +125,10 @@ class ImageFolds:
             shares: out-of-fold probabilities, float, shape (n, labels).
         """
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
+
+    def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the card's advice; the names are those of the present labels."""
+        return single_label_advice(names, self.truth, self.logits.argmax(axis=1))
 
 
 def served_temperature(folds: ImageFolds) -> float:

@@ -26,6 +26,7 @@ from chalicelib.engines.vision.linear_head.report import (
     LinearCardFacts,
     backbone_records,
     card_document,
+    present_labels,
 )
 from chalicelib.engines.vision.linear_head.targets import PictureTargets
 from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
@@ -127,6 +128,7 @@ class ImageTraining(LinearHeadTraining):
         card["calibrationError"] = folds.calibration_error(temperature)
         shares = probabilities(folds.logits, temperature)
         card["thresholds"] = folds.thresholds(shares)
+        card["advice"] = folds.advice(present_labels(self))
         card["dataReport"] = data_report(self, folds, shares)
         return FittedVision(
             artifact=artifact,

@@ -16,6 +16,7 @@ from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation, re
 from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, SuspectExample
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
+from chalicelib.engines.advice import multi_label_advice
 from chalicelib.engines.target_thresholds import target_thresholds
 from chalicelib.engines.vision.linear_head.report import (
     duplicates_record,
@@ -192,6 +193,15 @@ class MultiLabelFolds:
             found = target_thresholds(shares, truth, truth)
             records += [{"label": name, **record} for record in found]
         return records
+
+    def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the card's advice; the names are in the order of the columns."""
+        tested = np.flatnonzero(self.truth.any(axis=0))
+        truth = self.truth[:, tested]
+        areas = average_precisions(self.shares[:, tested], truth.astype(np.float64))
+        return multi_label_advice(
+            [names[label] for label in tested.tolist()], truth, np.array(areas)
+        )
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:

@@ -198,6 +198,7 @@ class MultiLabelTraining(LinearHeadTraining):
         card["metrics"] = folds.card_metrics(last, len(self.held))
         card["calibrationError"] = folds.calibration_error()
         card["thresholds"] = folds.target_records(present_labels(self))
+        card["advice"] = folds.advice(present_labels(self))
         card["dataReport"] = data_report(self, folds)
         return FittedVision(
             artifact=artifact,

@@ -220,6 +220,8 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     suspects = (members.get("dataReport") or {}).get("likelyLabelErrors") or []
     if suspects:
         lines.append(f"examples whose label is probably wrong: {len(suspects)} are listed")
+    for one in members.get("advice") or []:
+        lines.append(f"advice (+{percent(one['expectedGain'])}): {one['message']}")
     return [*lines, members["limits"]]
 
 

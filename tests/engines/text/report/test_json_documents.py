@@ -26,6 +26,7 @@ FACTS: dict[str, Any] = {
     "examples": 90,
     "available": 0,
     "feedback": 0,
+    "advice": [],
     "text_limit": {"words": 1000, "cut": 0},
     "data_report": {"examined": 90},
 }

@@ -1,0 +1,132 @@
+"""Advice on cards: what would improve a model most, with the expected gain from the folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.data_report import confused_labels
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
+
+MERGE_LABELS, MORE_EXAMPLES, CUT_TEXTS = "mergeLabels", "moreExamples", "cutTexts"
+# Only the most useful entries, because a long list is not read.
+_MOST = 3
+# Smaller gains are within the noise of the folds.
+_LEAST_GAIN = 0.002
+# A label is short of examples if it has fewer than this.
+_FEW_EXAMPLES = 20
+# What more examples would bring is taken from labels that have this many times as many.
+_MORE = 2
+_SHOWN_LABELS = 3
+
+
+class LabelQuality(NamedTuple):
+    """What the folds show about each label."""
+
+    names: Sequence[str]
+    counts: Ints
+    """Examples of every label, int, shape (labels,)."""
+    quality: Doubles
+    """Accuracy or average precision of every label, float64, shape (labels,)."""
+    weights: Doubles
+    """Part of every label in the overall figure, float64, shape (labels,)."""
+
+
+def single_label_advice(
+    names: Sequence[str], truth: Ints, answers: Ints, is_cut: Bools | None = None
+) -> list[dict[str, Any]]:
+    """Return the advice for a model that gives each example one label; gains are of accuracy.
+
+    Args:
+        names: names of the labels.
+        truth: label indexes of the examples, int, shape (examples,).
+        answers: out-of-fold answers, int, shape (examples,).
+        is_cut: texts longer than the model reads, bool, shape (examples,); None for images.
+    """
+    if not len(truth):
+        return []
+    is_right = truth == answers
+    counts = np.bincount(truth, minlength=len(names))
+    right = np.bincount(truth[is_right], minlength=len(names))
+    quality = LabelQuality(names, counts, right / np.maximum(counts, 1), counts / len(truth))
+    found = [*_merges(names, truth, answers), *_short_labels(quality)]
+    if is_cut is not None:
+        found += _cut_texts(is_right, is_cut)
+    return _best(found)
+
+
+def multi_label_advice(
+    names: Sequence[str], truth: Bools, average_precisions: Floats
+) -> list[dict[str, Any]]:
+    """Return the advice for a model of several labels; gains are of mean average precision.
+
+    Args:
+        names: names of the labels.
+        truth: whether an image has a label, bool, shape (images, labels).
+        average_precisions: out of fold, of every label, float, shape (labels,).
+    """
+    weights = np.full(len(names), 1.0 / max(len(names), 1))
+    quality = np.asarray(average_precisions, np.float64)
+    return _best(_short_labels(LabelQuality(names, truth.sum(axis=0), quality, weights)))
+
+
+def _best(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ranked = sorted(found, key=lambda one: (-one["expectedGain"], one["code"], one["message"]))
+    return [one for one in ranked if one["expectedGain"] >= _LEAST_GAIN][:_MOST]
+
+
+def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, Any]]:
+    pairs = {
+        (min(one.label, one.answer), max(one.label, one.answer))
+        for one in confused_labels(truth, answers, len(names))
+    }
+    found = []
+    for first, second in sorted(pairs):
+        is_between = ((truth == first) & (answers == second)) | (
+            (truth == second) & (answers == first)
+        )
+        message = (
+            f"Merge the labels '{names[first]}' and '{names[second]}', or add examples that tell "
+            f"them apart: {int(is_between.sum())} examples of one were answered with the other."
+        )
+        found.append(_entry(MERGE_LABELS, message, float(is_between.mean())))
+    return found
+
+
+def _short_labels(labels: LabelQuality) -> list[dict[str, Any]]:
+    """Return what it would bring if labels with few examples became as good as larger ones."""
+    gains = np.zeros(len(labels.counts))
+    for label in np.flatnonzero((labels.counts > 0) & (labels.counts < _FEW_EXAMPLES)):
+        is_larger = labels.counts >= _MORE * labels.counts[label]
+        if is_larger.any():
+            missing = float(labels.quality[is_larger].mean() - labels.quality[label])
+            gains[label] = max(0.0, missing) * float(labels.weights[label])
+    order = [int(label) for label in np.argsort(-gains, kind="stable") if gains[label] > 0]
+    if not order:
+        return []
+    shown = ", ".join(f"'{labels.names[label]}'" for label in order[:_SHOWN_LABELS])
+    more = len(order) - _SHOWN_LABELS
+    message = (
+        f"Add examples of {shown}{f' and {more} more labels' if more > 0 else ''}: labels with "
+        f"{_MORE} times as many are answered better."
+    )
+    return [_entry(MORE_EXAMPLES, message, float(gains.sum()))]
+
+
+def _cut_texts(is_right: Bools, is_cut: Bools) -> list[dict[str, Any]]:
+    if not is_cut.any() or is_cut.all():
+        return []
+    missing = float(is_right[~is_cut].mean() - is_right[is_cut].mean())
+    message = (
+        f"Shorten long texts, or send the part that matters: {int(is_cut.sum())} texts are longer "
+        "than the model reads, and they are answered worse."
+    )
+    return [_entry(CUT_TEXTS, message, missing * float(is_cut.mean()))]
+
+
+def _entry(code: str, message: str, gain: float) -> dict[str, Any]:
+    return {"code": code, "message": message, "expectedGain": round(max(0.0, gain), 4)}
