@@ -1,4 +1,4 @@
-"""The command `python -m infra.docs`: writes the tables in docs/ that are generated from code.
+"""The command `python -m infra.docs`: writes the parts of docs/ that are generated from code.
 
 It also writes the client's records, which are generated from the service's records.
 """
@@ -48,26 +48,23 @@ def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
 
 
 def _calls() -> Iterator[str]:
-    """Yield the table of all calls; `F` in a path is either family."""
-    yield "| call | what it does |"
-    yield "|---|---|"
+    """Yield the methods of each path; `F` in a path is either family."""
+    methods: dict[str, list[str]] = {}
     for operation in OPERATIONS:
-        paths = [path for _, path in sorted(operation.routes(), key=itemgetter(0))]
-        if not paths:
-            continue
-        both = {
-            path
-            for path in paths
-            if "/language/" in path and path.replace("/language/", "/vision/") in paths
-        }
-        mirrored = {path.replace("/language/", "/vision/") for path in both}
-        shown = [
-            path.replace("/language/", "/F/") if path in both else path
-            for path in paths
-            if path not in mirrored
-        ]
-        calls = [f"`{operation.method} {path}`" for path in shown]
-        yield f"| {'<br>'.join(calls)} | {operation.summary.rstrip('.')} |"
+        for _, path in sorted(operation.routes(), key=itemgetter(0)):
+            methods.setdefault(path, []).append(operation.method)
+    yield "```"
+    shown = set()
+    for path, found in methods.items():
+        either = path.replace("/language/", "/F/").replace("/vision/", "/F/")
+        families = [either.replace("/F/", f"/{family}/") for family in ("language", "vision")]
+        # A path is shown once for both families only if they accept the same methods.
+        same = all(methods.get(one) == found for one in families)
+        call = f"{' '.join(found):<16}{either if same else path}"
+        if call not in shown:
+            yield call
+        shown.add(call)
+    yield "```"
 
 
 def _entities() -> Iterator[str]:
