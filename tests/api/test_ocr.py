@@ -16,7 +16,7 @@ from chalicelib.formats.pdf import frames
 from chalicelib.formats.pdf.process import PdfProcess
 from chalicelib.services.predictions import documents
 from tests.api.prepared import MODEL_ID, PREDICTIONS, raising
-from tests.pdfs import FormField, form_pdf, text_pdf
+from tests.pdfs import FormField, Sheet, form_pdf, pdf, text_pdf, words
 from tests.pictures import draw
 
 URL = "/v2/vision/ocr"
@@ -29,6 +29,12 @@ TEMPLATE = {
     "keys": [{"key": {"entity": "total", "keyVariations": ["Total"], "entityTypes": []}}],
     "headerCells": [],
     "tableRecognition": True,
+}
+TICKED = {
+    "version": "1.0",
+    "keys": [{"key": {"entity": "club", "keyVariations": ["A form"], "entityTypes": []}}],
+    "headerCells": [],
+    "tableRecognition": False,
 }
 BOX = {"minX": 5, "minY": 0, "maxX": 95, "maxY": 12}
 
@@ -369,12 +375,34 @@ def test_layout_of_a_text(call, world):
     answer = call.json("POST", URL, modelId="OCRModel", layout=True, **GOOD)
 
     assert [(item["label"], item["attributes"]) for item in answer.json["probabilities"]] == [
-        ("one", {"pageNumber": 1, "language": "English", "block": 1, "line": 1, "order": 1}),
-        ("two", {"pageNumber": 1, "language": "English", "block": 2, "line": 2, "order": 2}),
+        (
+            "one",
+            {
+                "pageNumber": 1,
+                "language": "English",
+                "block": 1,
+                "line": 1,
+                "order": 1,
+                "role": "heading",
+            },
+        ),
+        (
+            "two",
+            {
+                "pageNumber": 1,
+                "language": "English",
+                "block": 2,
+                "line": 2,
+                "order": 2,
+                "role": "body",
+            },
+        ),
     ]
     box = {"minX": 5, "minY": 20, "maxX": 95, "maxY": 32}
     assert answer.json["unread"] == [{"boundingBox": box, "pageNumber": 1}]
     assert "document" not in answer.json
+    (note,) = answer.json["pageNotes"]
+    assert (note["pageNumber"], note["code"]) == (1, "unreadInk")
 
 
 @pytest.mark.parametrize(("output", "text"), [("text", "2 * <b>"), ("markdown", "2 \\* \\<b\\>")])
@@ -401,13 +429,89 @@ def test_layout_and_document_of_an_empty_page(call, world):
 
 
 @pytest.mark.parametrize("task", ["table", "contact", "form"])
-def test_layout_and_document_belong_to_text(call, task):
-    """Other tasks accept the fields and ignore them."""
+def test_output_belongs_to_text(call, task):
+    """Other tasks accept `output` and ignore it; only contacts also ignore `layout`."""
     fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
+    plain = call.json("POST", URL, **fields).json
 
-    answer = call.json("POST", URL, **fields, layout=True, output="markdown")
+    assert call.json("POST", URL, **fields, output="markdown").json == plain
+    answer = call.json("POST", URL, **fields, layout=True).json
+    assert ("pageNotes" in answer) == (task != "contact")
+    assert "pageNotes" not in plain
 
-    assert answer.json == call.json("POST", URL, **fields).json
+
+def letter(pages=2):
+    """Return a report of some pages with a running head, a bold heading and page numbers."""
+    sheets = [
+        Sheet(
+            words("Annual report of the club", 72, 800, size=9)
+            + words(f"Opening hours {number}", 72, 700, size=12, font="F2")
+            + words("The house is open every day from nine to five except on Mondays,", 72, 684)
+            + words("and tickets are sold at the entrance until half past four.", 72, 668)
+            + words(f"Page {number} of {pages}", 260, 40, size=9)
+        )
+        for number in range(1, pages + 1)
+    ]
+    return base64.b64encode(pdf(sheets)).decode()
+
+
+def test_roles_of_items(call):
+    """With `layout`, running heads, page numbers and bold headings of a PDF have their role."""
+    fields = {"modelId": "OCRModel", "sampleBase64Content": letter()}
+
+    answer = call.json("POST", URL, **fields, layout=True)
+
+    roles = {item["label"]: item["attributes"]["role"] for item in answer.json["probabilities"]}
+    assert roles["Annual report of the club"] == "pageHeader"
+    assert roles["Page 2 of 2"] == "pageFooter"
+    assert roles["Opening hours 1"] == "heading"
+    assert roles["and tickets are sold at the entrance until half past four."] == "body"
+    assert answer.json["pageNotes"] == []
+    plain = call.json("POST", URL, **fields).json
+    assert all("role" not in item["attributes"] for item in plain["probabilities"])
+
+
+def test_page_furniture(call):
+    """Markdown has running heads and page numbers only with `pageFurniture`; text always."""
+    fields = {"modelId": "OCRModel", "sampleBase64Content": letter()}
+
+    bare = call.json("POST", URL, **fields, output="markdown").json["document"]
+    whole = call.json("POST", URL, **fields, output="markdown", pageFurniture=True)
+
+    assert bare.startswith("# Opening hours 1\n\nThe house")
+    assert "Annual" not in bare
+    assert "Page 1" not in bare
+    assert whole.json["document"].count("Annual report of the club") == 2
+    assert "Page 1 of 2" in call.json("POST", URL, **fields, output="text").json["document"]
+
+
+def test_notes_on_pages(call, world):
+    """Hidden text and blank pages are noted for the pages that have them."""
+    world.reads(lambda pixels, check: ())
+    shown = words("The amount is due within thirty days of delivery", 72, 700)
+    hidden = shown + b"1 1 1 rg 60 690 400 30 re f 0 g " + words("A new line is visible", 72, 600)
+    content = base64.b64encode(pdf([Sheet(hidden), Sheet(b"")])).decode()
+
+    for task in ("text", "table", "form"):
+        fields = {"modelId": "OCRModel", "task": task, "formType": "w2", "layout": True}
+        answer = call.json("POST", URL, **fields, sampleBase64Content=content)
+        codes = [(note["pageNumber"], note["code"]) for note in answer.json["pageNotes"]]
+        assert codes == [(1, "hiddenText"), (2, "empty")]
+        assert all(note["message"].endswith(".") for note in answer.json["pageNotes"])
+
+
+def test_tick_boxes_of_a_form(call):
+    """With `formFields`, a value of task form that is a tick box of the PDF has its state."""
+    tick = FormField(b"/FT /Btn /T (member) /V /Yes /AS /Yes", (116, 768, 128, 780), ticks=("Yes",))
+    content = base64.b64encode(form_pdf([tick])).decode()
+    fields = {"modelId": "OCRModel", "task": "form", "sampleBase64Content": content}
+
+    answer = call.json("POST", URL, **fields, formTemplate=TICKED, formFields=True)
+
+    (pair,) = answer.json["probabilities"]
+    assert pair["attributes"]["value"]["checked"] is True
+    plain = call.json("POST", URL, **fields, formTemplate=TICKED).json["probabilities"]
+    assert all("checked" not in one["attributes"]["value"] for one in plain)
 
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])

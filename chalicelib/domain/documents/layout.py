@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.findings import Table
+    from chalicelib.domain.documents.page import Rect
 
 PLAIN: Final = "text"
 MARKDOWN: Final = "markdown"
 # Output formats of a document's text.
 OUTPUTS = (PLAIN, MARKDOWN)
+
+Role = Literal["pageHeader", "pageFooter", "heading", "body"]
+PAGE_HEADER: Final = "pageHeader"
+PAGE_FOOTER: Final = "pageFooter"
+HEADING: Final = "heading"
+BODY: Final = "body"
+# Running heads and footers, which repeat on the pages of a document.
+FURNITURE = (PAGE_HEADER, PAGE_FOOTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +52,7 @@ class WrittenBlock:
     height: float
     """Height of its text, in pixels of the answer."""
     table: Table | None = None
+    box: Rect | None = None
+    """Box on the page as read; None when unknown."""
+    is_bold: bool = False
+    """Whether all of its text is bold."""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.documents.form_template import FormTemplate
-from chalicelib.domain.documents.form_widgets import PlacedWidget
-from chalicelib.domain.documents.layout import MARKDOWN, NOWHERE, ReadingPlace, WrittenBlock
+from chalicelib.domain.documents.form_widgets import PlacedWidget, tick_box_of
+from chalicelib.domain.documents.layout import (
+    BODY,
+    MARKDOWN,
+    NOWHERE,
+    ReadingPlace,
+    Role,
+    WrittenBlock,
+)
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
+from chalicelib.domain.documents.page_notes import PageNote
 from chalicelib.domain.documents.picture import PixelBox
 
 TEXT: Final = "text"
@@ -38,7 +46,7 @@ class OcrRequest:
     alphabet: str = DOCUMENTED
     """One of ALPHABETS: the characters that recognised text may have."""
     layout: bool = False
-    """Whether TEXT items have block, line and order, and unread areas are returned."""
+    """Whether items have a role, and pages notes; for TEXT also reading order and unread areas."""
     output: str | None = None
     """One of OUTPUTS for the whole text of a TEXT task; None leaves it out."""
     has_pages: bool = False
@@ -46,6 +54,13 @@ class OcrRequest:
     """Whether the fields of a PDF's own form are returned."""
     page_images: bool = False
     """Whether the pages of a PDF are returned as images."""
+    page_furniture: bool = False
+    """Whether Markdown has running heads and footers."""
+
+    @property
+    def has_roles(self) -> bool:
+        """Return whether items have a role and pages have notes."""
+        return self.layout and self.task in (TEXT, TABLE, FORM)
 
     @property
     def needs_pixels(self) -> bool:
@@ -83,6 +98,10 @@ class Finding:
     item: Item
     place: ReadingPlace | None = None
     """Position in the reading order of the whole document, if requested."""
+    role: Role | None = None
+    """What it is on its page, if requested."""
+    is_ticked: bool | None = None
+    """State of the tick box that is its value, if form fields are requested."""
 
     @property
     def page_number(self) -> int:
@@ -115,6 +134,8 @@ class PageFindings:
     """The blocks of the page's text, if requested."""
     image: bytes | None = None
     """The page as a JPEG file, if requested."""
+    notes: tuple[PageNote, ...] = ()
+    """What the answer may lack."""
 
     @property
     def size(self) -> PageSize:
@@ -164,6 +185,8 @@ class DocumentFindings:
     pages: tuple[PageSize, ...] | None = None
     form_widgets: tuple[PlacedWidget, ...] | None = None
     """Fields of the PDF's own form, if requested."""
+    notes: tuple[PageNote, ...] | None = None
+    """Notes on pages, if requested."""
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
@@ -183,6 +206,42 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
                 max(place.order for place in places),
             )
     return found
+
+
+def with_tick(finding: Finding) -> Finding:
+    """Return a finding; a form field whose value is a tick box of the PDF has the box's state."""
+    if not isinstance(finding.item, FormField):
+        return finding
+    box = tick_box_of(finding.item, finding.view)
+    if box is None:
+        return finding
+    item = finding.item
+    if item.value_box is None:
+        item = replace(item, value_text=box.value, value_box=box.rect)
+    return replace(finding, item=item, is_ticked=box.checked)
+
+
+def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
+    """Return a page whose findings have the role of the block that they are in.
+
+    Args:
+        page: findings and blocks.
+        roles: role of each block.
+    """
+    special = [
+        (block.box, role)
+        for block, role in zip(page.blocks, roles, strict=True)
+        if role != BODY and block.box is not None
+    ]
+    return replace(
+        page, findings=tuple(replace(each, role=_role(each, special)) for each in page.findings)
+    )
+
+
+def _role(finding: Finding, special: Sequence[tuple[Rect, Role]]) -> Role:
+    """Return the role of the first block that most of a finding is in."""
+    own = place_of(finding.item)
+    return next((role for box, role in special if box.overlap(own) > own.area / 2), BODY)
 
 
 def shown_probability(value: float) -> float:

@@ -15,6 +15,7 @@ from chalicelib.domain.documents.picture import PixelBox
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
+    from chalicelib.domain.documents.page_notes import NoteCode
 
 
 # Distance from the left and from the top edge, in pixels.
@@ -134,6 +135,8 @@ class TextLine:
     """For each character its centre along the line, from 0 to 1; empty when unknown."""
     course: Course | None = None
     """Its curve; None for a short or vertical line."""
+    is_bold: bool = False
+    """Whether a text layer has it in a bold font."""
 
     @property
     def corners(self) -> Quad:
@@ -186,6 +189,8 @@ class Page:
     """Fields of the PDF's own form, if requested."""
     pictures: tuple[Rect, ...] = ()
     """Images on a page with a text layer whose text is not in the layer."""
+    notes: tuple[NoteCode, ...] = ()
+    """What was left out when the page was read."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Convert a rectangle to whole pixels of the answer, clipped to the page."""

@@ -8,6 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+from chalicelib.domain.documents.page_notes import EMPTY, UNREAD_INK, PageNote
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spacing import spaced_lines
 from chalicelib.engines.ocr.straightening import find_unrolling, straightened
@@ -66,12 +67,27 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
     return _straightened(page, 0, page.pixels, found, engine, check)
 
 
+def page_notes(page: ReadPage) -> tuple[PageNote, ...]:
+    """Return what the answer about a page may lack; the page still has its pixels, if any."""
+    codes = list(page.page.notes)
+    if page.unread or (not page.lines and _has_ink(page.pixels)):
+        codes.append(UNREAD_INK)
+    elif not page.lines:
+        codes.append(EMPTY)
+    return tuple(PageNote(page.page.number, code) for code in codes)
+
+
+def _has_ink(pixels: Pixels | None) -> bool:
+    """Return whether a page is not blank."""
+    return pixels is not None and int(pixels.max()) - int(pixels.min()) >= _INK
+
+
 def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
     """Look again at a page without any text, half and a quarter as large.
 
     Detectors overlook a single line on a large empty page. A blank page is not looked at again.
     """
-    if int(pixels.max()) - int(pixels.min()) < _INK:
+    if not _has_ink(pixels):
         return []
     for step in _SMALLER:
         check()

@@ -81,21 +81,22 @@ def lay_out(
     Args:
         page: page of the items; with pixels if tables are written.
         items: result of `find_items`.
-        request: request, which decides whether order and blocks are computed; only for task text.
+        request: request, which decides whether order and blocks are computed; the order only for
+            task text.
         tools: the networks.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
         The position of each item, and the blocks in reading order; empty if not requested.
     """
-    runs = [item for item in items if isinstance(item, TextLine)] if request.task == TEXT else []
+    if request.task != TEXT:
+        return (), written_blocks(page, page.lines, ()) if request.has_roles else ()
+    runs = [item for item in items if isinstance(item, TextLine)]
     if not (runs and (request.layout or request.output)):
         return (), ()
     places: Sequence[ReadingPlace] = ()
     if request.layout:
         places = reading_places(arrange(runs, is_exact=page.is_exact))
-    if request.output is None:
-        return places, ()
     tables: Sequence[Table] = ()
     if request.output == MARKDOWN:
         tables = find_tables(page, tools.engine, tools.structure, check)

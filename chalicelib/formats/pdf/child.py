@@ -33,6 +33,8 @@ _ANNOTATIONS = 0x01
 _RGB_ORDER = 0x10
 _CONTENT_FLAGS = _ANNOTATIONS | _RGB_ORDER
 _DISPLAY = 0
+# Kinds of forms in PDFium: of XFA alone, and of XFA with fields in the PDF.
+_XFA_FORMS = (2, 3)
 
 
 def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
@@ -98,6 +100,8 @@ class PdfReader:
             return {"error": "page"}, None
         try:
             facts, pixels = self._read(page, needs_pixels)
+            if number == 0 and self._pdfium.FPDF_GetFormType(self._document) in _XFA_FORMS:
+                facts["notes"] = [*facts.get("notes", ()), "xfa"]
             return facts | ({"widgets": widgets} if widgets else {}), pixels
         finally:
             self._pdfium.FPDF_ClosePage(page)

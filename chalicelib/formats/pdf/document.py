@@ -13,6 +13,7 @@ import msgspec
 
 from chalicelib.domain.common.decoding import prepare
 from chalicelib.domain.documents.page import FormWidget, Page, Point, Quad, Rect, TextLine
+from chalicelib.domain.documents.page_notes import NoteCode
 from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
 from chalicelib.formats.pdf.geometry import Raster, raster_of
@@ -103,6 +104,7 @@ class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """Its corners if it is not upright."""
     places: tuple[float, ...]
     """Centre of each character along the line."""
+    bold: bool = False
 
 
 class Widget(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
@@ -133,6 +135,8 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     """Images of such a page without text of the layer on them, like `rules`."""
     widgets: list[Widget] = []
     """Fields of the PDF's form, if asked for."""
+    notes: list[NoteCode] = []
+    """What the text layer leaves out, see page_notes.py."""
     drawn: bool = False
     """Whether a raster follows."""
     error: str = ""
@@ -196,7 +200,7 @@ def _line(one: Sides, raster: Raster) -> TextLine:
         min(max(right, 0.0), raster.width),
         min(max(bottom, 0.0), raster.height),
     )
-    return TextLine(one.text, 1.0, box, one.quad, one.places)
+    return TextLine(one.text, 1.0, box, one.quad, one.places, is_bold=one.bold)
 
 
 _NO_START = "The reader of PDFs did not start. Send the document again."
@@ -349,6 +353,7 @@ class PdfDocument:
             rules,
             widgets,
             pictures,
+            tuple(facts.notes),
         )
 
     def _pixels(self, raster: Raster, deadline: ProcessorTime) -> Pixels:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from typing import Any, NamedTuple
 
 from chalicelib.formats.pdf.geometry import PageView
@@ -18,6 +19,11 @@ MAX_CHARACTERS = 100_000
 ANGLE_STEP = 0.25
 
 _INVISIBLE_MODES = (3, 7)
+# Programs without a bold font stroke the letters of another one.
+_FILLED_AND_STROKED = 2
+_BOLD_NAME = re.compile(rb"(?i)bold|black|heavy|-bd|,bd")
+_MAX_FONT_NAME = 128
+_FORCE_BOLD = 1 << 18  # flag of a font descriptor
 # Characters beyond the basic plane come as two halves.
 _HIGH_SURROGATES, _LOW = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
 _UNKNOWN = "\ufffd"
@@ -57,6 +63,8 @@ class Glyph(NamedTuple):
     """Whether the PDF defines which character it is."""
     source: int = 0
     """Address of its text object in PDFium."""
+    bold: bool = False
+    """Whether its font is bold by its name or by its flags."""
 
 
 class _TextRun(NamedTuple):
@@ -67,6 +75,7 @@ class _TextRun(NamedTuple):
     angle: float
     size: float
     visible: bool
+    bold: bool
 
 
 class Letters(NamedTuple):
@@ -168,7 +177,17 @@ class GlyphReader:
         angle = round(turned / ANGLE_STEP) * ANGLE_STEP % 360
         size = abs(font_size) * math.hypot(matrix.c, matrix.d) * self._view.raster.per_point
         mode = self._pdfium.FPDFTextObj_GetTextRenderMode(address) if key else 0
-        return _TextRun(len(self._runs), key, angle, size, mode not in _INVISIBLE_MODES)
+        bold = mode == _FILLED_AND_STROKED or (bool(key) and self._is_bold(address))
+        return _TextRun(len(self._runs), key, angle, size, mode not in _INVISIBLE_MODES, bold)
+
+    def _is_bold(self, address: Any) -> bool:
+        font = self._pdfium.FPDFTextObj_GetFont(address)
+        if not font:
+            return False
+        name = ctypes.create_string_buffer(_MAX_FONT_NAME)
+        self._pdfium.FPDFFont_GetBaseFontName(font, name, _MAX_FONT_NAME)
+        has_flag = self._pdfium.FPDFFont_GetFlags(font) & _FORCE_BOLD > 0
+        return has_flag or _BOLD_NAME.search(name.value) is not None
 
     def _glyph(self, index: int, text: str, run: _TextRun, spaced: bool) -> Glyph | None:
         """Return a character with its position; None if it is outside of the displayed page."""
@@ -192,7 +211,9 @@ class GlyphReader:
             return None
         has_error = self._pdfium.FPDFText_HasUnicodeMapError(self._text, index) == 1
         known = text != _UNKNOWN and not has_error
-        return Glyph(text, origin, box, run.angle, run.size, run.number, spaced, known, run.source)
+        return Glyph(
+            text, origin, box, run.angle, run.size, run.number, spaced, known, run.source, run.bold
+        )
 
 
 def _is_format(code: int) -> bool:

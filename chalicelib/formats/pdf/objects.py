@@ -51,6 +51,11 @@ class PageObjects:
         self._pdfium = pdfium
         self._left = _MAX_OBJECTS
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Return whether the page has more objects than were visited."""
+        return self._left < 0
+
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
         """Yield kind, object, and the matrix from the object's coordinates to those of the page."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
@@ -188,6 +193,11 @@ class Covers:
             sides = self._clipped(thing, self._outline(kind, thing, matrix))
             if sides is not None and min(sides[2] - sides[0], sides[3] - sides[1]) > _THIN:
                 self._covers.append((self._order, sides))
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether there may be more covers than are remembered."""
+        return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
         """Return the covers drawn after a text object, which is given by its address."""

@@ -50,6 +50,8 @@ class Layer(NamedTuple):
     rules: list[Sides]
     pictures: list[Sides]
     """Images without text of the layer on them, whose text is to be recognised."""
+    notes: list[str]
+    """`hiddenText` if the page does not show all text, `notCompared` if that is unknown."""
 
 
 def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
@@ -63,7 +65,8 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
             return None
         cover, rules, covers = ImageCover(view), DrawnRules(pdfium, view), Covers(pdfium, view)
         paths = 0
-        for kind, thing, matrix in PageObjects(pdfium).walk(page):
+        objects = PageObjects(pdfium)
+        for kind, thing, matrix in objects.walk(page):
             covers.add(kind, thing, matrix)
             if kind == IMAGE:
                 cover.add(matrix)
@@ -82,7 +85,9 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
     lines = text_lines(
         [glyph for glyph in glyphs if glyph.text not in _UNKNOWN and glyph.text.isprintable()]
     )
-    return Layer(lines, rules.rules(), cover.without_text(glyphs))
+    has_hidden = letters.hidden > 0 or len(glyphs) < len(letters.glyphs)
+    notes = ["hiddenText"] * has_hidden + ["notCompared"] * (objects.is_cut_short or covers.is_full)
+    return Layer(lines, rules.rules(), cover.without_text(glyphs), notes)
 
 
 def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:

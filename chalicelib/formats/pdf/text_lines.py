@@ -53,6 +53,8 @@ _INDEX_RISE = 0.6
 _INDEX_FALL = 0.35
 # Greatest gap to the neighbour.
 _INDEX_GAP = 0.35
+# A line is bold if at least this fraction of its characters is.
+_BOLD_SHARE = 0.9
 # Greatest overlap with the neighbour, as in formulas with one index above another.
 _INDEX_OVERLAP = 0.5
 
@@ -68,6 +70,8 @@ class Line(NamedTuple):
     """Top left, top right, bottom right, bottom left as read; None for an upright line."""
     places: tuple[float, ...]
     """Centre of each character along the line, 0 to 1; falls in text from right to left."""
+    bold: bool = False
+    """Whether nearly all of its letters are bold."""
 
 
 class _Unit(NamedTuple):
@@ -272,7 +276,8 @@ def _line(letters: list[_Letter], frame: _Direction, upright: bool, is_reversed:
     quad = (one, two, three, four)
     across, down = zip(*quad, strict=True)
     box = (min(across), min(down), max(across), max(down))
-    return Line(text, box, None if upright else quad, places)
+    bold = sum(letter.glyph.bold for letter in letters) >= _BOLD_SHARE * len(letters)
+    return Line(text, box, None if upright else quad, places, bold)
 
 
 def _read(letters: list[_Letter], is_reversed: bool) -> tuple[str, list[float]]:

@@ -42,6 +42,7 @@ from chalicelib.web.operations.document_fields import (
     Layout,
     LinkTables,
     Output,
+    PageFurniture,
     Pages,
     Task,
     Template,
@@ -104,6 +105,7 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
     output: Output | None = None
     pages: Pages = False
     form_fields: FormFields = False
+    page_furniture: PageFurniture = False
 
 
 class PictureRankingForm(msgspec.Struct, rename="camel"):
@@ -241,6 +243,7 @@ def _reading(form: PictureBatchForm) -> dict[str, object]:
         "output": form.output,
         "has_pages": form.pages,
         "form_fields": form.form_fields,
+        "page_furniture": form.page_furniture,
     }
 
 

@@ -24,6 +24,7 @@ from chalicelib.web.operations.document_fields import (
     Layout,
     LinkTables,
     Output,
+    PageFurniture,
     PageImages,
     Pages,
     Task,
@@ -70,6 +71,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
     pages: Pages = False
     form_fields: FormFields = False
     page_images: PageImages = False
+    page_furniture: PageFurniture = False
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -87,7 +89,8 @@ def run_ocr(call: Call) -> OcrRecord:
     template = _template(call) if form.task == FORM else None
     has_pages = form.pages or form.page_images
     extras = form.link_tables, form.alphabet, form.layout, form.output, has_pages
-    request = OcrRequest(form.task, template, *extras, form.form_fields, form.page_images)
+    pdf_extras = form.form_fields, form.page_images, form.page_furniture
+    request = OcrRequest(form.task, template, *extras, *pdf_extras)
     findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 

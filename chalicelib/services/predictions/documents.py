@@ -29,6 +29,7 @@ from chalicelib.domain.documents.form_widgets import (
     PlacedWidget,
     placed_widgets,
 )
+from chalicelib.domain.documents.layout import FURNITURE, MARKDOWN
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
@@ -41,6 +42,8 @@ from chalicelib.domain.documents.ocr import (
     count_line_words,
     numbered_through,
     ordered,
+    with_roles,
+    with_tick,
     without_content,
 )
 from chalicelib.domain.documents.page_work import PageWork
@@ -282,7 +285,7 @@ def _read_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PageFindings:
     """Read one page, and find the items that the request selects."""
-    from chalicelib.engines.ocr.reading import read_page
+    from chalicelib.engines.ocr.reading import page_notes, read_page
     from chalicelib.engines.ocr.tasks import find_items, lay_out
 
     # One more than is allowed, so that a document that has too many is noticed.
@@ -303,13 +306,14 @@ def _read_page(
     _check_words(page, request, is_picture=document.is_picture)
     items = find_items(page, request, tools, work.check)
     places, blocks = lay_out(page, items, request, tools, work.check)
+    notes = page_notes(page) if request.has_roles else ()
     # The pixels are released here; otherwise a document of many pages would exceed the memory.
     view = without_content(page)
     findings = tuple(
         Finding(view, position, item, place)
         for position, (item, place) in enumerate(zip_longest(items, places))
     )
-    return PageFindings(findings, view, page.unread, tuple(blocks), image)
+    return PageFindings(findings, view, page.unread, tuple(blocks), image, notes)
 
 
 def _needs_no_pixels(page: Page) -> bool:
@@ -356,16 +360,29 @@ def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> No
 
 def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindings:
     """Combine the findings of all pages."""
+    from chalicelib.engines.ocr.layout.roles import block_roles
     from chalicelib.engines.ocr.layout.writing import write
 
+    blocks = [page.blocks for page in pages]
+    roles = block_roles(blocks, [page.view.height for page in pages])
+    if request.has_roles:
+        pages = [with_roles(page, own) for page, own in zip(pages, roles, strict=True)]
     findings = _named(numbered_through(pages), request)
+    if request.form_fields:
+        findings = tuple(map(with_tick, findings))
     sizes = tuple(page.size for page in pages) if request.has_pages else None
     widgets = _widgets(pages) if request.form_fields else None
+    notes = tuple(note for page in pages for note in page.notes) if request.has_roles else None
     if request.task != TEXT:
-        return DocumentFindings(findings, pages=sizes, form_widgets=widgets)
+        return DocumentFindings(findings, pages=sizes, form_widgets=widgets, notes=notes)
     unread = tuple(box for page in pages for box in page.unread_boxes) if request.layout else None
-    text = write([page.blocks for page in pages], request.output) if request.output else None
-    return DocumentFindings(findings, unread, text, sizes, widgets)
+    if request.output == MARKDOWN and not request.page_furniture:
+        blocks = [
+            tuple(block for block, role in zip(page, own, strict=True) if role not in FURNITURE)
+            for page, own in zip(blocks, roles, strict=True)
+        ]
+    text = write(blocks, request.output) if request.output else None
+    return DocumentFindings(findings, unread, text, sizes, widgets, notes)
 
 
 def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:

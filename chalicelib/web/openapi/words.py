@@ -390,6 +390,11 @@ WORDS: Mapping[str, str] = {
     "FormFieldRecord.value": "Value as text, empty without one; chosen options are separated by "
     "line feeds, a ticked button has the value that it exports.",
     "checked": "Whether a tick box or radio button is ticked; only they have it.",
+    "pageNotes": "What the answer may lack, by page, if `layout` requests it.",
+    "FieldPart.checked": "Whether the tick box that is the value is ticked, if `formFields` is "
+    "true.",
+    "PageNoteRecord.code": "What kind of note it is.",
+    "PageNoteRecord.message": "The note in a sentence.",
     "unread": "Where text was detected but not read, if `layout` requests it.",
     "tag": "Role of the text on a business card.",
     "tableName": "Name of the table, unique in the answer.",

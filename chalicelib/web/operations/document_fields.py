@@ -50,8 +50,10 @@ Layout = Annotated[
     bool,
     Meta(
         description=(
-            "Whether items have block, line and order, numbered from 1 in the reading order of the "
-            "document, and `unread` lists text that was detected but not read; for task text."
+            "Whether items have a role on their page (tasks text, table and form) and `pageNotes` "
+            "says what the answer may lack. For task text, items also have block, line and order, "
+            "numbered from 1 in the reading order of the document, and `unread` lists text that "
+            "was detected but not read."
         ),
         examples=[True],
     ),
@@ -70,6 +72,16 @@ Pages = Annotated[
     bool,
     Meta(description="Whether `pages` has the size of each page that was read.", examples=[True]),
 ]
+PageFurniture = Annotated[
+    bool,
+    Meta(
+        description=(
+            "Whether `document` as Markdown has the running heads and footers of the pages, which "
+            "are left out otherwise. Plain text always has them."
+        ),
+        examples=[True],
+    ),
+]
 PageImages = Annotated[
     bool,
     Meta(
@@ -87,7 +99,7 @@ FormFields = Annotated[
         description=(
             "Whether `formFields` lists the fields of a PDF's own form: name, type, value, page, "
             "box, and of tick boxes whether they are ticked; at most 10,000. Images have none, "
-            "and XFA forms are ignored."
+            "and XFA forms are ignored. Values of task form that are tick boxes get `checked`."
         ),
         examples=[True],
     ),

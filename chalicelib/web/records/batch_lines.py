@@ -19,6 +19,7 @@ from chalicelib.web.records.describe_ocr import ocr_answer
 from chalicelib.web.records.ocr_records import (
     FormFieldRecord,
     OcrRecord,
+    PageNoteRecord,
     PageRecord,
     UnreadRecord,
 )
@@ -40,6 +41,7 @@ class BatchLineRecord(msgspec.Struct, rename="camel"):
     probabilities: list[Any] | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
     form_fields: list[FormFieldRecord] | UnsetType = UNSET
+    page_notes: list[PageNoteRecord] | UnsetType = UNSET
     unread: list[UnreadRecord] | UnsetType = UNSET
     document: str | UnsetType = UNSET
     error: LineErrorRecord | UnsetType = UNSET

@@ -37,6 +37,7 @@ from chalicelib.web.records.ocr_records import (
     FormRecord,
     FormTableItem,
     OcrRecord,
+    PageNoteRecord,
     PageRecord,
     PairAttributes,
     PairItem,
@@ -98,6 +99,10 @@ def ocr_answer(
         ]
     if found.form_widgets is not None:
         record.form_fields = [_form_field(one) for one in found.form_widgets]
+    if found.notes is not None and not isinstance(record, ContactRecord):
+        record.page_notes = [
+            PageNoteRecord(note.page_number, note.code, note.message) for note in found.notes
+        ]
     if isinstance(record, TextRecord):
         record.document = UNSET if found.text is None else found.text
         record.unread = UNSET if found.unread is None else [_unread(one) for one in found.unread]
@@ -150,6 +155,7 @@ def _item(task: str, finding: Finding, block: _Block | None) -> Any:
             attributes.block = finding.place.block
             attributes.line = finding.place.line
             attributes.order = finding.place.order
+        attributes.role = finding.role or UNSET
         return TextItem(finding.probability, item.text, box(finding.box), attributes)
     if isinstance(item, Contact):
         tagged = ContactAttributes(item.tag, finding.page_number)
@@ -176,7 +182,10 @@ def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
         language=LANGUAGE,
         page_number=finding.page_number,
         normalized_text=UNSET if field.normalized is None else field.normalized,
+        role=finding.role or UNSET,
     )
+    if finding.is_ticked is not None:
+        attributes.value.checked = finding.is_ticked
     return PairItem(finding.probability, "key-value", box(finding.box), attributes)
 
 
@@ -190,7 +199,7 @@ def _table(task: str, finding: Finding, block: _Block) -> TableItem | FormTableI
     found: Any = finding.item
     cells = [_cell(finding.view, found, number) for number in range(len(found.table.table.cells))]
     attributes = TableAttributes(
-        block.name, block.count, cells, finding.page_number, block.block_id
+        block.name, block.count, cells, finding.page_number, block.block_id, finding.role or UNSET
     )
     if task == FORM:
         return FormTableItem(finding.probability, "table", box(finding.box), attributes)

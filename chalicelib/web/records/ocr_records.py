@@ -12,6 +12,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
 from chalicelib.domain.documents.form_widgets import FIELD_KINDS
+from chalicelib.domain.documents.layout import Role
+from chalicelib.domain.documents.page_notes import NoteCode
 from chalicelib.web.records.model_records import BoundingBoxRecord
 
 # The kind of a text on a business card.
@@ -21,7 +23,11 @@ CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
 
 _BLOCK = "Number of its paragraph or heading in the document, if `layout` is true."
 _LINE = "Number of its line in the document, if `layout` is true."
+_ROLE = "What it is on its page, if `layout` is true: running head or foot, heading or body text."
 _ORDER = "Its position in the reading order of the document, if `layout` is true."
+
+
+ItemRole = Annotated[Role, Meta(description=_ROLE, examples=["heading"])]
 
 
 class TextAttributes(msgspec.Struct, rename="camel"):
@@ -32,6 +38,7 @@ class TextAttributes(msgspec.Struct, rename="camel"):
     block: Annotated[int, Meta(description=_BLOCK, ge=1)] | UnsetType = UNSET
     line: Annotated[int, Meta(description=_LINE, ge=1)] | UnsetType = UNSET
     order: Annotated[int, Meta(description=_ORDER, ge=1)] | UnsetType = UNSET
+    role: ItemRole | UnsetType = UNSET
 
 
 class TextItem(msgspec.Struct, rename="camel"):
@@ -95,6 +102,7 @@ class TableAttributes(msgspec.Struct, rename="camel"):
     cells: list[CellRecord]
     page_number: int
     block_id: int
+    role: ItemRole | UnsetType = UNSET
 
 
 class TableItem(msgspec.Struct, rename="camel"):
@@ -121,6 +129,7 @@ class FieldPart(msgspec.Struct, rename="camel"):
     entity: str
     text: str
     bounding_box: BoundingBoxRecord
+    checked: bool | UnsetType = UNSET
 
 
 class PairAttributes(msgspec.Struct, rename="camel"):
@@ -132,6 +141,7 @@ class PairAttributes(msgspec.Struct, rename="camel"):
     language: Literal["English"]
     page_number: int
     normalized_text: str | UnsetType = UNSET
+    role: ItemRole | UnsetType = UNSET
 
 
 class PairItem(msgspec.Struct, rename="camel"):
@@ -175,6 +185,14 @@ class PageRecord(msgspec.Struct, rename="camel"):
     image: str | UnsetType = UNSET
 
 
+class PageNoteRecord(msgspec.Struct, rename="camel"):
+    """A note on a page whose answer may lack something."""
+
+    page_number: int
+    code: NoteCode
+    message: str
+
+
 class FormFieldRecord(msgspec.Struct, rename="camel"):
     """A field of the PDF's own form; one outside its page has the box 1, 1, 1, 1."""
 
@@ -187,7 +205,7 @@ class FormFieldRecord(msgspec.Struct, rename="camel"):
 
 
 class TextRecord(msgspec.Struct, rename="camel"):
-    """The text of a document; `layout` adds `unread`, `output` adds `document`."""
+    """The text of a document; `layout` adds `unread` and notes, `output` adds `document`."""
 
     task: Literal["text"]
     probabilities: list[TextItem]
@@ -195,6 +213,7 @@ class TextRecord(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
     form_fields: list[FormFieldRecord] | UnsetType = UNSET
+    page_notes: list[PageNoteRecord] | UnsetType = UNSET
     unread: list[UnreadRecord] | UnsetType = UNSET
     document: str | UnsetType = UNSET
 
@@ -219,6 +238,7 @@ class TableRecord(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
     form_fields: list[FormFieldRecord] | UnsetType = UNSET
+    page_notes: list[PageNoteRecord] | UnsetType = UNSET
 
 
 class FormRecord(msgspec.Struct, rename="camel"):
@@ -230,6 +250,7 @@ class FormRecord(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
     pages: list[PageRecord] | UnsetType = UNSET
     form_fields: list[FormFieldRecord] | UnsetType = UNSET
+    page_notes: list[PageNoteRecord] | UnsetType = UNSET
 
 
 # One record for each task.

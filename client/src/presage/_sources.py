@@ -107,6 +107,7 @@ class DocumentOptions(TypedDict, total=False):
     alphabet: str | None
     pages: bool | None
     form_fields: bool | None
+    page_furniture: bool | None
 
 
 class OcrOptions(DocumentOptions, total=False):

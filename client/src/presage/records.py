@@ -629,6 +629,7 @@ class TextAttributes(Record, kw_only=True):
     block: int | None = None
     line: int | None = None
     order: int | None = None
+    role: str | None = None
 
 
 class TextItem(Record, kw_only=True):
@@ -692,6 +693,7 @@ class TableAttributes(Record, kw_only=True):
     cells: list[Cell]
     page_number: int
     block_id: int
+    role: str | None = None
 
 
 class TableItem(Record, kw_only=True):
@@ -718,6 +720,7 @@ class FieldPart(Record, kw_only=True):
     entity: str
     text: str
     bounding_box: BoundingBox
+    checked: bool | None = None
 
 
 class PairAttributes(Record, kw_only=True):
@@ -729,6 +732,7 @@ class PairAttributes(Record, kw_only=True):
     language: str
     page_number: int
     normalized_text: str | None = None
+    role: str | None = None
 
 
 class PairItem(Record, kw_only=True):
@@ -756,6 +760,14 @@ class Page(Record, kw_only=True):
     image: str | None = None
 
 
+class PageNote(Record, kw_only=True):
+    """A note on a page whose answer may lack something."""
+
+    page_number: int
+    code: str
+    message: str
+
+
 class FormField(Record, kw_only=True):
     """A field of the PDF's own form; one outside its page has the box 1, 1, 1, 1."""
 
@@ -768,7 +780,7 @@ class FormField(Record, kw_only=True):
 
 
 class TextResult(Record, kw_only=True):
-    """The text of a document; `layout` adds `unread`, `output` adds `document`."""
+    """The text of a document; `layout` adds `unread` and notes, `output` adds `document`."""
 
     task: str
     probabilities: list[TextItem]
@@ -776,6 +788,7 @@ class TextResult(Record, kw_only=True):
     sample_id: str | None = None
     pages: list[Page] | None = None
     form_fields: list[FormField] | None = None
+    page_notes: list[PageNote] | None = None
     unread: list[Unread] | None = None
     document: str | None = None
 
@@ -800,6 +813,7 @@ class TableResult(Record, kw_only=True):
     sample_id: str | None = None
     pages: list[Page] | None = None
     form_fields: list[FormField] | None = None
+    page_notes: list[PageNote] | None = None
 
 
 class FormResult(Record, kw_only=True):
@@ -811,6 +825,7 @@ class FormResult(Record, kw_only=True):
     sample_id: str | None = None
     pages: list[Page] | None = None
     form_fields: list[FormField] | None = None
+    page_notes: list[PageNote] | None = None
 
 
 class FieldScore(Record, kw_only=True):

@@ -67,13 +67,15 @@ def arrange(
     turned: list[Piece] = []
     for piece in pieces:
         (turned if piece.is_turned and piece.index < len(runs) else upright).append(piece)
+    bold = {index for index, run in enumerate(runs) if run.is_bold}
     found: list[Block] = []
     for flow in flows(upright):
         # Text fills its lines; the lines of an address might have been longer.
         right = max(piece.right for row in flow for piece in row)
         for rows in _blocks(flow):
             own = max(piece.right for row in rows for piece in row)
-            found.append(Block(rows, own if is_prose(rows) else right))
+            block = Block(rows, own if is_prose(rows) else right)
+            found += _parted_by_weight(block, bold)
     return found + [Block([[piece]], piece.right) for piece in turned]
 
 
@@ -109,6 +111,18 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
             block = []
         block.append(below)
     yield block
+
+
+def _parted_by_weight(block: Block, bold: set[int]) -> Iterator[Block]:
+    """Split a block where a line that was ended on purpose is bold and its neighbour is not."""
+    start = 0
+    for number, (above, below) in enumerate(pairwise(block.rows)):
+        is_bold, is_next_bold = (all(one.index in bold for one in row) for row in (above, below))
+        has_tab = _has_tab(above) or _has_tab(below)
+        if is_bold != is_next_bold and not has_tab and not block.flows_on(number):
+            yield Block(block.rows[start : number + 1], block.right)
+            start = number + 1
+    yield Block(block.rows[start:], block.right)
 
 
 def _has_tab(row: Row) -> bool:

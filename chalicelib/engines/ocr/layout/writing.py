@@ -7,15 +7,15 @@ entities.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
+from chalicelib.domain.documents.page import around
 from chalicelib.engines.ocr.layout.blocks import Block, arrange
-from chalicelib.engines.ocr.order import weighted_median
+from chalicelib.engines.ocr.layout.roles import heading_levels
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.findings import Cell, Table
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 # Share of a run's area by which it belongs to a table.
 _INSIDE = 0.5
-# The text of a heading is this many times as high as most of the text.
-_HEADING = 1.2
-# Headings of still smaller print are of the last level.
-_LEVELS = 3
-# Lines of a heading.
-_LONGEST = 3
 # What means something anywhere in Markdown.
 _SPECIAL = re.compile(r"[\\`*_#\[\]<>|~&]")
 # What means something at the beginning of a line.
@@ -59,7 +53,7 @@ def written_blocks(
             if number < 0:
                 found.append(_text_block(free, part, page.page.scale))
             else:
-                found.append(WrittenBlock((), (), 0.0, tables[number]))
+                found.append(WrittenBlock((), (), 0.0, tables[number], tables[number].box))
     return tuple(found)
 
 
@@ -80,7 +74,11 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
     texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
     flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
     height = median(max(part.size for part in row) for row in block.rows)
-    return WrittenBlock(tuple(map(" ".join, texts)), flows_on, scale * height)
+    parts = [runs[part.index] for row in block.rows for part in row]
+    box = around(run.box for run in parts)
+    is_bold = all(run.is_bold for run in parts)
+    lines = tuple(map(" ".join, texts))
+    return WrittenBlock(lines, flows_on, scale * height, None, box, is_bold)
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
@@ -97,39 +95,16 @@ def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
     blocks = [block for page in pages for block in page]
     if output != MARKDOWN:
         return "\n\n".join("\n".join(block.lines) for block in blocks)
-    levels = _heading_levels(blocks)
     return "\n\n".join(
-        _paragraph(block, levels.get(_size(block), 0))
-        if block.table is None
-        else _table(block.table)
-        for block in blocks
+        _paragraph(block, level) if block.table is None else _table(block.table)
+        for block, level in zip(blocks, heading_levels(blocks), strict=True)
     )
-
-
-def _size(block: WrittenBlock) -> int:
-    """Return the letter height of a block in whole pixels."""
-    return round(block.height)
-
-
-def _heading_levels(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
-    """Assign heading levels to letter sizes that are larger than most text."""
-    weights: Counter[int] = Counter()
-    for block in blocks:
-        weights[_size(block)] += sum(map(len, block.lines))
-    least = _HEADING * weighted_median([*weights.items()])
-    levels: dict[int, int] = {}
-    level, largest = 0, 0.0
-    for size in sorted((size for size in weights if size > least), reverse=True):
-        if size * _HEADING < largest or not level:
-            level, largest = min(level + 1, _LEVELS), size
-        levels[size] = level
-    return levels
 
 
 def _paragraph(block: WrittenBlock, level: int) -> str:
     """Write a block of text as a heading, an item of a list or a paragraph."""
     lines = _joined(block)
-    if level and len(block.lines) <= _LONGEST:
+    if level:
         return f"{'#' * level} {_escaped(' '.join(lines))}"
     bullet = _BULLET.match(lines[0])
     if bullet is None:

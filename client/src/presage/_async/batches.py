@@ -210,7 +210,7 @@ class AsyncPictureBatches(AsyncBatchList):
             partial: whether to predict only as many images as the quota allows.
             progress: whether to show progress bars; None shows them on a terminal.
             reading: options of `ocr`: task, form_type, form_template, layout, output,
-                link_tables, alphabet, pages, form_fields.
+                link_tables, alphabet, pages, form_fields, page_furniture.
 
         Raises:
             TypeError: an option is unknown.

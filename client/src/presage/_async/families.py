@@ -270,8 +270,9 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
                 (`latin` recognises letters with accents), `pages` (whether to return the size of
                 each page), `page_images` (whether `pages` also has temporary URLs of images of the
                 pages of a PDF), `form_fields` (whether to list the fields of a PDF's own form),
-                `sample_id`; for task text `layout` (whether to return block, line and
-                reading order) and `output` (`text` or `markdown` returns the whole text); for task
+                `sample_id`, `layout` (whether to return roles, page notes, and for task text the
+                reading order); for task text `output` (`text` or `markdown` returns the whole text)
+                and `page_furniture` (whether Markdown has running heads and footers); for task
                 form `form_type` (a built-in template, such as `w2`) or `form_template` (yours);
                 `link_tables` (whether to link the parts of a table that spans pages).
         """

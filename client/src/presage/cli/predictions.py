@@ -125,6 +125,9 @@ def ocr(
     output: Annotated[
         str | None, typer.Option(help="text or markdown: print the whole text.")
     ] = None,
+    layout: Annotated[
+        bool, typer.Option("--layout", help="Add roles, order and notes; write running heads too.")
+    ] = False,
     latin: Annotated[bool, typer.Option("--latin", help="Recognise letters with accents.")] = False,
     every: Annotated[
         bool, typer.Option("--all", help="Of task contact also show lines without contact data.")
@@ -143,6 +146,8 @@ def ocr(
             form_type=form_type,
             form_template=None if template is None else _template(template),
             output=output,
+            layout=layout or None,
+            page_furniture=layout or None,
             alphabet="latin" if latin else None,
             page_images=page_images or None,
         )
@@ -153,6 +158,8 @@ def ocr(
         )
     images = [f"Page {one.page_number}: {one.image}" for one in found.pages or [] if one.image]
     show(found, [*images, *_ocr_lines(found, every)], as_json=as_json)
+    for one in found.raw.get("pageNotes", ()):
+        note(f"page {one['pageNumber']}: {one['message']}")
 
 
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:

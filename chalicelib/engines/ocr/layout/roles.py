@@ -1,0 +1,156 @@
+"""Decides what the blocks of a document are: running heads and footers, headings or body text.
+
+A running head or foot is small text at an edge of the page that several pages share, except for
+the page number. A heading has larger letters than most text, or is bold and stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from chalicelib.domain.documents.layout import (
+    BODY,
+    HEADING,
+    PAGE_FOOTER,
+    PAGE_HEADER,
+    Role,
+    WrittenBlock,
+)
+from chalicelib.engines.ocr.order import weighted_median
+
+# The text of a heading is this many times as high as most of the text.
+_HEADING = 1.2
+# Heading levels of larger letters; still smaller ones have the last level.
+_LEVELS = 3
+# Most lines of a heading, and of a running head or foot.
+_LONGEST = 3
+# Most characters of a bold heading, and the largest bold part of a document that has such.
+_MOST_BOLD, _BOLD_SHARE = 100, 0.5
+# Height of the edges of a page, and the tolerance of positions, as fractions of its height.
+_EDGE, _SHIFT = 0.12, 0.02
+# Least fraction of the pages that share a running head or foot; odd and even ones may differ.
+_LEAST_PAGES = 0.25
+_NUMBER = re.compile(r"\d+")
+_PAGE_NUMBER = re.compile(
+    r"(?i)(?:page|seite|p\.) ?\d+(?: ?(?:of|von|/) ?\d+)?|\d+ ?(?:of|von|/) ?\d+|[-–—] ?\d+ ?[-–—]"
+)
+
+
+def block_roles(
+    pages: Sequence[Sequence[WrittenBlock]], heights: Sequence[float]
+) -> list[list[Role]]:
+    """Return the role of each block of each page.
+
+    Args:
+        pages: the blocks of each page.
+        heights: height of each page, in the unit of the blocks' boxes.
+    """
+    levels = iter(heading_levels([block for page in pages for block in page]))
+    roles: list[list[Role]] = [[HEADING if next(levels) else BODY for _ in page] for page in pages]
+    usual = _usual_height([block for page in pages for block in page])
+    edges: dict[tuple[Role, str], list[tuple[int, int]]] = defaultdict(list)
+    for page, (blocks, height) in enumerate(zip(pages, heights, strict=True)):
+        for number, block in enumerate(blocks):
+            role = _edge_role(block, height)
+            if role is None or block.height > _HEADING * usual:
+                continue
+            text = " ".join(block.lines)
+            edges[role, _NUMBER.sub("#", text.casefold())].append((page, number))
+            if _PAGE_NUMBER.fullmatch(text):
+                roles[page][number] = role
+    for (role, _), places in edges.items():
+        if _are_running([pages[page][number] for page, number in places], places, heights):
+            for page, number in places:
+                roles[page][number] = role
+    return roles
+
+
+def _edge_role(block: WrittenBlock, height: float) -> Role | None:
+    """Return the role that a block at the edge of its page may have; None for other blocks."""
+    if block.box is None or block.table is not None or len(block.lines) > _LONGEST:
+        return None
+    if block.box.max_y <= _EDGE * height:
+        return PAGE_HEADER
+    return PAGE_FOOTER if block.box.min_y >= (1 - _EDGE) * height else None
+
+
+def _are_running(
+    blocks: Sequence[WrittenBlock], places: Sequence[tuple[int, int]], heights: Sequence[float]
+) -> bool:
+    """Return whether blocks of one wording are a running head or foot of several pages."""
+    pages = [page for page, _ in places]
+    if len(set(pages)) < max(2, _LEAST_PAGES * len(heights)):
+        return False
+    tops = [
+        block.box.min_y / heights[page]
+        for block, page in zip(blocks, pages, strict=True)
+        if block.box
+    ]
+    if max(tops) - min(tops) > _SHIFT:
+        return False
+    # A sum at the foot of each page differs by more than page numbers do.
+    numbers = ([int(each) for each in _NUMBER.findall(" ".join(one.lines))] for one in blocks)
+    return all(
+        len(set(column)) == 1 or len({n - page for n, page in zip(column, pages, strict=True)}) == 1
+        for column in zip(*numbers, strict=True)
+    )
+
+
+def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
+    """Return the heading level of each block of a document, from 1; 0 for other blocks."""
+    by_size = _levels_of_sizes(blocks)
+    levels = [
+        by_size.get(_size(block), 0) if 0 < len(block.lines) <= _LONGEST else 0 for block in blocks
+    ]
+    below = max(levels, default=0) + 1
+    total = _count_characters(blocks)
+    if _count_characters(block for block in blocks if block.is_bold) > _BOLD_SHARE * total:
+        return levels
+    for number, (block, follower) in enumerate(pairwise(blocks)):
+        if not levels[number] and _is_bold_heading(block) and not follower.is_bold:
+            levels[number] = below
+    return levels
+
+
+def _is_bold_heading(block: WrittenBlock) -> bool:
+    """Return whether a bold block reads like a heading, not like a label or a sentence."""
+    text = " ".join(block.lines)
+    return (
+        block.is_bold
+        and len(block.lines) <= _LONGEST
+        and len(text) <= _MOST_BOLD
+        and any(map(str.isalpha, text))
+        and text[-1] not in ".,;:"
+    )
+
+
+def _count_characters(blocks: Iterable[WrittenBlock]) -> int:
+    return sum(len(line) for block in blocks for line in block.lines)
+
+
+def _size(block: WrittenBlock) -> int:
+    """Return the letter height of a block in whole pixels."""
+    return round(block.height)
+
+
+def _usual_height(blocks: Sequence[WrittenBlock]) -> float:
+    """Return the letter height of most of the text, in pixels."""
+    weights: Counter[int] = Counter()
+    for block in blocks:
+        weights[_size(block)] += sum(map(len, block.lines))
+    return weighted_median([*weights.items()])
+
+
+def _levels_of_sizes(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
+    """Assign heading levels to letter sizes that are larger than most text."""
+    least = _HEADING * _usual_height(blocks)
+    levels: dict[int, int] = {}
+    level, largest = 0, 0.0
+    for size in sorted({_size(block) for block in blocks if _size(block) > least}, reverse=True):
+        if size * _HEADING < largest or not level:
+            level, largest = min(level + 1, _LEVELS), size
+        levels[size] = level
+    return levels
