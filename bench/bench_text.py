@@ -22,6 +22,7 @@ from bench.text_languages import bench_languages
 from bench.text_prebuilt import bench_prebuilt
 from bench.text_rejection import bench_rejection
 from bench.text_speed import bench_speed
+from bench.text_users import bench_users
 from chalicelib.engines.text.encoding.encoders import is_installed
 
 Part = Callable[[Report, Embedder, Sequence[str]], None]
@@ -29,6 +30,7 @@ PARTS: Mapping[str, Part] = {
     "speed": bench_speed,
     "intents": bench_intents,
     "rejection": bench_rejection,
+    "users": bench_users,
     "languages": bench_languages,
     "prebuilt": bench_prebuilt,
     "data-report": bench_data_report,

@@ -71,7 +71,7 @@ class Embedder:
     """Reads evaluation files and embeds their texts, once for every encoder version."""
 
     def __init__(self, data: Path, models: Path) -> None:
-        self._data = data
+        self.data = data
         self.models = models
         self._encoders: dict[str, Encoder] = {}
         self.own: dict[str, tuple[list[str], list[str]]] = {}
@@ -87,7 +87,7 @@ class Embedder:
         """Texts and labels of a file of the folder `text`."""
         if name in self.own:
             return self.own[name]
-        with (self._data / "text" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
+        with (self.data / "text" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
         return [row["text"] for row in rows], [row["label"] for row in rows]
 

@@ -1,0 +1,88 @@
+"""What users get: rejection and calibration on a real bot's users, and thresholds of cards.
+
+The bot is HINT3's curekart: its builders wrote the training texts, its users the test texts. It is
+for evaluation only, so that no setting may be tuned on it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench.report import Bar, Report, ceiling
+from bench.text_data import PROFILES, Embedder, train
+from chalicelib.engines import metrics
+from chalicelib.engines.target_thresholds import target_thresholds
+
+RATE, TARGET = 0.05, 0.95
+FOREIGN = "NO_NODES_DETECTED"
+SETS = (
+    ("banking77_fewshot_train_10", "banking77_fewshot_test"),
+    ("banking77_fewshot_train_5", "banking77_fewshot_test"),
+    ("sib200_en_train", "sib200_en_test"),
+)
+
+
+def bench_users(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Measure the bot and the thresholds in every profile."""
+    for part in ("train", "test"):
+        embedder.own[f"hint3_{part}"] = _rows(embedder.data / "hint3" / f"curekart_{part}.csv")
+    for profile in profiles:
+        _bot(report, embedder, profile)
+        for names in SETS:
+            _threshold(report, embedder, profile, names)
+
+
+def _rows(path: Path) -> tuple[list[str], list[str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    return [row["sentence"] for row in rows], [row["label"] for row in rows]
+
+
+def _bot(report: Report, embedder: Embedder, profile: str) -> None:
+    """Measure a model that is asked to reject 5 %, and one that is not asked."""
+    encoders = PROFILES[profile]
+    test = embedder.read("hint3_test", encoders)
+    is_foreign = np.array([label == FOREIGN for label in test.labels])
+    model, _ = train(embedder, "hint3_train", encoders, RATE)
+    is_rejected = model.rejects(test.blocks)
+    name = f"HINT3 curekart, {profile}"
+    lost = float(is_rejected[~is_foreign].mean())
+    report.add(f"{name}: in-domain rejected of 5 % asked", lost, "", ceiling(2 * RATE))
+    found = float(is_rejected[is_foreign].mean())
+    report.add(f"{name}: foreign rejected", found, "", Bar(0.65))
+    own = test.at(np.flatnonzero(~is_foreign).tolist())
+    places = {label: place for place, label in enumerate(model.labels)}
+    truth = np.array([places[label] for label in own.labels])
+    error = metrics.calibration_error(model.predict(own.blocks), truth)
+    report.add(f"{name}: calibration error", float(error), "", ceiling(0.08))
+
+
+def _threshold(report: Report, embedder: Embedder, profile: str, names: tuple[str, str]) -> None:
+    """Measure what the card's threshold for a precision of .95 reaches on the test texts."""
+    encoders = PROFILES[profile]
+    model, _ = train(embedder, names[0], encoders)
+    if model.report is None:
+        raise RuntimeError("A model that was just trained has a report.")
+    folds = model.report.out_of_fold
+    shares = folds.probabilities if folds.served is None else folds.served
+    records = target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == folds.truth)
+    card = next(one for one in records if one["precision"] == TARGET)
+    test = embedder.read(names[1], encoders)
+    places = {label: place for place, label in enumerate(model.labels)}
+    truth = np.array([places[label] for label in test.labels])
+    answers = model.predict(test.blocks)
+    is_covered = answers.max(axis=1) >= card["threshold"]
+    hits = int((answers.argmax(axis=1) == truth)[is_covered].sum())
+    reached = metrics.wilson_interval(hits, int(is_covered.sum()))
+    name = f"{names[0]}, {profile}: threshold for {TARGET:.0%}"
+    interval = (reached.low, reached.high)
+    report.add(
+        f"{name}, precision reached", reached.value, "", Bar(TARGET - 0.02), interval=interval
+    )
+    gap = float(is_covered.mean()) - card["coverage"]
+    # The served model is trained on more texts than those of the folds, so it answers more.
+    report.add(f"{name}, coverage above the card's", gap, "", Bar(-0.05))
