@@ -11,15 +11,13 @@ from chalicelib.web import console
 
 MOST_BYTES = 450_000
 MOST_LINES = 450
-# Of preact 10.29.8 (with its hooks), htm 3.1.1 and uPlot 1.6.32.
+# Of preact 10.29.8 (with its hooks) and htm 3.1.1.
 VENDORED = {
     "preact.module.js": "c30e721ebfdc6e2ad4c18c14d2dfb82667829c8aec27de1207774e3fc16858a8",
     "hooks.module.js": "a6ee626f2d01570592dd569a792e3f050154aa02890eead8c223fa3ed5aa3d5a",
     "htm.module.js": "ab33dd3f38059b9be4d5f5350128eefb2356639c4e0bbe9d9e8b3ba75847e9e4",
-    "uPlot.esm.js": "5dd9b3281aa64b461b42d9945f6adb2649d346502b12281a9ae0d46599a80eba",
-    "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
 }
-LICENCES = {"preact.LICENSE.txt", "htm.LICENSE.txt", "uPlot.LICENSE.txt"}
+LICENCES = {"preact.LICENSE.txt", "htm.LICENSE.txt"}
 FILES = sorted(console.FOLDER.iterdir())
 OWN = {path.name: path.read_text("utf-8") for path in FILES if path.name not in VENDORED}
 SCRIPTS = {name: text for name, text in OWN.items() if name.endswith(".js")}

@@ -20,7 +20,7 @@ CLIENT = "client/src"
 GENERATED = ("client/src/presage/records.py", "client/src/presage/_sync/")
 CONSOLE = Path("chalicelib/assets/console")
 # Libraries that ship as their authors published them.
-VENDORED = frozenset({"preact.module.js", "hooks.module.js", "htm.module.js", "uPlot.esm.js"})
+VENDORED = frozenset({"preact.module.js", "hooks.module.js", "htm.module.js"})
 
 
 @dataclass(frozen=True)

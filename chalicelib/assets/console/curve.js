@@ -1,116 +1,91 @@
-// The learning curve, drawn by uPlot, with its last values as text.
+// The learning curve, with its last values as text.
 
-import { useEffect, useRef } from "./hooks.module.js";
-import uPlot from "./uPlot.esm.js";
+import { useEffect, useRef, useState } from "./hooks.module.js";
 import { html, percent } from "./ui.js";
 import { t } from "./words.js";
 
+const SERIES = ["trainingLoss", "testLoss", "testAccuracy"];
 const HEIGHT = 240;
-const SERIES = [
-  ["trainingLoss", "--plot-1"],
-  ["testLoss", "--plot-2"],
-  ["testAccuracy", "--plot-3"],
-];
+const MARGIN = { top: 12, side: 48, bottom: 24 };
 
-/** A line chart of columns over the first one. It follows the window's width and the theme. */
-function Plot({ columns, names, fractions = [], label }) {
-  const container = useRef(null);
-  const plot = useRef(null);
-  useEffect(() => {
-    const draw = () => {
-      plot.current?.destroy();
-      plot.current = new uPlot(
-        chartOptions(container.current.clientWidth, names, fractions),
-        columns,
-        container.current,
-      );
-    };
-    draw();
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const theme = new MutationObserver(draw);
-    const size = new ResizeObserver(() =>
-      plot.current.setSize({ width: container.current.clientWidth, height: HEIGHT }),
-    );
-    scheme.addEventListener("change", draw);
-    theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    size.observe(container.current);
-    return () => {
-      scheme.removeEventListener("change", draw);
-      theme.disconnect();
-      size.disconnect();
-      plot.current.destroy();
-    };
-  }, [names.join()]);
-  useEffect(() => {
-    plot.current?.setData(columns);
-  }, [columns]);
-  return html`<div class="plot" role="img" aria-label=${label} ref=${container}></div>`;
+const isLoss = (name) => name.endsWith("Loss");
+
+/** Return up to six round numbers from `least` to `most`, at least `unit` apart. */
+function ticks(least, most, unit = 0) {
+  const power = 10 ** Math.floor(Math.log10((most - least) / 5 || 1));
+  const steps = [1, 2, 5, 10].map((factor) => Math.max(unit, factor * power));
+  const step = steps.find((one) => (most - least) / one <= 5);
+  const first = Math.ceil(least / step);
+  return Array.from({ length: Math.floor(most / step) - first + 1 }, (_, index) => (first + index) * step);
 }
 
-function chartOptions(width, names, fractions) {
-  const style = getComputedStyle(document.documentElement);
-  const value = (name) => style.getPropertyValue(name).trim();
-  const axis = {
-    stroke: value("--muted"),
-    grid: { stroke: value("--line"), width: 1 },
-    ticks: { show: false },
-  };
-  const series = names.map(([label, variable, scale]) => ({
-    label,
-    scale,
-    stroke: value(variable),
-    width: 2,
-    points: { show: false },
-  }));
-  const sides = [...new Set(names.map(([, , scale]) => scale))];
-  const axes = [
-    { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200] },
-    ...sides.map((scale, index) => ({
-      ...axis,
-      scale,
-      side: index ? 1 : 3,
-      grid: { ...axis.grid, show: !index },
-      values: fractions.includes(scale) ? (_, ticks) => ticks.map((tick) => percent(tick)) : undefined,
-    })),
-  ];
-  const scales = {
-    x: { time: false },
-    ...Object.fromEntries(fractions.map((scale) => [scale, { range: [0, 1] }])),
-  };
-  return {
-    width,
-    height: HEIGHT,
-    series: [{}, ...series],
-    axes,
-    scales,
-    legend: { live: false },
-    cursor: { drag: { x: false, y: false } },
-  };
+/** Return the width of an element, now and after changes, and the reference to set on it. */
+function useWidth() {
+  const element = useRef(null);
+  const [width, setWidth] = useState(640);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setWidth(element.current?.clientWidth || 640));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [width, element];
+}
+
+function Plot({ epochs, known, label }) {
+  const [width, element] = useWidth();
+  const values = (name) => epochs.map((one) => one.metricsData[name]).filter(Number.isFinite);
+  const most = Math.max(...known.filter(isLoss).flatMap(values), 0) || 1;
+  const [first, last] = [epochs[0].epoch, epochs.at(-1).epoch];
+  const right = width - MARGIN.side;
+  const x = (epoch) => MARGIN.side + ((epoch - first) / (last - first || 1)) * (right - MARGIN.side);
+  const y = (fraction) => HEIGHT - MARGIN.bottom - fraction * (HEIGHT - MARGIN.bottom - MARGIN.top);
+  const points = (name) =>
+    epochs
+      .map((one) => [one.epoch, one.metricsData[name]])
+      .filter(([, value]) => Number.isFinite(value))
+      .map(([epoch, value]) => [x(epoch), y(isLoss(name) ? value / most : value)]);
+  return html`
+    <div class="plot" ref=${element}>
+      <svg viewBox=${`0 0 ${width} ${HEIGHT}`} role="img" aria-label=${label}>
+        ${ticks(0, most).map(
+          (value) => html`
+            <line class="grid" x1=${MARGIN.side} x2=${right} y1=${y(value / most)} y2=${y(value / most)} />
+            <text x=${MARGIN.side - 8} y=${y(value / most) + 4} text-anchor="end">
+              ${Number(value.toPrecision(3))}
+            </text>
+          `,
+        )}
+        ${ticks(0, 1).map((value) => html`<text x=${right + 8} y=${y(value) + 4}>${percent(value)}</text>`)}
+        ${ticks(first, last, 1).map(
+          (epoch) => html`<text x=${x(epoch)} y=${HEIGHT - 6} text-anchor="middle">${epoch}</text>`,
+        )}
+        ${known.map((name) => {
+          const places = points(name);
+          return html`
+            <g class=${`series ${name}`}>
+              <polyline points=${places.map((place) => place.join()).join(" ")} />
+              <circle cx=${places.at(-1)[0]} cy=${places.at(-1)[1]} r="3" />
+            </g>
+          `;
+        })}
+      </svg>
+      <p class="legend small">
+        ${known.map((name) => html`<span class=${`series ${name}`}><i></i>${t(`curve.${name}`)}</span>`)}
+      </p>
+    </div>
+  `;
 }
 
 export function CurveChart({ epochs }) {
-  const known = SERIES.filter(([name]) => epochs.some((one) => Number.isFinite(one.metricsData[name])));
-  const names = known.map(([name, variable]) => [
-    t(`curve.${name}`),
-    variable,
-    name.endsWith("Loss") ? "loss" : "fraction",
-  ]);
-  const columns = [
-    epochs.map((one) => one.epoch),
-    ...known.map(([name]) => epochs.map((one) => one.metricsData[name] ?? null)),
-  ];
+  const known = SERIES.filter((name) => epochs.some((one) => Number.isFinite(one.metricsData[name])));
   const last = epochs.at(-1);
-  const format = (name, value) => (name.endsWith("Loss") ? value?.toFixed(3) : percent(value, 1));
+  const format = (name, value) => (isLoss(name) ? value?.toFixed(3) : percent(value, 1));
   const values = known
-    .map(([name]) => `${t(`curve.${name}`)} ${format(name, last.metricsData[name])}`)
+    .map((name) => `${t(`curve.${name}`)} ${format(name, last.metricsData[name])}`)
     .join(", ");
+  const summary = t("curve.summary", { epoch: last.epoch, values });
   return html`
-    <${Plot}
-      columns=${columns}
-      names=${names}
-      fractions=${["fraction"]}
-      label=${t("curve.summary", { epoch: last.epoch, values })}
-    />
-    <p class="muted small">${t("curve.summary", { epoch: last.epoch, values })}</p>
+    <${Plot} epochs=${epochs} known=${known} label=${summary} />
+    <p class="muted small">${summary}</p>
   `;
 }

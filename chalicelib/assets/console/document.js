@@ -6,7 +6,8 @@ import { t } from "./words.js";
 
 const kindOf = ({ attributes }) => (attributes?.cells ? "table" : attributes?.key ? "field" : "text");
 
-export function DocumentAnswer({ answer, file, source }) {
+/** `pick` takes the text of an item that was clicked, on the page or in the list. */
+export function DocumentAnswer({ answer, file, source, pick = null }) {
   const items = answer.probabilities ?? [];
   const isImage = file.type.startsWith("image/");
   const pages = answer.pages ?? estimatePages(items);
@@ -16,7 +17,13 @@ export function DocumentAnswer({ answer, file, source }) {
       <div class="stage">
         ${pages.map(
           (page) => html`
-            <${PageView} page=${page} source=${isImage ? source : null} items=${items} shown=${shown} />
+            <${PageView}
+              page=${page}
+              source=${isImage ? source : page.image}
+              items=${items}
+              shown=${shown}
+              pick=${pick}
+            />
           `,
         )}
       </div>
@@ -26,7 +33,20 @@ export function DocumentAnswer({ answer, file, source }) {
           ${items.map(
             (item, index) => html`
               <li onMouseEnter=${() => setShown(index)} onMouseLeave=${() => setShown(-1)}>
-                <${Item} item=${item} />
+                ${
+                  pick
+                    ? html`
+                      <button
+                        type="button"
+                        class="pick"
+                        onFocus=${() => setShown(index)}
+                        onClick=${() => pick(item.label)}
+                      >
+                        <bdi>${item.label}</bdi>
+                      </button>
+                    `
+                    : html`<${Item} item=${item} />`
+                }
               </li>
             `,
           )}
@@ -51,10 +71,11 @@ function estimatePages(items) {
   return [...pages.values()].sort((one, other) => one.pageNumber - other.pageNumber);
 }
 
-function PageView({ page, source, items, shown }) {
+function PageView({ page, source, items, shown, pick }) {
   const [size, setSize] = useState(page);
+  // The image of a PDF's page may be smaller than the page, whose pixels the boxes count.
   const fit = (event) =>
-    setSize({ ...page, width: event.target.naturalWidth, height: event.target.naturalHeight });
+    !page.image && setSize({ ...page, width: event.target.naturalWidth, height: event.target.naturalHeight });
   const here = items
     .map((item, index) => [item, index])
     .filter(([item]) => item.boundingBox && (item.attributes?.pageNumber ?? 1) === page.pageNumber);
@@ -70,7 +91,8 @@ function PageView({ page, source, items, shown }) {
           ${here.map(
             ([item, index]) => html`
               <rect
-                class=${`${kindOf(item)} ${index === shown ? "shown" : ""}`}
+                class=${`${kindOf(item)} ${index === shown ? "shown" : ""} ${pick ? "pickable" : ""}`}
+                onClick=${pick && (() => pick(item.label))}
                 x=${item.boundingBox.minX}
                 y=${item.boundingBox.minY}
                 width=${item.boundingBox.maxX - item.boundingBox.minX}

@@ -9,6 +9,7 @@ import { shrinkImage } from "./folder.js";
 import { usableModels } from "./models.js";
 import { BoxedImage } from "./image.js";
 import { Snippets } from "./snippets.js";
+import { TemplateEditor, useClicks, useTemplate } from "./template.js";
 import { Action, Bar, familyOf, Field, Head, html, Loaded, percent, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
@@ -20,9 +21,24 @@ const CALLS = {
 };
 // The service refuses larger images.
 const MAX_IMAGE_BYTES = 5_000_000;
-const TASKS = ["text", "table", "contact", "form"];
-const FORM_TYPES = ["1040", "dl", "passport", "paystub", "permanentResident", "w2", "1099int", "1099div",
-  "1099nec", "1099misc", "1099g", "invoice", "receipt", "bankStatement"];
+// `own` reads texts to click on, and then the fields of the template that was made of them.
+const TASKS = ["text", "table", "contact", "form", "own"];
+const FORM_TYPES = [
+  "1040",
+  "dl",
+  "passport",
+  "paystub",
+  "permanentResident",
+  "w2",
+  "1099int",
+  "1099div",
+  "1099nec",
+  "1099misc",
+  "1099g",
+  "invoice",
+  "receipt",
+  "bankStatement",
+];
 
 export function Try({ rest: [, id] }) {
   const loaded = useLoad(usableModels, []);
@@ -141,6 +157,8 @@ function TryFile({ model }) {
   const [task, setTask] = useState("text");
   const [form, setForm] = useState(FORM_TYPES[0]);
   const [answer, setAnswer] = useState(null);
+  const own = useTemplate();
+  const clicks = useClicks();
   const hueOf = useHues(model);
   useEffect(() => {
     if (!file) return undefined;
@@ -150,15 +168,24 @@ function TryFile({ model }) {
   }, [file]);
   const chooseFile = async (chosen) => {
     setAnswer(null);
+    clicks.setClicked({});
     if (chosen) setFile(isDocument ? chosen : await shrinkImage(chosen, MAX_IMAGE_BYTES));
   };
   const name = CALLS[model.modelType] ?? "classify";
-  const fields = {
-    modelId: model.modelId,
-    ...(isDocument && { task, pages: "true", ...(task === "form" && { formType: form }) }),
+  const isOwn = task === "own";
+  const ask = async (more) => {
+    const fields = { modelId: model.modelId, ...more };
+    const found = await call(name, { fields, file, part: "sampleContent" });
+    if (more?.formTemplate) own.note(file, found);
+    setAnswer({ fields, ...found });
   };
-  const predict = async () =>
-    setAnswer({ fields, ...(await call(name, { fields, file, part: "sampleContent" })) });
+  const read = (more) =>
+    ask({ pages: "true", ...(/\.pdf$/i.test(file.name) && { pageImages: "true" }), ...more });
+  const predict = () => {
+    if (!isDocument) return ask();
+    return read({ task: isOwn ? "text" : task, ...(task === "form" && { formType: form }) });
+  };
+  const readFields = () => read({ task: "form", formTemplate: JSON.stringify(own.template) });
   const boxes = (answer?.probabilities ?? [])
     .filter((one) => one.boundingBox && !isDocument)
     .map((one, index) => ({
@@ -206,9 +233,18 @@ function TryFile({ model }) {
         `
       }
       <${Action} kind="primary" disabled=${!file} run=${predict}>
-        ${t(isDocument ? "try.read" : "try.predict")}
+        ${isOwn ? t("template.readText") : t(isDocument ? "try.read" : "try.predict")}
       <//>
+      ${
+        isOwn &&
+        html`
+          <${Action} disabled=${!file || !own.template.keys.length} run=${readFields}>
+            ${t("template.readFields")}
+          <//>
+        `
+      }
     </section>
+    ${isOwn && html`<${TemplateEditor} own=${own} clicks=${clicks} isText=${answer?.task === "text"} />`}
     ${
       file &&
       !isDocument &&
@@ -240,7 +276,18 @@ function TryFile({ model }) {
         </section>
       `
     }
-    ${answer && isDocument && html`<${DocumentAnswer} answer=${answer} file=${file} source=${source} />`}
+    ${
+      answer &&
+      isDocument &&
+      html`
+        <${DocumentAnswer}
+          answer=${answer}
+          file=${file}
+          source=${source}
+          pick=${isOwn && answer.task === "text" ? clicks.pick : null}
+        />
+      `
+    }
     ${
       answer &&
       html`

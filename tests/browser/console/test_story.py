@@ -34,7 +34,7 @@ def train_the_sample(console) -> None:
     console.wait_focus("Train a model")
     console.press("Enter")
     console.wait_focus("flagged")
-    assert console.page.locator(".plot canvas").count() == 1
+    assert console.page.locator(".plot polyline").count() >= 1
 
 
 def accept_flagged_labels(console) -> tuple[int, str]:

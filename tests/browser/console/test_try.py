@@ -22,8 +22,8 @@ STUB = encoded(
 )
 STROKES = """kind => [...new Set([...document.querySelectorAll(`.page rect.${kind}`)]
   .map((one) => getComputedStyle(one).stroke))]"""
-PAPERS = """() => [...document.querySelectorAll('.paper')]
-  .map((one) => one.getBoundingClientRect()).map(({ width, height }) => width / height)"""
+PAGES = """() => [...document.querySelectorAll('.page img')]
+  .map(({ naturalWidth, naturalHeight }) => naturalWidth / naturalHeight)"""
 
 
 def predict_file(console, name: str, content: bytes, kind: str) -> None:
@@ -145,7 +145,7 @@ def test_texts_tables_and_fields_have_different_colours(console, owner):
 
 
 def test_pages_of_a_pdf_have_their_size(console, owner):
-    """Boxes of a PDF are drawn on empty pages of its size, portrait and landscape."""
+    """Boxes of a PDF are drawn on images of its pages, portrait and landscape."""
     upright = Sheet(words("An upright page with a line that is long enough", 72, 770, 12))
     lying = Sheet(
         words("A page that lies, and its line is long enough, too", 72, 400, 12),
@@ -154,8 +154,11 @@ def test_pages_of_a_pdf_have_their_size(console, owner):
     console.enter(owner, "try/vision/OCRModel")
     predict_file(console, "two.pdf", pdf([upright, lying]), "application/pdf")
     page = console.page
-    page.wait_for_selector(".paper", timeout=60_000)
-    assert page.evaluate(PAPERS) == pytest.approx([A4[2] / A4[3], A4[3] / A4[2]], rel=0.01)
+    page.wait_for_function(f"() => ({PAGES})().filter(Boolean).length === 2", timeout=60_000)
+    assert page.evaluate(PAGES) == pytest.approx([A4[2] / A4[3], A4[3] / A4[2]], rel=0.01)
+    # The images are smaller than the pages, whose pixels the boxes count.
+    places = [one.get_attribute("viewBox") for one in page.locator(".page svg").all()]
+    assert places == ["0 0 1654 2339", "0 0 2339 1654"]
     expect(page.locator(".found")).to_contain_text("upright")
     expect(page.get_by_text("Page 2")).to_be_visible()
     for number in (0, 1):
