@@ -128,7 +128,7 @@ class Use:
     messages: float = 0
     """Jobs sent; each is received and deleted too."""
     by_gateway: bool = True
-    """Whether it is a call of the API, not a job."""
+    """Whether the work is a call of the API, not a job."""
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
     counted_as: str = ""

@@ -31,7 +31,7 @@ class Suspect(NamedTuple):
     """An example whose label is probably wrong."""
 
     example: int
-    """Its row."""
+    """Row of the example."""
     suggestion: int
     """Index of the label that it probably has."""
     confidence: float

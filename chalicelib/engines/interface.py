@@ -214,5 +214,5 @@ class TextReport:
     conflicts: tuple[TextConflict, ...]
     """Near-duplicates with different labels, the most alike first."""
     rejection: RejectionQuality | None
-    """None for a model that never rejects."""
+    """How well the model rejects; None for a model that never rejects."""
     out_of_fold: OutOfFold = field(repr=False, compare=False)

@@ -38,6 +38,7 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
     - It knows no CodeDeploy: the alias moves to a new version at once.
     - What receives webhooks here listens on this machine, which functions may not call else.
     - It brings files slowly, while it does everything else: no large encoder is loaded at a start.
+    - Batches run as one chain of messages, so that a small one has more hops than Lambda allows.
 
     Args:
         template: of the package.
@@ -53,6 +54,7 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
             variables = properties["Environment"]["Variables"]
             variables["PRESAGE_MODEL_DIR"] = str(disks / name)
             variables["PRESAGE_DOWNLOAD_ALLOW"] = "127.0.0.1"
+            variables["PRESAGE_BATCH_CHAINS"] = "1"
             properties.pop("DeploymentPreference", None)
             memory = properties["MemorySize"]["Ref"]
             properties["MemorySize"] = copied["Parameters"][memory]["Default"]

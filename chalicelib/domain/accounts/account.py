@@ -42,9 +42,9 @@ class Account:
     """The owner of datasets, models and usage."""
 
     account_id: str
-    """Decimal number as a string; the `organizationId` of answers."""
+    """Number of the account as a string; answers call it `organizationId`."""
     email: str
-    """Lower case; the usual subject of assertions."""
+    """Email address in lower case; usually the subject of signed assertions."""
     plan: str
     source: str
     status: str

@@ -45,7 +45,7 @@ class KeyReused(ServiceError):
 
 
 class KeyUnderWay(Conflict):
-    """The first call with the key is not answered yet."""
+    """Raised when the first call with an idempotency key is not answered yet."""
 
     code = "idempotency_key_under_way"
 
@@ -110,7 +110,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Give objects that are created within the block the ids that the key reserved."""
+    """Use the ids that an idempotency key reserved for objects created within the block."""
     token = _CALL.set(call)
     try:
         yield
@@ -125,7 +125,7 @@ def object_id() -> str:
 
 
 def object_number() -> int | None:
-    """Return the integer id that a key reserves for the created object; None without a key."""
+    """Return the integer id that the idempotency key reserves; None without a key."""
     call = _CALL.get()
     return None if call is None else call.number or None
 

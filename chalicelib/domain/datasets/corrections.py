@@ -62,7 +62,7 @@ class CorrectionResult:
     correction_id: int = 0
     """Fence of its owner, unique in the dataset; 0 when nothing changed."""
     created_at: datetime | None = None
-    """None when nothing changed."""
+    """Time of the correction; None when nothing changed."""
     mark: str | None = None
     """Identifies the call that made it; None for a call without an idempotency key."""
     examples: tuple[Example, ...] = ()

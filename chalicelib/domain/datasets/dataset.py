@@ -137,7 +137,7 @@ class Dataset:
     training: frozenset[str] = field(default_factory=frozenset)
     """Guard entries `model_id.milliseconds` of trainings that are QUEUED or RUNNING."""
     is_uploaded: bool = False
-    """Whether it was created from a file, so that files can be added."""
+    """Whether the dataset was created from a file, so that files can be added."""
     upload_id: str = ""
     """Receipt of the running upload, or of the last one."""
     reserved_bytes: int = 0

@@ -14,7 +14,7 @@ class OpenUpload:
     receipt_id: str
     """Id of its receipt, unique among uploads."""
     reserved_at: int
-    """When it was accepted, in milliseconds since 1970."""
+    """Time at which the upload was accepted, in milliseconds since 1970."""
     size_bytes: int
     """Bytes it counts for: size of the file as sent, later of what was stored."""
 

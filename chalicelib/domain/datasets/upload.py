@@ -35,7 +35,7 @@ class QueuedUpload:
     dataset_id: int
     upload_id: str
     lane: str
-    """Its queue lane; empty if an old version without lanes accepted it."""
+    """Queue lane of the upload; empty if a version without lanes accepted the upload."""
     turn: int
     lease_until: int
     """End of its worker's lease, in milliseconds since 1970."""
@@ -54,7 +54,7 @@ class UploadedFile:
     status: str = ISSUED
     """ISSUED, RECEIVED or USED."""
     etag: str = ""
-    """Version of the file that was received first; empty until it is known."""
+    """Version (ETag) of the first file received through the form; empty until one arrives."""
 
     @property
     def path(self) -> str:

@@ -97,7 +97,7 @@ class FileFormat:
     kind: str
     """csv, tsv, xlsx, json, jsonl, labelStudio, zipFolders, annotations, coco, yolo or voc."""
     encoding: str | None = None
-    """None for formats without a text encoding."""
+    """Text encoding of the file; None for formats without one."""
     delimiter: str | None = None
     """Separator of cells; None for formats without cells."""
     header: bool | None = None

@@ -94,7 +94,7 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
 
 
 def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWarning]:
-    """Return warnings of labels that stand, or may stand, for a missing value.
+    """Return warnings about labels such as `N/A` that mean, or may mean, a missing label.
 
     Args:
         rejected: rows that were left out for such a label.

@@ -25,7 +25,7 @@ class Validation:
     format: FileFormat
     scan: UploadScan
     reasons: tuple[str, ...]
-    """Why it could not be trained; empty when it could."""
+    """Reasons why the dataset could not be trained; empty if training is possible."""
     preview: Preview | None = None
     """The first rows, if the caller wants to see them."""
 

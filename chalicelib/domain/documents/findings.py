@@ -114,7 +114,7 @@ class FormField:
     key_text: str
     """The key as recognised; empty for a virtual key."""
     key_box: Rect | None
-    """None for a virtual key."""
+    """Place of the key on the page; None for a virtual key, which has no label there."""
     value_text: str
     """The value as recognised; empty when there is none."""
     value_box: Rect | None

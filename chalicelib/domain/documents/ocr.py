@@ -99,7 +99,7 @@ class Finding:
     place: ReadingPlace | None = None
     """Position in the reading order of the whole document, if requested."""
     role: Role | None = None
-    """What it is on its page, if requested."""
+    """Role of the text on its page, such as a heading, if requested."""
     is_ticked: bool | None = None
     """State of the tick box that is its value, if form fields are requested."""
 

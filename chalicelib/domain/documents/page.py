@@ -130,11 +130,11 @@ class TextLine:
     """0 to 1; 1 for a text layer."""
     box: Rect
     quad: Quad | None = None
-    """Its corners if it is not upright; None for those of the box."""
+    """Corners of a line that is not upright; None if the box has the same corners."""
     places: tuple[float, ...] = ()
     """For each character its centre along the line, from 0 to 1; empty when unknown."""
     course: Course | None = None
-    """Its curve; None for a short or vertical line."""
+    """Curve of the line; None for a short or vertical line."""
     is_bold: bool = False
     """Whether a text layer has it in a bold font."""
 
@@ -163,7 +163,7 @@ class FormWidget:
     value: str
     """Empty for a field without a value; several choices are separated by line feeds."""
     checked: bool | None
-    """Whether it is ticked; None for kinds that cannot be."""
+    """Whether a check box or radio button is ticked; None for other kinds of fields."""
     rect: Rect
     """In pixels of the page's raster; may be outside the page."""
 

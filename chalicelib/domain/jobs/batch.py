@@ -152,7 +152,7 @@ class Batch:
     warnings: Sequence[UploadWarning] = ()
     """What had to be guessed about the input."""
     is_partial: bool = False
-    """Whether it may cover only as many lines as the allowance has left."""
+    """Whether to predict only the first lines if the allowance does not cover all of them."""
     status: str = QUEUED
     """One of BATCH_STATUSES."""
     is_prepared: bool = False
@@ -171,7 +171,7 @@ class Batch:
     result: str = ""
     """Name of the result's object; empty while there is none."""
     message: str = ""
-    """Why it FAILED."""
+    """Why the batch FAILED."""
     fence: int = 0
     """Grows with every owner; writes with an older fence are refused."""
     attempts: int = 0

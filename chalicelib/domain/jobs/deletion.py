@@ -37,7 +37,7 @@ class Deletion:
 
 
 def deletion_of(account_id: str, kind: str, object_id: str, family: str = "") -> Deletion:
-    """Return the new deletion record of an object; its id is the same at each call."""
+    """Return a new deletion record of an object; repeated calls return the same record id."""
     # Derived, not random: a repeated DELETE finds the record although the object is gone.
     deletion_id = derived_string_id(account_id, kind, object_id)
     return Deletion(deletion_id, account_id, kind, object_id, family=family)

@@ -51,7 +51,7 @@ class Export:
     size_bytes: int = 0
     """Size of the file; 0 until it is written."""
     message: str = ""
-    """Why it FAILED."""
+    """Why the export FAILED."""
     fence: int = 0
     """Grows with every owner; writes with an older fence are refused."""
     attempts: int = 0

@@ -42,7 +42,7 @@ class TemplateLearning:
     expires_at: datetime
     status: str = QUEUED
     message: str = ""
-    """Why it FAILED."""
+    """Why the learning FAILED."""
     fence: int = 0
     """Grows with every owner; writes with an older fence are refused."""
     attempts: int = 0

@@ -85,7 +85,7 @@ class Webhook:
     status: str = ENABLED
     """ENABLED or DISABLED."""
     cause: str = ""
-    """Why it is disabled, or why the last attempt failed."""
+    """Why the webhook is disabled, or why the last attempt failed."""
     failures: int = 0
     failing_since: datetime | None = None
     """When the first of them was made."""
@@ -93,7 +93,7 @@ class Webhook:
     """No delivery is attempted before this moment."""
     sealed: str = ""
     former: str = ""
-    """Its former secret, encrypted; empty when there is none."""
+    """The secret before the last rotation, encrypted; empty if there is none."""
     former_until: datetime | None = None
     """Until when the former secret also signs."""
     rotated_by: str = ""

@@ -17,7 +17,7 @@ class EvaluatedExample:
     example_id: int
     """For a label that an image does not have: the image's first example."""
     expected: str | None
-    """Its label in the training; None in multi-label if the image does not have the label."""
+    """Label in the training; None for a multi-label image without this label."""
     predicted: str | None
     """The answer; None for no label, or in multi-label for not this one."""
     probability: float

@@ -19,7 +19,7 @@ from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
-    """Lease, time and progress of the run, for a learner."""
+    """Gives a learner the lease, the remaining time and the progress of its run."""
 
     def check(self) -> None:
         """Raise LeaseLost if another worker owns the run."""
@@ -85,7 +85,7 @@ class LearnedModel:
     training_seconds: float
     """Training time in seconds, of all functions that took part."""
     early_stopping: bool
-    """Whether it stopped before the last allowed epoch."""
+    """Whether the training stopped before the last allowed epoch."""
     last_epoch: int
     train_size: int
     """Examples or images trained on while metrics were measured."""

@@ -118,9 +118,9 @@ class Model:
     attempts: int = 0
     queued_at: datetime | None = None
     is_paid: bool = False
-    """Whether it waits in the queue lane of paid plans."""
+    """Whether the training waits in the queue lane of paid plans."""
     turn: int = 0
-    """Its number in its lane; see chalicelib/domain/jobs/turns.py."""
+    """Order of the training in its queue lane; see chalicelib/domain/jobs/turns.py."""
     lease_until: int = 0
     """End of a worker's lease of the run, in milliseconds since 1970."""
     served_seconds: float = 0

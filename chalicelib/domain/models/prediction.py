@@ -61,7 +61,7 @@ class Prediction(Generic[Item]):
 
     items: Sequence[Item]
     usage: Usage | None = None
-    """Predictions of the month including this one; None if the caller counts them."""
+    """Predictions of the month including this one; None if the calling service counts them."""
     explanation: Explanation | None = None
     """What the first label is based on, if requested."""
     judgement: Judgement | None = None

@@ -44,7 +44,7 @@ class TrainingPictures:
     """Labelled images of one or two datasets, in order of dataset, label and id."""
 
     labels: list[str] = field(default_factory=list)
-    """Label names; those of a global dataset follow the others."""
+    """Names of labels: first those of the trained dataset, then those of a global dataset."""
     pictures: list[LabelledPicture] = field(default_factory=list)
     examples: int = 0
     feedback: int = 0

@@ -77,7 +77,7 @@ class SamplePool:
             self._trim()
 
     def samples(self) -> tuple[Samples, Singles] | None:
-        """Return the kept samples in order, with weights, float32, (samples,); None if empty."""
+        """Return the samples in the pool in order, and their weights, float32; None if empty."""
         self._trim()
         if self._kept is None:
             return None

@@ -44,7 +44,7 @@ class FitPlan:
     scaling: Scaling
     duplicates: Duplicates
     background: BackgroundFolds | None = None
-    """None if nothing is rejected, or too few texts are known."""
+    """Folds of background texts; None if nothing is rejected, or there are too few texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Duplicates:
 
 
 def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptions) -> FitPlan:
-    """Scale, group, split and sort the examples.
+    """Scale the vectors, and group, split and sort the examples for a training.
 
     Args:
         training_set: vectors and labels.

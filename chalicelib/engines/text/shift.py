@@ -41,7 +41,7 @@ class _Withheld(NamedTuple):
     scores: Doubles
     """Domain scores by models that saw neither label nor cluster, float64, shape (n,)."""
     rows: Ints
-    """Their rows in the layout, int, shape (n,)."""
+    """Rows of the withheld texts in the layout, int, shape (n,)."""
     is_foreign: Bools
     """Whether the whole label was withheld, bool, shape (n,)."""
 

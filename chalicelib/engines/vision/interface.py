@@ -107,12 +107,12 @@ class VisionOptions:
     """Options of a training."""
 
     epochs: int
-    """Most records of the learning curve."""
+    """Maximum number of records of the learning curve."""
     # Otherwise an engine may repeat few images several times an epoch.
     has_named_epochs: bool = field(default=True, kw_only=True)
     """Whether the caller chose the epochs, each of which is then one pass."""
     learning_rate: float
-    """As answers show it; 0.001 is each engine's best rate, other values scale it."""
+    """The rate that answers show: 0.001 is the best rate of each engine, other values scale it."""
     split_ratio: float = 0.9
     """Fraction of the images to train on; 1 holds nothing out (benchmarks)."""
     augment: bool = False
@@ -148,7 +148,7 @@ class FittedVision:
     """Images trained on while metrics were measured."""
     test_size: int
     early_stopping: bool = False
-    """Whether it stopped before the last allowed epoch."""
+    """Whether the training stopped before the last allowed epoch."""
     suspects: Sequence[SuspectExample] = ()
     """All flagged examples, the most suspicious first."""
     evaluation: Evaluation | None = None

@@ -40,7 +40,7 @@ class BoxRow:
     label_fault: str
     """Why the label cannot be used; empty if it can."""
     box: Box
-    """As written, in pixels; may reach outside the image."""
+    """Box as written in the file, in pixels; may reach outside the image."""
     place: str = ROW
     """Format of the place in messages."""
 

@@ -78,7 +78,7 @@ class _Picture(NamedTuple):
     found: int | str
     """Index of the file in the archive, or why it was not found."""
     name: str
-    """As written in the document."""
+    """Name as written in the document."""
 
 
 class _Member(msgspec.Struct, gc=False):

@@ -59,9 +59,9 @@ class ZipMember:
     size: int
     """Unpacked size in bytes, as declared."""
     problem: str | None
-    """Why it cannot be used; None if it can be read."""
+    """Why the file cannot be used; None if it can be read."""
     entry: ZipEntry
-    """Its entry in the directory."""
+    """Entry of the file in the archive's directory."""
     end: int
     """Offset in the file where the next entry begins."""
 

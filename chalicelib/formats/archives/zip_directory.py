@@ -189,7 +189,7 @@ class ZipEntry:
     raw_name: bytes
     """The name as stored."""
     flags: int
-    """General purpose bits."""
+    """General purpose bit flags of the zip format."""
     method: int
     """Compression method."""
     crc: int
@@ -203,7 +203,7 @@ class ZipEntry:
     mode: int
     """Unix file mode; 0 if the archive has none."""
     is_folder: bool
-    """Whether it is a folder."""
+    """Whether the entry is a folder."""
 
     @property
     def is_utf8(self) -> bool:

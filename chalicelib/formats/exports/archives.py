@@ -56,7 +56,7 @@ class ExportedPicture:
     content: bytes
     """The file."""
     boxes: Sequence[ExportedBox]
-    """Its boxes in list order."""
+    """Boxes of the image in list order."""
 
 
 class _Spool:

@@ -90,7 +90,7 @@ class Opening(msgspec.Struct, forbid_unknown_fields=True):
     pages: int = 0
     """Number of pages."""
     error: str = ""
-    """Why it cannot be opened: `password`, `security` or `format`."""
+    """Why the document cannot be opened: `password`, `security` or `format`."""
 
 
 class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
@@ -101,7 +101,7 @@ class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     box: tuple[float, float, float, float]
     """Least x, least y, greatest x, greatest y."""
     quad: Quad | None
-    """Its corners if it is not upright."""
+    """Corners of a line that is not upright."""
     places: tuple[float, ...]
     """Centre of each character along the line."""
     bold: bool = False

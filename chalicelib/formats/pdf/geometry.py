@@ -67,7 +67,7 @@ class PageView(NamedTuple):
     """Left side of the crop box, in points of the page's own system."""
     bottom: float
     right: float
-    """Its right side."""
+    """Right side of the rectangle."""
     top: float
     turns: int
     """Quarter turns to the right, 0 to 3."""

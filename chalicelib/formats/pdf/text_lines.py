@@ -86,11 +86,11 @@ class _Letter(NamedTuple):
     """A character in the coordinates of its direction."""
 
     base: float
-    """Its baseline, across the direction of reading; grows downwards."""
+    """Baseline of the character, across the direction of reading; grows downwards."""
     origin: float
-    """Its start along the direction of reading."""
+    """Start of the character along the direction of reading."""
     order: int
-    """Its position among the characters of the page."""
+    """Position among the characters of the page."""
     start: float
     """Start of its ink."""
     end: float

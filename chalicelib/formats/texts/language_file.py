@@ -42,7 +42,7 @@ class TextRow:
     """From 1, as a spreadsheet counts, with header and blank rows; in JSON the object's position.
     """
     text: str
-    """As sent: 1 to 20,000 characters, not only white space."""
+    """Text as sent: 1 to 20,000 characters, not only white space."""
     label: str
     """Trimmed, cut to 180 characters; in lower case for sentiments."""
     full_label: str

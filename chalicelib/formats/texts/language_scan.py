@@ -68,10 +68,10 @@ class ScanRules:
 
 @dataclass
 class TextScan(UploadScan):
-    """The decisions about the rows of a file."""
+    """The rows of a file: which become examples, and which are duplicates or rejected."""
 
     layout: TextLayout = field(default_factory=TextLayout)
-    """How its rows are read."""
+    """How the rows of the file are read."""
     rows_file: BinaryIO | None = None
     """The file that contains the rows; None if that is the upload itself."""
     other_sheets: str = ""
@@ -83,7 +83,7 @@ class TextScan(UploadScan):
     marks: Mapping[str, int] | None = None
     """Rows of each label that can be a mark for a missing value; None while there is none."""
     missing: int = 0
-    """Rows whose label is such a mark; they are rejected."""
+    """Rows whose label is a mark for a missing value; they are rejected."""
     cut: int = 0
     """Texts with more words than models read."""
 

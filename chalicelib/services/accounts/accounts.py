@@ -43,7 +43,7 @@ class KeyedAccount:
 
     account: Account
     private_pem: str | None
-    """None if the caller sent a public key."""
+    """New private key in PEM; None if the caller sent a public key."""
 
 
 class AccountService:

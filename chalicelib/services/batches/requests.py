@@ -87,7 +87,7 @@ class BatchOptions:
     file: ReadingOptions = RECOGNISED
     """How a file of texts is read."""
     reading: Mapping[str, object] = field(default_factory=dict)
-    """The fields of a call that reads a document, if the batch reads documents."""
+    """Options of document reading; empty unless the batch reads documents."""
     template: bytes | None = None
     """A validated form template, if one was sent."""
 

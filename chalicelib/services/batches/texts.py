@@ -63,7 +63,7 @@ class TextWork:
         check_sent(content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True: the parts of every file of texts are written within the call."""
+        """Return True, because every file of texts is split into parts within the call."""
         del kind, content
         return True
 

@@ -220,8 +220,8 @@ class CorrectionService:
 
         Raises:
             InvalidParameter: an example is listed twice, or its correction is ambiguous.
-            LabelNotFound: the dataset has no label of some id.
-            ExampleNotFound: the dataset has no example of some id.
+            LabelNotFound: one of the label ids is not in the dataset.
+            ExampleNotFound: one of the example ids is not in the dataset.
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
         """

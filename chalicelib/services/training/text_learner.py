@@ -392,7 +392,7 @@ class _Progress:
             self._curve.flush()
 
     def finish(self) -> None:
-        """Complete the curve.
+        """Write the last points of the learning curve.
 
         Raises:
             LeaseLost: another worker owns the run.

@@ -228,7 +228,7 @@ def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome
 
 
 class OutcomeUnknown(Exception):
-    """It is unknown whether a write was made."""
+    """Raised when it is unknown whether a write was made."""
 
 
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:

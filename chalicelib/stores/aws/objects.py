@@ -122,7 +122,7 @@ class ArtifactStore:
 
     @property
     def bucket_url(self) -> str:
-        """The bucket's URL, with which presigned URLs and forms begin."""
+        """Return the URL of the bucket, the start of every presigned URL and form."""
         return f"{self._clients.presigned_url}/{self._bucket}"
 
     def url(self, key: str, file_name: str) -> str:

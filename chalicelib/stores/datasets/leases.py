@@ -168,7 +168,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_bytes(self, dataset: Dataset, lease: Lease, size_bytes: int) -> None:
-        """Commit the number of bytes left after images were removed, and end the lease.
+        """Store the dataset's size in bytes after images were removed, and end the lease.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.

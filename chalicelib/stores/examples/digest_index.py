@@ -84,7 +84,7 @@ class DigestIndex:
         return {example.digest: example for example in found if example.digest in digests}
 
     def known(self, sequence: ExampleSequence) -> Known:
-        """Return the part of a sequence that the index covers."""
+        """Return how much of a sequence of examples the index covers."""
         head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
         entries, indexed_layout, end = (
             int.from_bytes(head[at : at + 8], "big") for at in range(0, _HEAD_BYTES, 8)

@@ -89,7 +89,7 @@ class KnownThumbnails:
         self._lock = threading.Lock()
 
     def get(self, example_id: int) -> PictureSize | None:
-        """Return the size of an example's image; None when it is not cached."""
+        """Return the size of an example's image; None when the size is not cached."""
         with self._lock:
             return self._sizes.get(example_id)
 

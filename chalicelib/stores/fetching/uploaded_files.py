@@ -61,7 +61,7 @@ class UploadedFileStore:
         return str(signed["url"]), dict(signed["fields"])
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
-        """Record the first file of a form; False for later files and unknown forms."""
+        """Record the first file of a form; return False for later files and unknown forms."""
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
             UploadFormRow.etag.set(etag),

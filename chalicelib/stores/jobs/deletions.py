@@ -153,7 +153,7 @@ class DeletionStore:
         return sum(try_update(row, actions, still_waiting) for row in waiting)
 
     def nudge(self, older_than: int) -> list[Deletion]:
-        """Claim unassigned deletions whose job was last sent before a time.
+        """Claim deletions that no worker runs and whose job was last sent before a time.
 
         Args:
             older_than: milliseconds since 1970.

@@ -46,7 +46,7 @@ class CurveStore:
 
 
 class CurveWriter:
-    """Appends the records of one run."""
+    """Appends the records of one run to its learning curve."""
 
     def __init__(self, artifacts: ArtifactStore, model: Model, epochs: int) -> None:
         self._artifacts = artifacts

@@ -92,7 +92,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
 
 
 def part_after(key: str, places: int) -> str:
-    """Return the key of the part that is some numbers after another part."""
+    """Return the key of the part a given number of parts after another one."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 

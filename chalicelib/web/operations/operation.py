@@ -95,7 +95,7 @@ class Operation:
     page_size: int = 0
     """Default and maximum `count` of a paged list; 0 for an unpaged one."""
     is_list: bool = False
-    """Whether the answer is a list of `answer`."""
+    """Whether the answer is a list of records of the struct `answer`."""
     list_members: Mapping[str, Any] = field(default_factory=dict)
     """Schemas of optional members of the list in addition to `object` and `data`."""
     locate: Callable[[Call], object] | None = None
@@ -106,7 +106,7 @@ class Operation:
     It runs before the 401 is certain, so it must not raise.
     """
     takes_key: bool = False
-    """Whether it accepts an `Idempotency-Key`."""
+    """Whether the call accepts an `Idempotency-Key`."""
     creates: str = ""
     """Kind of the integer id that is reserved with a key; empty for none."""
     recover: Callable[[Call], object | None] | None = None
@@ -115,9 +115,9 @@ class Operation:
     Called first if the earlier attempt left no answer. None if the work can be repeated.
     """
     takes_data: bool = False
-    """Whether it adds or corrects data, which is refused while saving fails."""
+    """Whether the call adds or corrects data, which is refused while saving fails."""
     is_public: bool = False
-    """Whether it needs no token."""
+    """Whether the call needs no token."""
     cost: str = RECORDS
     """Cost class for the rate limit; not used for public calls."""
     key_scope: str = ALL
@@ -137,11 +137,11 @@ class Operation:
     versions: tuple[str, ...] = (VERSION_1, VERSION_2)
     """Prefixes below which it answers; only paths of version 1.0 answer below `/v1`."""
     takes_urlencoded: bool = False
-    """Whether it also accepts `application/x-www-form-urlencoded`."""
+    """Whether the call also accepts `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
     """Whether another operation replaces it."""
     group: str = ""
-    """Its section in the document, one of GROUPS."""
+    """Section of the call in the OpenAPI document, one of GROUPS."""
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class Profile:
     encoders: tuple[str, ...]
     """Short names, sorted."""
     reason: str = ""
-    """Why it was chosen, for the card."""
+    """Why the profile was chosen, for the card."""
 
 
 @dataclass(frozen=True)

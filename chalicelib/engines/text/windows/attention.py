@@ -160,7 +160,7 @@ def arrays(reading: WindowReading) -> dict[str, Array]:
 
 
 def read(content: Artifact) -> WindowReading:
-    """Read the reading of an artifact.
+    """Load the attention over sentences from an artifact.
 
     Raises:
         KeyError: a part is missing.

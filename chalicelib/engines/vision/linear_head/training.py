@@ -218,7 +218,7 @@ class LinearHeadTraining(ABC):
         return self.targets.pictures <= EXACT_EXAMPLES
 
     def pairs(self) -> Pairs:
-        """Return the near-duplicates."""
+        """Return the pairs of images that are near-duplicates."""
         return self._finder.pairs()
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:

@@ -131,7 +131,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Return the tasks that cross-validate every penalty in the training part."""
+        """Return tasks that cross-validate each penalty on the training part."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])

@@ -60,7 +60,7 @@ class BoxTool:
 
     kind: str
     words: str
-    """For messages."""
+    """Name of the tool in messages."""
     suffix: str
     signs: tuple[bytes, ...]
     """Bytes that are all in a file of the tool, also in a broken one."""

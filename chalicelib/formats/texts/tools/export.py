@@ -44,7 +44,7 @@ class EntityCount:
         self.count += len(found) if isinstance(found, list) else 0
 
     def join(self, spans: object) -> str:
-        """Return the text of spans, of which some are entities."""
+        """Join spans of a text, some of which are entities, to the whole text."""
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))
@@ -65,7 +65,7 @@ class Tool:
     name: str
     """For messages."""
     signs: tuple[str, ...]
-    """Texts that are all in an export, also in a broken one."""
+    """Strings that every export of the tool contains, even a broken one."""
     recognise: Callable[[Any], bool]
     """Returns whether a parsed document is an export."""
     read: Reader

@@ -48,7 +48,7 @@ class DetectionModel:
     vector: Singles | None
     """The dense head, float32, shape (parameters,); None if only proposals are used."""
     crop_head: CropHead | None
-    """Classifies crops; None without a second look."""
+    """Classifies crops of found boxes once more; None if the model does not."""
     calibration: Calibration
     decay: float | None = None
     """Decay in the rules that it was measured with; None in older models."""

@@ -29,9 +29,9 @@ class AnswerWay:
     is_mirrored: bool = False
     """Whether the dense head uses the mirror image too."""
     crop_head: CropHead | None = None
-    """Classifies boxes a second time; None without a second look."""
+    """Classifies boxes a second time; None if boxes are classified once."""
     proposal_head: ProposalHead | None = None
-    """Labels proposed boxes; None without proposals."""
+    """Labels boxes of the shipped detector; None if those are not used."""
     is_dense: bool = True
     """Whether the dense head is used."""
 

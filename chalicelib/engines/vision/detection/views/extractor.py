@@ -107,7 +107,7 @@ class RetailExtractor(DetectionExtractor):
 
 
 def render(pixels: Pixels, view: PictureView) -> Pixels:
-    """Draw a view, RGB, uint8, shape (416, 416, 3).
+    """Draw a view as an image, RGB, uint8, shape (416, 416, 3).
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3), origin at the top left.
