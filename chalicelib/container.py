@@ -23,15 +23,9 @@ from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.jobs.batch_work import BatchWork
 from chalicelib.domain.models.learning import Learner
+from chalicelib.engines import parts
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 from chalicelib.engines.ocr.pool import OcrPool
-from chalicelib.engines.parts import (
-    ACCURATE_ENCODERS,
-    BACKBONES,
-    FAST_ENCODERS,
-    READERS,
-    modules_of,
-)
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.errors import ServiceError
@@ -74,6 +68,7 @@ from chalicelib.services.training.parts import TrainingPartService
 from chalicelib.services.training.requests import TrainingService, TrainingServiceStores
 from chalicelib.services.training.runs import TrainingRunService, TrainingRunServiceStores
 from chalicelib.services.training.text_learner import Embedder, TextLearner
+from chalicelib.services.training.versions import VersionService
 from chalicelib.services.training.vision_learner import VisionLearner, VisionLearnerStores
 from chalicelib.services.uploads.ingest import IngestService, IngestServiceStores, Reader
 from chalicelib.services.uploads.picture_reader import PictureReader
@@ -107,9 +102,9 @@ class Container:
 
     def engines(self) -> dict[str, str]:
         """Return the state of each engine, `ready` or `missing`."""
-        has_texts = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
-        has_accurate = all(self.encoders.is_installed(name) for name in ACCURATE_ENCODERS)
-        has_pictures = all(self.backbones.is_installed(name) for name in BACKBONES)
+        has_texts = all(self.encoders.is_installed(name) for name in parts.FAST_ENCODERS)
+        has_accurate = all(self.encoders.is_installed(name) for name in parts.ACCURATE_ENCODERS)
+        has_pictures = all(self.backbones.is_installed(name) for name in parts.BACKBONES)
         return {
             "text-fast": _state(has_texts),
             "text-accurate": _state(has_texts and has_accurate),
@@ -121,13 +116,13 @@ class Container:
     def health(self) -> HealthService:
         """Return the service that lists the installed parts of the engines."""
         pools = (self.encoders, self.backbones, self.readers)
-        names = (*FAST_ENCODERS, *BACKBONES, *READERS)
+        names = (*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS)
         model_dir = Path(self.settings.model_dir)
         return HealthService(model_dir, self.stores.model_source, pools, names)
 
     def warm(self) -> None:
         """Load the installed engines, so that the first call does not wait for them."""
-        self.load((*FAST_ENCODERS, *BACKBONES, *READERS))
+        self.load((*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS))
 
     def load(self, names: Sequence[str]) -> None:
         """Load parts of engines that are installed or can be downloaded, in this order.
@@ -140,7 +135,7 @@ class Container:
         with ThreadPoolExecutor(max(1, len(names))) as threads:
             ensure = self.stores.model_source.ensure
             downloads = {name: threads.submit(ensure, name) for name in names}
-            for module in {module for name in names for module in modules_of(name)}:
+            for module in {module for name in names for module in parts.modules_of(name)}:
                 import_module(module)
             for name, download in downloads.items():
                 download.result()
@@ -158,10 +153,10 @@ class Container:
 
     def _load(self, name: str) -> None:
         """Load a part unless its files are missing."""
-        if name in READERS:
+        if name in parts.READERS:
             with suppress(OcrNotInstalled):
                 self.ocr.warm()
-        elif name in BACKBONES and self.backbones.is_installed(name):
+        elif name in parts.BACKBONES and self.backbones.is_installed(name):
             self.backbones.get(name)
         elif self.encoders.is_installed(name):
             self.encoders.get(name).encode(["warm"])
@@ -372,6 +367,12 @@ class Container:
         """Return the service that reads models."""
         s = self.stores
         return ModelService(s.models, s.model_files, s.curves, s.prebuilt)
+
+    @cached_property
+    def model_versions(self) -> VersionService:
+        """Return the service of the versions of models."""
+        s = self.stores
+        return VersionService(s.models, s.version_serving, s.model_files, s.batches)
 
     @cached_property
     def predictions(self) -> PredictionService:

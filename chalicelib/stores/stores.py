@@ -66,6 +66,7 @@ from chalicelib.stores.models.places import QueuePlaces
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
+from chalicelib.stores.models.serving import VersionServing
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class Stores:
         self.models = ModelStore(self.clients, clock)
         self.places = QueuePlaces(self.clients, clock)
         self.model_leases = ModelLeases(self.clients, clock, settings)
+        self.version_serving = VersionServing(self.clients)
         self.model_files = ModelVersions(self.artifacts)
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)

@@ -15,6 +15,7 @@ from chalicelib.domain.datasets.dataset import (
     MULTI_LABEL,
     VISION,
 )
+from chalicelib.domain.models.model_version import KeptVersions
 from chalicelib.errors import InvalidParameter
 
 QUEUED = "QUEUED"
@@ -91,6 +92,11 @@ class TrainRequest:
         """Return whether labels of a text model with too few examples are left out."""
         return self.param("skipSmallLabels") is True
 
+    @property
+    def serves_if_better(self) -> bool:
+        """Return whether a new version is served only if it is not worse."""
+        return self.param("serve") == "if-better"
+
 
 @dataclass(frozen=True)
 class Model:
@@ -132,7 +138,9 @@ class Model:
     stats: TrainStats | None = None
     """Set once a run SUCCEEDED."""
     version: str = ""
-    """Artifact version that predicts; empty before the first success."""
+    """Folder of the version that predicts; empty before the first success."""
+    versions: KeptVersions = field(default_factory=KeptVersions)
+    """The versions that are kept."""
     last_error: str = ""
     """What failed in the last attempt, for the message of a run without attempts left."""
     # Whether `outOfDomainRate` applies with every intent algorithm. Older models were trained while

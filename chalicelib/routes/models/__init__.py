@@ -1,8 +1,9 @@
 """Trainings and models."""
 
-from chalicelib.routes.models import models, training
+from chalicelib.routes.models import models, training, versions
 
 OPERATIONS = (
     *training.OPERATIONS,
     *models.OPERATIONS,
+    *versions.OPERATIONS,
 )

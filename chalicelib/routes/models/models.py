@@ -11,8 +11,10 @@ from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.common.limits import EPOCHS_PAGE, EXAMPLES_PAGE, MODELS_PAGE
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.models.evaluation import EvaluatedFilter
+from chalicelib.domain.models.model import PREBUILT, Model
+from chalicelib.domain.models.model_version import version_not_found
 from chalicelib.web.http.paging import ListAnswer, ListRecord, list_answer
-from chalicelib.web.operations.fields import NamePart
+from chalicelib.web.operations.fields import ModelVersionNumber, NamePart
 from chalicelib.web.operations.locate import dataset_in_path, model_id_in_path, model_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, model_records, service_records
@@ -25,7 +27,13 @@ class ModelsQuery(msgspec.Struct):
     status: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED"] | None = None
 
 
-class EvaluationQuery(msgspec.Struct, rename="camel"):
+class VersionQuery(msgspec.Struct, rename="camel"):
+    """The version of a model."""
+
+    model_version: ModelVersionNumber | None = None
+
+
+class EvaluationQuery(VersionQuery, rename="camel"):
     """Filters of an evaluation."""
 
     expected: Annotated[
@@ -59,14 +67,14 @@ EVALUATION_MEMBERS = {
 
 def get_metrics(call: Call) -> model_records.MetricsRecord:
     """Return the metrics of a model. Spec: metricsData."""
-    found = call.container.models.metrics(call.located)
+    found = call.container.models.metrics(_asked_version(call))
     return describe.metrics(found.model, found.created_at, found.data)
 
 
 def list_learning_curve(call: Call) -> ListAnswer:
     """List the metrics after each epoch. Spec: GET /v2/vision/models/{model_id}/lc."""
     asked = call.window
-    page = call.container.models.curve(call.located, asked.offset, asked.count)
+    page = call.container.models.curve(_asked_version(call), asked.offset, asked.count)
     # Curves are stored as the records of the API.
     return list_answer(page, lambda curve: curve, asked)
 
@@ -76,7 +84,9 @@ def list_evaluation(call: Call) -> ListAnswer:
     query: EvaluationQuery = call.query
     wanted = EvaluatedFilter(query.expected or None, query.predicted or None, query.is_right)
     asked = call.window
-    found = call.container.models.evaluation(call.located, wanted, asked.offset, asked.count)
+    found = call.container.models.evaluation(
+        _asked_version(call), wanted, asked.offset, asked.count
+    )
     answer = list_answer(found.page, describe.evaluated, asked)
     bins = [describe.reliability_bin(one) for one in found.reliability]
     record = EvaluationListRecord("list", answer.record.data, found.total, bins)
@@ -91,8 +101,22 @@ def load_card(call: Call) -> dict[str, Any]:
 
 def get_card(call: Call) -> dict[str, Any]:
     """Return the card of a model. Contract section 5, card."""
+    query: VersionQuery = call.query
     card: dict[str, Any] = call.located
-    return card
+    if query.model_version is None:
+        return card
+    model_id = model_id_in_path(call)
+    if model_id in PREBUILT:
+        if query.model_version != 1:
+            raise version_not_found(query.model_version, [1])
+        return card
+    return call.container.models.card_of(_asked_version(call, model_in_path(call)))
+
+
+def _asked_version(call: Call, model: Model | None = None) -> Model:
+    """Return the model as if the version that the query names were served."""
+    query: VersionQuery = call.query
+    return call.container.model_versions.at(model or call.located, query.model_version)
 
 
 def list_account_models(call: Call) -> ListAnswer:
@@ -128,6 +152,7 @@ OPERATIONS = (
         view=get_metrics,
         locate=model_in_path,
         summary="Return the metrics of a model.",
+        query=VersionQuery,
         key_scope=PREDICT,
         answer=model_records.MetricsRecord,
     ),
@@ -139,6 +164,7 @@ OPERATIONS = (
         view=list_learning_curve,
         locate=model_in_path,
         summary="Return the learning curve of a model, one record per epoch.",
+        query=VersionQuery,
         page_size=EPOCHS_PAGE,
         is_list=True,
         answer=model_records.LearningCurveRecord,
@@ -168,6 +194,7 @@ OPERATIONS = (
         view=get_card,
         locate=load_card,
         summary="Return the model card: data, metrics and limitations.",
+        query=VersionQuery,
         answer=model_records.CardRecord,
     ),
     Operation(

@@ -28,6 +28,7 @@ class TrainParams(msgspec.Struct, rename="camel"):
     profile: Literal["fast", "accurate"] | UnsetType = UNSET
     out_of_domain_rate: Share | UnsetType = UNSET
     skip_small_labels: bool | UnsetType = UNSET
+    serve: Literal["always", "if-better"] | UnsetType = UNSET
 
 
 # Declared as any object, because unknown members are ignored and empty ones omitted.

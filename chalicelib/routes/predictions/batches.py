@@ -48,7 +48,15 @@ from chalicelib.web.operations.document_fields import (
     Template,
     sent_template,
 )
-from chalicelib.web.operations.fields import Column, Count, Delimiter, ModelId, Name, Url
+from chalicelib.web.operations.fields import (
+    Column,
+    Count,
+    Delimiter,
+    ModelId,
+    ModelVersionNumber,
+    Name,
+    Url,
+)
 from chalicelib.web.operations.locate import dataset_in_body, served_in_body, text_id
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
@@ -65,6 +73,7 @@ class BatchForm(msgspec.Struct, rename="camel"):
     json_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES[1:]]}
 
     model_id: ModelId
+    model_version: ModelVersionNumber | None = None
     path: Url | None = None
     dataset_id: int | None = None
     kind: Literal["intent", "sentiment"] | None = None
@@ -87,6 +96,7 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
     json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
 
     model_id: ModelId
+    model_version: ModelVersionNumber | None = None
     path: Url | None = None
     dataset_id: int | None = None
     kind: Literal["predict", "detect", "ocr"] | None = None
@@ -115,6 +125,7 @@ class PictureRankingForm(msgspec.Struct, rename="camel"):
     json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
 
     model_id: ModelId
+    model_version: ModelVersionNumber | None = None
     path: Url | None = None
     dataset_id: int | None = None
     count: RankedCount = RANKED_DEFAULT

@@ -18,7 +18,14 @@ from chalicelib.domain.models.prediction import (
     PredictionOptions,
     Probability,
 )
-from chalicelib.web.operations.fields import Base64, Count, Explain, ModelId, Url
+from chalicelib.web.operations.fields import (
+    Base64,
+    Count,
+    Explain,
+    ModelId,
+    ModelVersionNumber,
+    Url,
+)
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
 from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
@@ -35,6 +42,7 @@ class PictureForm(msgspec.Struct, rename="camel"):
     sample_location: Url | None = None
     sample_base64_content: Base64 | None = msgspec.field(name="sampleBase64Content", default=None)
     num_results: Count | None = None
+    model_version: ModelVersionNumber | None = None
     sample_id: str | UnsetType = UNSET
 
 

@@ -13,7 +13,7 @@ from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import EntitiesNotOffered
-from chalicelib.web.operations.fields import Count, Document, Explain, ModelId
+from chalicelib.web.operations.fields import Count, Document, Explain, ModelId, ModelVersionNumber
 from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
@@ -26,6 +26,7 @@ class TextForm(msgspec.Struct, rename="camel"):
     model_id: ModelId
     num_results: Count | None = None
     explain: Explain = False
+    model_version: ModelVersionNumber | None = None
     sample_id: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:

@@ -108,10 +108,17 @@ class ModelService:
             if not self._prebuilt.is_installed(model_id):
                 raise PrebuiltNotInstalled(model_id)
             return self._prebuilt.card(model_id)
-        model = self.get(account_id, model_id)
-        card = model.version and self._files.document(model_id, model.version, CARD)
+        return self.card_of(self.get(account_id, model_id))
+
+    def card_of(self, model: Model) -> dict[str, Any]:
+        """Return the card of the version that a model serves.
+
+        Raises:
+            MetricsNotFound: no training has succeeded yet.
+        """
+        card = model.version and self._files.document(model.model_id, model.version, CARD)
         if not card:
-            raise MetricsNotFound(model_id)
+            raise MetricsNotFound(model.model_id)
         content: dict[str, Any] = card
         return content
 

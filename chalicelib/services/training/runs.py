@@ -16,9 +16,11 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import TrainJob
+from chalicelib.domain.models.comparison import compare
 from chalicelib.domain.models.evaluation import evaluation_document
 from chalicelib.domain.models.learning import LearnedModel, Learner
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
+from chalicelib.domain.models.model_version import ModelVersion
 from chalicelib.domain.models.suspects import suspects_document
 from chalicelib.domain.models.training import attempt_cause, out_of_attempts
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
@@ -32,11 +34,12 @@ from chalicelib.errors import (
 )
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.training_queue import TrainingQueue
-from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.leases import ModelLeases, RunEnding
 from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECTS
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.jobs.batches import BatchStore
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.guards import GuardStore
     from chalicelib.stores.jobs.training_queue import TrainingQueue
@@ -55,6 +58,7 @@ LOOK_SECONDS = 3.0
 class TrainingRunServiceStores:
     """The stores that `TrainingRunService` uses."""
 
+    batches: BatchStore
     datasets: DatasetStore
     events: Events
     guards: GuardStore
@@ -157,14 +161,51 @@ class TrainingRunService:
             documents[EVALUATION] = evaluation_document(learned.evaluation)
         self._stores.model_files.put_version(model, version, learned.artifact, documents)
         stats = self._stats(learned, started, saving)
+        made = ModelVersion(
+            number=0,  # the row knows the next number
+            folder=version,
+            created_at=self._clock(),
+            examples=stats.examples,
+            algorithm=model.request.algorithm,
+            not_served_because=self._why_not_served(model, learned),
+        )
+        ending = RunEnding(stats, self._used_versions(model))
         try:
-            self._stores.model_leases.succeed(model, version, stats)
+            gone = self._stores.model_leases.succeed(model, made, ending)
         except LeaseLost:
             # No row refers to this version, so nothing else would ever delete it.
             self._stores.model_files.delete_version(model, version)
             raise
+        for folder in gone:
+            self._delete_files(model, folder)
         journal.training_done(model.model_id, model.type, stats.total_seconds)
         self._emit(model, "training.succeeded")
+
+    def _why_not_served(self, model: Model, learned: LearnedModel) -> str:
+        """Return why the new version must not replace the served one; empty if it may."""
+        if not model.request.serves_if_better or learned.evaluation is None:
+            return ""
+        current = self._stores.models.find(model.account_id, model.model_id)
+        served = current and self._stores.model_files.evaluation(current)
+        found = served and compare(served, learned.evaluation)
+        if not found or not found.is_worse:
+            return ""
+        return (
+            f"On {found.examples} common examples the accuracy changed from "
+            f"{found.first_accuracy:.3f} to {found.second_accuracy:.3f} (95 % interval of the "
+            f"difference {found.low:+.3f} to {found.high:+.3f})."
+        )
+
+    def _used_versions(self, model: Model) -> frozenset[str]:
+        """Return the folders of versions that unfinished batches use."""
+        return self._stores.batches.used_versions(model.account_id, model.model_id)
+
+    def _delete_files(self, model: Model, folder: str) -> None:
+        try:
+            self._stores.model_files.delete_version(model, folder)
+        except StorageUnavailable:
+            # They stay until the model is deleted.
+            log.warning("version_not_deleted", model=model.model_id)
 
     def _emit(self, model: Model, event: str) -> None:
         """Emit the event of a finished training."""

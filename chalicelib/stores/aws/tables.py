@@ -261,6 +261,7 @@ class ModelRow(TableRow):
     failure = UnicodeAttribute(null=True)
     stats = JSONAttribute(null=True)
     version = UnicodeAttribute(null=True)
+    versions = JSONAttribute(null=True)
     last_error = UnicodeAttribute(null=True)
     heeds_rate = BooleanAttribute(default=False)
     mark = UnicodeAttribute(null=True)

@@ -100,6 +100,14 @@ class BatchStore:
         found = [_load(row) for row in rows if row.due_at > now]
         return sorted(found, key=lambda batch: (batch.created_at, batch.batch_id), reverse=True)
 
+    def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
+        """Return the folders of the versions of a model that unfinished batches use."""
+        return frozenset(
+            batch.model_version
+            for batch in self.of_account(account_id)
+            if batch.model_id == model_id and batch.status in (QUEUED, RUNNING)
+        )
+
     def acquire(self, batch: Batch) -> Batch | None:
         """Acquire the preparing or the joining step; None if it has ended or has another owner."""
         row = _row(batch)

@@ -7,7 +7,7 @@ cannot publish anything once another worker has acquired the run.
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -16,12 +16,23 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.domain.models.model import FAILED, OPEN, RUNNING, SUCCEEDED, Model, TrainStats
+from chalicelib.domain.models.model_version import KeptVersions, ModelVersion, dump_versions
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.models import load_model, open_key
+from chalicelib.stores.models.serving import row_versions, unchanged_versions
+
+
+@dataclass(frozen=True)
+class RunEnding:
+    """What the end of a successful run stores besides its version."""
+
+    stats: TrainStats
+    in_use: frozenset[str] = frozenset()
+    """Folders of versions that must stay, because a batch uses them."""
 
 
 @translate_errors
@@ -83,23 +94,54 @@ class ModelLeases:
             actions.append(ModelRow.progress.set(round(progress, 4)))
         self._write(model, actions)
 
-    def succeed(self, model: Model, version: str, stats: TrainStats) -> None:
-        """End the run as SUCCEEDED, and publish its version for predictions.
+    def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[str]:
+        """End the run as SUCCEEDED with a new version, and serve it unless it says why not.
+
+        Returns:
+            Folders of versions that are not kept any more.
 
         Raises:
             LeaseLost: another worker owns the run.
         """
-        actions: list[Action] = [
-            ModelRow.status.set(SUCCEEDED),
-            ModelRow.progress.set(1),
-            ModelRow.epochs.set(stats.last_epoch),
-            ModelRow.version.set(version),
-            ModelRow.stats.set(asdict(stats)),
-            ModelRow.failure.remove(),
-            *self._ended(),
-        ]
-        # A version contains run and fence, so a retried call can only meet its own first write.
-        self._write(model, actions, ModelRow.version == version)
+        row = ModelRow(model.account_id, model.model_id)
+        # Another version may be served or deleted meanwhile; then the list is read again.
+        while True:
+            before = self._owned_versions(row, model)
+            if any(one.folder == version.folder for one in before.kept):
+                return []  # a retried call meets its own first write
+            if row.status != RUNNING:
+                raise LeaseLost
+            served = row.version if version.not_served_because else version.folder
+            # The version served until now stays too, so that this training can be taken back.
+            after = before.with_new(version, {*ending.in_use, served, row.version})
+            actions: list[Action] = [
+                ModelRow.status.set(SUCCEEDED),
+                ModelRow.progress.set(1),
+                ModelRow.epochs.set(ending.stats.last_epoch),
+                ModelRow.version.set(served),
+                ModelRow.versions.set(dump_versions(after)),
+                ModelRow.stats.set(asdict(ending.stats)),
+                ModelRow.failure.remove(),
+                *self._ended(),
+            ]
+            condition = self._owned(model) & unchanged_versions(row)
+            if try_update(row, actions, condition):
+                folders = {one.folder for one in after.kept}
+                return [one.folder for one in before.kept if one.folder not in folders]
+
+    def _owned_versions(self, row: ModelRow, model: Model) -> KeptVersions:
+        """Read the row of an owned run and return its versions.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        try:
+            row.refresh(consistent_read=True)
+        except ModelRow.DoesNotExist as error:
+            raise LeaseLost from error
+        if (row.run, row.fence) != (model.run, model.fence):
+            raise LeaseLost
+        return row_versions(row)
 
     def fail(self, model: Model, message: str) -> None:
         """End the run as FAILED; the last successful version stays published.

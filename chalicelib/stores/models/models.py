@@ -26,6 +26,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
+from chalicelib.stores.models.serving import row_versions
 
 # Trainings at the front of a lane that a worker reads to find the next one.
 FRONT = 50
@@ -287,6 +288,7 @@ def load_model(row: ModelRow) -> Model:
         failure=row.failure or "",
         stats=None if row.stats is None else TrainStats(**row.stats),
         version=row.version or "",
+        versions=row_versions(row),
         last_error=row.last_error or "",
         heeds_rate=bool(row.heeds_rate),
         mark=row.mark,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.models.model import PREBUILT, ServedModel
+from chalicelib.domain.models.model_version import version_not_found
 from chalicelib.errors import ModelNotFound, PrebuiltNotInstalled, StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.serving import row_versions
 from chalicelib.stores.models.versions import ModelVersions
 
 # Version of the prebuilt models, which are files and have no versions.
@@ -16,6 +21,7 @@ PREBUILT_VERSION = "prebuilt"
 
 # The attributes of a model's row that a prediction reads; the others can be large.
 SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
+VERSION_MEMBERS = (*SERVED_MEMBERS, "versions", "stats", "updated_at")
 
 
 @translate_errors
@@ -44,6 +50,29 @@ class ServedModels:
             raise ModelNotFound(model_id[:100])
         return model
 
+    def find_version(self, account_id: str, model_id: str, number: int) -> ServedModel:
+        """Find a kept version of a model, whether it is served or not.
+
+        Raises:
+            ModelNotFound: there is no such model.
+            NotFound: the version is not kept; the message names those that are.
+        """
+        if model_id in PREBUILT:
+            if number != 1:
+                raise version_not_found(number, [1])
+            return self.find(account_id, model_id)
+        row = None
+        if STRING_ID.fullmatch(model_id):
+            row = _find(account_id, model_id, VERSION_MEMBERS)
+        model = load_served(row)
+        if model is None or row is None:
+            raise ModelNotFound(model_id[:100])
+        kept = row_versions(row)
+        version = kept.find(number)
+        if version is None:
+            raise version_not_found(number, [one.number for one in kept.kept])
+        return replace(model, version=version.folder)
+
     def artifact(self, model: ServedModel) -> bytes:
         """Read the artifact of the model's version."""
         if model.version == PREBUILT_VERSION:
@@ -62,10 +91,12 @@ def load_served(row: ModelRow | None) -> ServedModel | None:
     return ServedModel(row.model_id, row.type, row.status, row.version or "")
 
 
-def _find(account_id: str, model_id: str) -> ModelRow | None:
+def _find(
+    account_id: str, model_id: str, members: Sequence[str] = SERVED_MEMBERS
+) -> ModelRow | None:
     try:
         return ModelRow.get(
-            account_id, model_id, consistent_read=True, attributes_to_get=list(SERVED_MEMBERS)
+            account_id, model_id, consistent_read=True, attributes_to_get=list(members)
         )
     except ModelRow.DoesNotExist:
         return None

@@ -25,6 +25,7 @@ from chalicelib.domain.datasets.dataset import (
 )
 from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
 from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS
+from chalicelib.domain.models.model_version import LARGEST_VERSION
 
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
 # Pattern of a text without control characters that is not blank.
@@ -46,6 +47,15 @@ Document = Annotated[
 ModelId = Annotated[
     str,
     Meta(description="Id of a model.", extra_json_schema={"pattern": "^[A-Za-z0-9]{1,64}$"}),
+]
+ModelVersionNumber = Annotated[
+    int,
+    Meta(
+        description="Number of a version of the model. Without it, the served one answers.",
+        ge=1,
+        le=LARGEST_VERSION,
+        examples=[2],
+    ),
 ]
 Language = Annotated[str, Meta(extra_json_schema={"enum": [*LANGUAGES, *LANGUAGE_ALIASES]})]
 Filled = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": VISIBLE})]

@@ -14,6 +14,7 @@ from typing import Any
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView, Label
 from chalicelib.domain.models.model import Model, ServedModel
+from chalicelib.domain.models.model_version import LARGEST_VERSION
 from chalicelib.errors import (
     DatasetNotFound,
     LabelNotFound,
@@ -137,7 +138,9 @@ def named_in_body(call: Call) -> str | None:
     """Return the model id of the body; None without one."""
     with suppress(ServiceError):
         # Called before the 401, so errors of the body are left to later checks.
-        return model_id_in_body(call)
+        named = model_id_in_body(call)
+        # This read finds the served version only.
+        return None if "modelVersion" in call.fields.values else named
     return None
 
 
@@ -146,7 +149,11 @@ def served_in_body(call: Call) -> ServedModel | None:
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
-    return call.container.served_models.find(call.account.account_id, model_id)
+    models, account_id = call.container.served_models, call.account.account_id
+    number = whole_number(call.fields.values.get("modelVersion"))
+    if number is None or not 1 <= number <= LARGEST_VERSION:
+        return models.find(account_id, model_id)
+    return models.find_version(account_id, model_id, number)
 
 
 def model_in_body(call: Call) -> Model | None:

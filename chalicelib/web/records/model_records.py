@@ -85,6 +85,30 @@ class MetricsRecord(msgspec.Struct, rename="camel"):
     object: Literal["metrics"] = "metrics"
 
 
+class ModelVersionRecord(msgspec.Struct, rename="camel"):
+    """A version of a model: what one training made."""
+
+    version: int
+    created_at: str
+    is_served: bool
+    examples: int
+    metrics: dict[str, Any]
+    algorithm: str | UnsetType = UNSET
+    not_served_because: str | UnsetType = UNSET
+    object: Literal["modelVersion"] = "modelVersion"
+
+
+class ComparisonRecord(msgspec.Struct, rename="camel"):
+    """Accuracies of two versions on the same held-out examples."""
+
+    versions: list[int]
+    accuracies: list[Number]
+    difference_low: Number
+    difference_high: Number
+    examples: int
+    object: Literal["comparison"] = "comparison"
+
+
 class LearningCurveRecord(msgspec.Struct, rename="camel"):
     """Metrics of a model after one epoch."""
 

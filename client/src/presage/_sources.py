@@ -74,6 +74,7 @@ class TrainParams(TypedDict, total=False):
     profile: str | None
     out_of_domain_rate: float | None
     skip_small_labels: bool | None
+    serve: str | None
     with_feedback: bool | None
     with_global_dataset_id: int | None
     train_split_ratio: float | None
@@ -93,6 +94,7 @@ class PictureOptions(TypedDict, total=False):
 
     num_results: int | None
     explain: bool | None
+    model_version: int | None
     sample_id: str | None
 
 
@@ -123,6 +125,7 @@ class BatchTableOptions(TypedDict, total=False):
 
     columns: str | None
     review_below: float | None
+    model_version: int | None
 
 
 class BatchTextOptions(BatchTableOptions, total=False):

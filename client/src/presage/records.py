@@ -335,6 +335,30 @@ class Metrics(Record, kw_only=True):
     object: str = "metrics"
 
 
+class ModelVersion(Record, kw_only=True):
+    """A version of a model: what one training made."""
+
+    version: int
+    created_at: str
+    is_served: bool
+    examples: int
+    metrics: dict[str, Any]
+    algorithm: str | None = None
+    not_served_because: str | None = None
+    object: str = "modelVersion"
+
+
+class Comparison(Record, kw_only=True):
+    """Accuracies of two versions on the same held-out examples."""
+
+    versions: list[int]
+    accuracies: list[float]
+    difference_low: float
+    difference_high: float
+    examples: int
+    object: str = "comparison"
+
+
 class LearningCurve(Record, kw_only=True):
     """Metrics of a model after one epoch."""
 

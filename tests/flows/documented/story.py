@@ -154,6 +154,10 @@ STORY: Sequence[Step] = (
          "expectedLabel": "delivery-date"}),
     Step("retrain", L, fields={"modelId": "$model", "trainParams": {"withFeedback": True}}),
     Step("get_training", L, variables=_MODEL, until=_ENDED),
+    Step("list_model_versions", L, variables=_MODEL),
+    Step("compare_model_versions", L, variables=_MODEL, fields={"versions": [1, 2]}),
+    Step("serve_model_version", L, variables={**_MODEL, "version": "1"}),
+    Step("delete_model_version", L, variables={**_MODEL, "version": "2"}),
     # webhooks
     Step("create_webhook", keeps={"hook": "id"}, fields={
         "url": "https://localhost:9/presage", "events": ["training.succeeded"]}),
@@ -242,6 +246,10 @@ STORY: Sequence[Step] = (
     Step("delete_failed_datasets", L, query={"status": "FAILED"}),
     Step("delete_failed_datasets", V, query={"status": "FAILED"}),
     Step("get_training", V, variables=_SIGN_MODEL, until=_ENDED),
+    Step("list_model_versions", V, variables=_SIGN_MODEL),
+    Step("compare_model_versions", V, variables=_SIGN_MODEL, fields={"versions": [1, 2]}),
+    Step("serve_model_version", V, variables={**_SIGN_MODEL, "version": "1"}),
+    Step("delete_model_version", V, variables={**_SIGN_MODEL, "version": "2"}),
     Step("delete_model", L, variables=_MODEL),
     Step("delete_model", V, variables=_SIGN_MODEL),
     Step("delete_dataset", V, variables=_SIGNS, keeps={"gone_signs": "id"}),

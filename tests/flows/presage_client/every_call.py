@@ -96,9 +96,23 @@ async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, 
     named = language.models.list(name="all calls", status="SUCCEEDED")
     assert model.model_id in [item.model_id async for item in named]
     assert (await (await model.retrain(epochs=3)).wait()).epochs == 3
+    await tell_versions(client, model.model_id)
     assert (await language.feedback.add(model.model_id, "icy", data.labels[0].name)).name == "icy"
     seen["suspects"] = len(await data.browse(suspects_of=model.model_id).list())
     return str(model.model_id)
+
+
+async def tell_versions(client: AsyncPresage, model_id: str) -> None:
+    """List, compare, serve and delete the versions of a model."""
+    model = await client.language.models.get(model_id)
+    assert [one.version for one in await model.versions().list()] == [2, 1]
+    assert (await model.compare_versions(1, 2)).examples >= 20
+    assert (await model.serve_version(1)).is_served
+    found = await client.language.intent(model_id, "hot?", model_version=2)
+    assert found.label
+    assert (await model.card(version=2)).object == "card"
+    assert (await model.metrics(version=1)).object == "metrics"
+    assert (await model.delete_version(2)).version == 2
 
 
 async def tell_corrections(client: AsyncPresage) -> None:

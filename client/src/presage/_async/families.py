@@ -82,6 +82,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         *,
         num_results: int | None = None,
         explain: bool | None = None,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
         """Predict the intent of a text; counts as one prediction.
@@ -95,9 +96,11 @@ class AsyncLanguage(AsyncFamily[Prediction]):
             document: the text.
             num_results: maximum number of labels to return.
             explain: whether to return how much each word contributed.
+            model_version: number of a version; by default the served one.
             sample_id: any text; the response repeats it.
         """
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        fields["modelVersion"] = model_version
         return await self._predict("intent", model_id, document, fields)
 
     async def sentiment(
@@ -107,10 +110,12 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         *,
         num_results: int | None = None,
         explain: bool | None = None,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
         """Predict the sentiment of a text, as `intent` does; counts as one prediction."""
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        fields["modelVersion"] = model_version
         return await self._predict("sentiment", model_id, document, fields)
 
     async def predict_sample(
@@ -181,7 +186,8 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
             model_id: the model.
             picture: path, URL, bytes or open file.
             options: `num_results`, the maximum number of labels to return; `explain`, whether to
-                return how much each region contributed; `sample_id`, any text, which the response
+                return how much each region contributed; `model_version`, the number of a version;
+                `sample_id`, any text, which the response
                 repeats.
         """
         fields = {"modelId": model_id, **api_fields(options, PictureOptions)}
@@ -189,7 +195,12 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
 
     @overload
     async def detect(
-        self, model_id: str, picture: File, *, sample_id: str | None = None
+        self,
+        model_id: str,
+        picture: File,
+        *,
+        model_version: int | None = None,
+        sample_id: str | None = None,
     ) -> Detection: ...
     @overload
     async def detect(
@@ -197,6 +208,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         model_id: str,
         picture: Files[FileT],
         *,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> list[Detection]: ...
     async def detect(
@@ -204,10 +216,11 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         model_id: str,
         picture: File | Files[FileT],
         *,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Detection | list[Detection]:
         """Find the objects in an image or in a list of images; each counts as one prediction."""
-        fields = {"modelId": model_id, "sampleId": sample_id}
+        fields = {"modelId": model_id, "modelVersion": model_version, "sampleId": sample_id}
         return await self._post_each("detect", picture, fields, Detection)
 
     @overload

@@ -101,13 +101,29 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
         return await AsyncModels(self.family).retrain(self.model_id, **options)
 
-    async def metrics(self) -> records.Metrics:
-        """Fetch the metrics of the model."""
-        return await AsyncModels(self.family).metrics(self.model_id)
+    async def metrics(self, version: int | None = None) -> records.Metrics:
+        """Fetch the metrics of the model, or of one of its versions."""
+        return await AsyncModels(self.family).metrics(self.model_id, version)
 
-    async def card(self) -> records.Card:
-        """Fetch the model card: training data, metrics and limits."""
-        return await AsyncModels(self.family).card(self.model_id)
+    async def card(self, version: int | None = None) -> records.Card:
+        """Fetch the card of the model, or of one of its versions."""
+        return await AsyncModels(self.family).card(self.model_id, version)
+
+    def versions(self) -> AsyncPages[records.ModelVersion]:
+        """List the kept versions, newest first; each training makes one."""
+        return AsyncModels(self.family).versions(self.model_id)
+
+    async def serve_version(self, version: int) -> records.ModelVersion:
+        """Serve a kept version from the next call on."""
+        return await AsyncModels(self.family).serve_version(self.model_id, version)
+
+    async def delete_version(self, version: int) -> records.ModelVersion:
+        """Delete a version that is not served."""
+        return await AsyncModels(self.family).delete_version(self.model_id, version)
+
+    async def compare_versions(self, first: int, second: int) -> records.Comparison:
+        """Compare two versions by their predictions for the same held-out examples."""
+        return await AsyncModels(self.family).compare_versions(self.model_id, first, second)
 
     def evaluation(
         self,
@@ -220,17 +236,47 @@ class AsyncModels(Generic[ResultT_co]):
             self._transport, request, lambda item: self._bound(decode(item, AsyncModel))
         )
 
-    async def metrics(self, model_id: str) -> records.Metrics:
-        """Fetch the metrics of a model on its test set."""
-        return await self._transport.record(
-            Request("GET", f"{self._base}/models/{model_id}"), records.Metrics
-        )
+    async def metrics(self, model_id: str, version: int | None = None) -> records.Metrics:
+        """Fetch the metrics of a model, or of one of its versions, on its test set."""
+        query = {"modelVersion": version}
+        request = Request("GET", f"{self._base}/models/{model_id}", query=query)
+        return await self._transport.record(request, records.Metrics)
 
-    async def card(self, model_id: str) -> records.Card:
-        """Fetch the model card: training data, metrics and limits."""
-        return await self._transport.record(
-            Request("GET", f"{self._base}/models/{model_id}/card"), records.Card
-        )
+    async def card(self, model_id: str, version: int | None = None) -> records.Card:
+        """Fetch the card of a model, or of one of its versions: data, metrics and limits."""
+        query = {"modelVersion": version}
+        request = Request("GET", f"{self._base}/models/{model_id}/card", query=query)
+        return await self._transport.record(request, records.Card)
+
+    def versions(self, model_id: str) -> AsyncPages[records.ModelVersion]:
+        """List the kept versions of a model, newest first; each training makes one.
+
+        Example:
+            async for one in model.versions():
+                print(one.version, one.is_served, one.metrics)
+        """
+        request = Request("GET", f"{self._base}/models/{model_id}/versions")
+        return AsyncPages(self._transport, request, lambda item: decode(item, records.ModelVersion))
+
+    async def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
+        """Serve a kept version from the next call on."""
+        path = f"{self._base}/models/{model_id}/versions/{version}/serve"
+        return await self._transport.record(Request("PUT", path), records.ModelVersion)
+
+    async def delete_version(self, model_id: str, version: int) -> records.ModelVersion:
+        """Delete a version that is not served."""
+        path = f"{self._base}/models/{model_id}/versions/{version}"
+        return await self._transport.record(Request("DELETE", path), records.ModelVersion)
+
+    async def compare_versions(self, model_id: str, first: int, second: int) -> records.Comparison:
+        """Compare two versions by their predictions for the same held-out examples.
+
+        Returns:
+            Both accuracies, and the 95 % interval of the second minus the first.
+        """
+        fields = {"versions": [first, second]}
+        request = Request("POST", f"{self._base}/models/{model_id}/compare", fields=fields)
+        return await self._transport.record(request, records.Comparison)
 
     def evaluation(
         self,

@@ -83,6 +83,7 @@ class Language(Family[Prediction]):
         *,
         num_results: int | None = None,
         explain: bool | None = None,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
         """Predict the intent of a text; counts as one prediction.
@@ -96,9 +97,11 @@ class Language(Family[Prediction]):
             document: the text.
             num_results: maximum number of labels to return.
             explain: whether to return how much each word contributed.
+            model_version: number of a version; by default the served one.
             sample_id: any text; the response repeats it.
         """
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        fields["modelVersion"] = model_version
         return self._predict("intent", model_id, document, fields)
 
     def sentiment(
@@ -108,10 +111,12 @@ class Language(Family[Prediction]):
         *,
         num_results: int | None = None,
         explain: bool | None = None,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
         """Predict the sentiment of a text, as `intent` does; counts as one prediction."""
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        fields["modelVersion"] = model_version
         return self._predict("sentiment", model_id, document, fields)
 
     def predict_sample(
@@ -182,7 +187,8 @@ class Vision(Family[Prediction | Detection]):
             model_id: the model.
             picture: path, URL, bytes or open file.
             options: `num_results`, the maximum number of labels to return; `explain`, whether to
-                return how much each region contributed; `sample_id`, any text, which the response
+                return how much each region contributed; `model_version`, the number of a version;
+                `sample_id`, any text, which the response
                 repeats.
         """
         fields = {"modelId": model_id, **api_fields(options, PictureOptions)}
@@ -190,7 +196,12 @@ class Vision(Family[Prediction | Detection]):
 
     @overload
     def detect(
-        self, model_id: str, picture: File, *, sample_id: str | None = None
+        self,
+        model_id: str,
+        picture: File,
+        *,
+        model_version: int | None = None,
+        sample_id: str | None = None,
     ) -> Detection: ...
     @overload
     def detect(
@@ -198,6 +209,7 @@ class Vision(Family[Prediction | Detection]):
         model_id: str,
         picture: Files[FileT],
         *,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> list[Detection]: ...
     def detect(
@@ -205,10 +217,11 @@ class Vision(Family[Prediction | Detection]):
         model_id: str,
         picture: File | Files[FileT],
         *,
+        model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Detection | list[Detection]:
         """Find the objects in an image or in a list of images; each counts as one prediction."""
-        fields = {"modelId": model_id, "sampleId": sample_id}
+        fields = {"modelId": model_id, "modelVersion": model_version, "sampleId": sample_id}
         return self._post_each("detect", picture, fields, Detection)
 
     @overload

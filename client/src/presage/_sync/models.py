@@ -102,13 +102,29 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
         return Models(self.family).retrain(self.model_id, **options)
 
-    def metrics(self) -> records.Metrics:
-        """Fetch the metrics of the model."""
-        return Models(self.family).metrics(self.model_id)
+    def metrics(self, version: int | None = None) -> records.Metrics:
+        """Fetch the metrics of the model, or of one of its versions."""
+        return Models(self.family).metrics(self.model_id, version)
 
-    def card(self) -> records.Card:
-        """Fetch the model card: training data, metrics and limits."""
-        return Models(self.family).card(self.model_id)
+    def card(self, version: int | None = None) -> records.Card:
+        """Fetch the card of the model, or of one of its versions."""
+        return Models(self.family).card(self.model_id, version)
+
+    def versions(self) -> Pages[records.ModelVersion]:
+        """List the kept versions, newest first; each training makes one."""
+        return Models(self.family).versions(self.model_id)
+
+    def serve_version(self, version: int) -> records.ModelVersion:
+        """Serve a kept version from the next call on."""
+        return Models(self.family).serve_version(self.model_id, version)
+
+    def delete_version(self, version: int) -> records.ModelVersion:
+        """Delete a version that is not served."""
+        return Models(self.family).delete_version(self.model_id, version)
+
+    def compare_versions(self, first: int, second: int) -> records.Comparison:
+        """Compare two versions by their predictions for the same held-out examples."""
+        return Models(self.family).compare_versions(self.model_id, first, second)
 
     def evaluation(
         self,
@@ -221,17 +237,47 @@ class Models(Generic[ResultT_co]):
             self._transport, request, lambda item: self._bound(decode(item, Model))
         )
 
-    def metrics(self, model_id: str) -> records.Metrics:
-        """Fetch the metrics of a model on its test set."""
-        return self._transport.record(
-            Request("GET", f"{self._base}/models/{model_id}"), records.Metrics
-        )
+    def metrics(self, model_id: str, version: int | None = None) -> records.Metrics:
+        """Fetch the metrics of a model, or of one of its versions, on its test set."""
+        query = {"modelVersion": version}
+        request = Request("GET", f"{self._base}/models/{model_id}", query=query)
+        return self._transport.record(request, records.Metrics)
 
-    def card(self, model_id: str) -> records.Card:
-        """Fetch the model card: training data, metrics and limits."""
-        return self._transport.record(
-            Request("GET", f"{self._base}/models/{model_id}/card"), records.Card
-        )
+    def card(self, model_id: str, version: int | None = None) -> records.Card:
+        """Fetch the card of a model, or of one of its versions: data, metrics and limits."""
+        query = {"modelVersion": version}
+        request = Request("GET", f"{self._base}/models/{model_id}/card", query=query)
+        return self._transport.record(request, records.Card)
+
+    def versions(self, model_id: str) -> Pages[records.ModelVersion]:
+        """List the kept versions of a model, newest first; each training makes one.
+
+        Example:
+            for one in model.versions():
+                print(one.version, one.is_served, one.metrics)
+        """
+        request = Request("GET", f"{self._base}/models/{model_id}/versions")
+        return Pages(self._transport, request, lambda item: decode(item, records.ModelVersion))
+
+    def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
+        """Serve a kept version from the next call on."""
+        path = f"{self._base}/models/{model_id}/versions/{version}/serve"
+        return self._transport.record(Request("PUT", path), records.ModelVersion)
+
+    def delete_version(self, model_id: str, version: int) -> records.ModelVersion:
+        """Delete a version that is not served."""
+        path = f"{self._base}/models/{model_id}/versions/{version}"
+        return self._transport.record(Request("DELETE", path), records.ModelVersion)
+
+    def compare_versions(self, model_id: str, first: int, second: int) -> records.Comparison:
+        """Compare two versions by their predictions for the same held-out examples.
+
+        Returns:
+            Both accuracies, and the 95 % interval of the second minus the first.
+        """
+        fields = {"versions": [first, second]}
+        request = Request("POST", f"{self._base}/models/{model_id}/compare", fields=fields)
+        return self._transport.record(request, records.Comparison)
 
     def evaluation(
         self,

@@ -12,16 +12,16 @@ import typer
 from presage import Presage, PresageError, __version__
 from presage._api_keys import hide_keys
 from presage._settings import Login, load_login, read_api_key, save_login
+from presage.agents.command import mcp
 from presage.cli import (
-    agents,
     batches,
     compare,
     datasets,
     keys,
-    models,
     predictions,
     rankings,
     templates,
+    versions,
     webhooks,
 )
 from presage.cli.context import Json, chosen_profile, client, use_profile
@@ -44,7 +44,7 @@ app = typer.Typer(
     context_settings={"terminal_width": COLUMNS} if IS_NARROW else {},
 )
 app.add_typer(datasets.app, name="datasets")
-app.add_typer(models.app, name="models")
+app.add_typer(versions.app, name="models")
 app.add_typer(batches.app, name="batch")
 app.add_typer(templates.app, name="templates")
 app.add_typer(webhooks.app, name="webhooks")
@@ -57,7 +57,7 @@ for command in (
     predictions.feedback,
     rankings.rank,
     compare.compare,
-    agents.mcp,
+    mcp,
 ):
     app.command()(command)
 

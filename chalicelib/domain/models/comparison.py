@@ -1,0 +1,87 @@
+"""Compares two versions of a model by their predictions for the same held-out examples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation
+
+# With fewer common examples the interval says nothing.
+LEAST_COMMON = 20
+# Lower end of the interval down to which a new version counts as not worse.
+TOLERANCE = -0.02
+_NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Accuracies of two versions on the same examples."""
+
+    examples: int
+    first_accuracy: float
+    """0 to 1."""
+    second_accuracy: float
+    low: float
+    """Lower end of the paired 95 % interval of second minus first accuracy."""
+    high: float
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether the second version may be worse by more than the tolerance."""
+        return self.low < TOLERANCE
+
+    def swapped(self) -> Comparison:
+        """Return the comparison of the versions in the other order."""
+        return Comparison(
+            self.examples, self.second_accuracy, self.first_accuracy, -self.high, -self.low
+        )
+
+
+def compare(older: Evaluation, newer: Evaluation) -> Comparison | None:
+    """Pair the predictions of two evaluations by example.
+
+    Predictions are of heads that were not trained on the example. Both are judged by the labels of
+    the newer evaluation; examples count whose label both versions know.
+
+    Returns:
+        The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.
+    """
+    pairs = _pairs(older.examples, newer.examples)
+    count = len(pairs)
+    if count < LEAST_COMMON:
+        return None
+    before = sum(old for old, _ in pairs) / count
+    after = sum(new for _, new in pairs) / count
+    differences = [int(new) - int(old) for old, new in pairs]
+    mean = sum(differences) / count
+    variance = sum((one - mean) ** 2 for one in differences) / (count - 1)
+    half = _NORMAL_95 * math.sqrt(variance / count)
+    return Comparison(
+        count, round(before, 6), round(after, 6), round(mean - half, 6), round(mean + half, 6)
+    )
+
+
+def _pairs(
+    older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample]
+) -> list[tuple[bool, bool]]:
+    """Return for each common example whether each version is right."""
+    labels = {one.expected for one in older}
+    before, after = _by_example(older), _by_example(newer)
+    return [
+        (before[key].predicted == one.expected, one.is_right)
+        for key, one in after.items()
+        if key in before and one.expected in labels
+    ]
+
+
+def _by_example(
+    examples: Sequence[EvaluatedExample],
+) -> dict[tuple[int, str | None], EvaluatedExample]:
+    """Key examples by id; in multi-label, where ids repeat, by id and label if that is unique."""
+    repeats = len({one.example_id for one in examples}) < len(examples)
+    keys = [(one.example_id, one.expected if repeats else None) for one in examples]
+    counts = Counter(keys)
+    return {key: one for key, one in zip(keys, examples, strict=True) if counts[key] == 1}

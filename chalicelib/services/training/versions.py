@@ -1,0 +1,133 @@
+"""Versions of models: lists, serves, removes and compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.domain.models.comparison import LEAST_COMMON, Comparison, compare
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.model_version import ModelVersion, version_not_found
+from chalicelib.errors import Conflict
+from chalicelib.stores.jobs.batches import BatchStore
+from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.serving import VersionServing
+from chalicelib.stores.models.versions import CARD, ModelVersions
+
+
+@dataclass(frozen=True)
+class VersionView:
+    """A version as answers show it."""
+
+    version: ModelVersion
+    is_served: bool
+    metrics: dict[str, Any]
+    """Metrics of its card, with intervals."""
+
+
+class VersionService:
+    """Reads and changes the versions of an account's models."""
+
+    def __init__(
+        self,
+        models: ModelStore,
+        serving: VersionServing,
+        files: ModelVersions,
+        batches: BatchStore,
+    ) -> None:
+        self._models = models
+        self._serving = serving
+        self._files = files
+        self._batches = batches
+
+    def list(self, model: Model) -> Sequence[VersionView]:
+        """List the kept versions, newest first."""
+        return [self._view(model, one) for one in reversed(model.versions.kept)]
+
+    def get(self, model: Model, number: int) -> VersionView:
+        """Return a version.
+
+        Raises:
+            NotFound: the version is not kept.
+        """
+        return self._view(model, _find(model, number))
+
+    def serve(self, model: Model, number: int) -> VersionView:
+        """Serve a version from the next call on.
+
+        Raises:
+            NotFound: the version is not kept.
+            Conflict: another call changed the versions at the same time.
+        """
+        version = _find(model, number)
+        if not self._serving.serve(model, version):
+            raise _changed(model)
+        return self._view(replace(model, version=version.folder), version)
+
+    def remove(self, model: Model, number: int) -> VersionView:
+        """Remove a version and its files.
+
+        Raises:
+            NotFound: the version is not kept.
+            Conflict: the version is served, or a batch uses it.
+        """
+        view = self._view(model, _find(model, number))
+        if view.is_served:
+            raise Conflict(f"Version {number} is served. Serve another version, then delete it.")
+        used = self._batches.used_versions(model.account_id, model.model_id)
+        if view.version.folder in used:
+            raise Conflict(f"A batch uses version {number}. Delete it when the batch has ended.")
+        if not self._serving.remove(model, view.version):
+            raise _changed(model)
+        self._files.delete_version(model, view.version.folder)
+        return view
+
+    def compare(self, model: Model, first: int, second: int) -> Comparison:
+        """Compare two versions by their predictions for the same held-out examples.
+
+        Raises:
+            NotFound: one of the versions is not kept.
+            Conflict: they have fewer than 20 held-out examples in common.
+        """
+        # The newer version knows the current labels, whatever the order of the call.
+        older, newer = (
+            self._files.evaluation(self.at(model, number)) for number in sorted((first, second))
+        )
+        found = compare(older, newer) if older is not None and newer is not None else None
+        if found is None:
+            raise Conflict(
+                f"Versions {first} and {second} have fewer than {LEAST_COMMON} held-out examples "
+                "in common, which is too few to compare them."
+            )
+        return found if first < second else found.swapped()
+
+    def at(self, model: Model, number: int | None) -> Model:
+        """Return a model as if a version were served; without a number, the model itself.
+
+        Raises:
+            NotFound: the version is not kept.
+        """
+        if number is None:
+            return model
+        folder = _find(model, number).folder
+        # A folder's name begins with its run, whose learning curve belongs to the version.
+        run = int(folder.partition("-")[0].lstrip("r"))
+        return replace(model, version=folder, run=run)
+
+    def _view(self, model: Model, version: ModelVersion) -> VersionView:
+        card = self._files.document(model.model_id, version.folder, CARD) or {}
+        return VersionView(version, model.version == version.folder, card.get("metrics", {}))
+
+
+def _find(model: Model, number: int) -> ModelVersion:
+    version = model.versions.find(number)
+    if version is None:
+        raise version_not_found(number, [one.number for one in model.versions.kept])
+    return version
+
+
+def _changed(model: Model) -> Conflict:
+    return Conflict(
+        f"The versions of model {model.model_id} were changed by another call. List them again."
+    )

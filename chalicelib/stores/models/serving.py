@@ -1,0 +1,74 @@
+"""Which version of a model is served, and which ones are kept."""
+
+from __future__ import annotations
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.common.clock import from_milliseconds
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.model_version import (
+    KeptVersions,
+    ModelVersion,
+    dump_versions,
+    first_version,
+    load_versions,
+)
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.tables import ModelRow
+
+
+def row_versions(row: ModelRow) -> KeptVersions:
+    """Return the versions of a row; a model trained before they were stored has one."""
+    if row.versions is not None:
+        return load_versions(row.versions)
+    examples = (row.stats or {}).get("examples", 0)
+    return first_version(row.version or "", from_milliseconds(row.updated_at), examples)
+
+
+def unchanged_versions(row: ModelRow) -> Condition:
+    """Return the condition that the versions are still those of a row that was read."""
+    same = (
+        ModelRow.versions.does_not_exist()
+        if row.versions is None
+        else ModelRow.versions == row.versions
+    )
+    # Without this, an update would create the row of a model that was deleted meanwhile.
+    condition: Condition = same & (ModelRow.deleted == bool(row.deleted))
+    return condition
+
+
+@translate_errors
+class VersionServing:
+    """Serves and removes versions by single conditional writes."""
+
+    def __init__(self, clients: Clients) -> None:
+        clients.bind_tables()
+
+    def serve(self, model: Model, version: ModelVersion) -> bool:
+        """Serve a version from the next call on; False when it is not kept any more."""
+        row = _read(model)
+        if row is None or row_versions(row).find(version.number) is None:
+            return False
+        return try_update(row, [ModelRow.version.set(version.folder)], unchanged_versions(row))
+
+    def remove(self, model: Model, version: ModelVersion) -> bool:
+        """Remove a version from the list; False when it is served or not kept any more."""
+        row = _read(model)
+        before = KeptVersions() if row is None else row_versions(row)
+        if row is None or before.find(version.number) is None:
+            return False
+        after = dump_versions(before.without(version.number))
+        actions: list[Action] = [ModelRow.versions.set(after)]
+        unserved = ModelRow.version != version.folder
+        return try_update(row, actions, unchanged_versions(row) & unserved)
+
+
+def _read(model: Model) -> ModelRow | None:
+    row = ModelRow(model.account_id, model.model_id)
+    try:
+        row.refresh(consistent_read=True)
+    except ModelRow.DoesNotExist:
+        return None
+    return None if row.deleted else row

@@ -1,0 +1,63 @@
+"""`presage models versions`, `serve`, `delete-version` and `compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from presage.cli.context import Json, ModelId, client, find_model
+from presage.cli.models import app as app  # its commands are those of models
+from presage.cli.output import percent, show, table
+
+Version = Annotated[int, typer.Argument(help="Number of a version.", show_default=False)]
+
+
+@app.command()
+def versions(model_id: ModelId, as_json: Json = False) -> None:
+    """List the kept versions of a model, newest first."""
+    with client() as service:
+        found = find_model(service, model_id).versions().list()
+    rows = [
+        (
+            str(one.version),
+            "yes" if one.is_served else "",
+            str(one.examples),
+            one.created_at,
+            one.not_served_because or "",
+        )
+        for one in found
+    ]
+    show(found, table(("VERSION", "SERVED", "EXAMPLES", "CREATED", ""), rows), as_json=as_json)
+
+
+@app.command()
+def serve(model_id: ModelId, version: Version, as_json: Json = False) -> None:
+    """Serve a version of a model from the next call on."""
+    with client() as service:
+        found = find_model(service, model_id).serve_version(version)
+    show(found, [f"{model_id}  version {found.version} is served"], as_json=as_json)
+
+
+@app.command("delete-version")
+def delete_version(model_id: ModelId, version: Version, as_json: Json = False) -> None:
+    """Delete a version of a model that is not served."""
+    with client() as service:
+        found = find_model(service, model_id).delete_version(version)
+    show(found, [f"{model_id}  version {found.version} is deleted"], as_json=as_json)
+
+
+@app.command("compare")
+def compare_versions(
+    model_id: ModelId, first: Version, second: Version, as_json: Json = False
+) -> None:
+    """Compare two versions of a model by the same held-out examples."""
+    with client() as service:
+        found = find_model(service, model_id).compare_versions(first, second)
+    one, two = (percent(float(share)) for share in found.accuracies)
+    low, high = (100 * float(end) for end in (found.difference_low, found.difference_high))
+    lines = [
+        f"version {first}: {one} of {found.examples} held-out examples are right",
+        f"version {second}: {two}; the difference is {low:+.1f} to {high:+.1f} points (95 %)",
+    ]
+    show(found, lines, as_json=as_json)
