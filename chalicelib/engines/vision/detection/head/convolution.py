@@ -1,4 +1,4 @@
-"""3 x 3 convolutions over one map as nine matrix products, forward and backward.
+"""3 x 3 convolutions over one map as nine matrix products.
 
 A map is stored row after row in a buffer, with one empty position after each row and an empty
 margin before and after. The neighbours of all cells are then the same buffer shifted by a fixed
@@ -78,38 +78,4 @@ def convolve(
     np.matmul(grid.shifted(values, 0), weights[0], out=out)
     for neighbour in range(1, NEIGHBOURS):
         np.matmul(grid.shifted(values, neighbour), weights[neighbour], out=scratch)
-        out += scratch
-
-
-def weight_gradient(grid: PaddedGrid, values: Floats, gradient: Floats, out: Floats) -> None:
-    """Compute the gradient of the weights.
-
-    Args:
-        grid: positions of the map.
-        values: the buffer that was convolved, shape (.., channels in).
-        gradient: gradient by the result, a buffer with empty gaps, shape (.., channels out).
-        out: receives the result, shape (9, channels in, channels out).
-    """
-    inside = grid.inside(gradient)
-    for neighbour in range(NEIGHBOURS):
-        np.matmul(grid.shifted(values, neighbour).T, inside, out=out[neighbour])
-
-
-def input_gradient(
-    grid: PaddedGrid, gradient: Floats, weights: Floats, out: Floats, scratch: Floats
-) -> None:
-    """Compute the gradient of the convolved map.
-
-    Args:
-        grid: positions of the map.
-        gradient: gradient by the result, a buffer with empty gaps and margins, shape (.., channels
-            out).
-        weights: shape (9, channels in, channels out).
-        out: receives the result, shape (positions, channels in); gaps have undefined values.
-        scratch: working space of the same shape.
-    """
-    np.matmul(grid.shifted(gradient, NEIGHBOURS - 1), weights[0].T, out=out)
-    for neighbour in range(1, NEIGHBOURS):
-        mirrored = NEIGHBOURS - 1 - neighbour
-        np.matmul(grid.shifted(gradient, mirrored), weights[neighbour].T, out=scratch)
         out += scratch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from chalicelib.engines.vision.detection.head.loss import detection_loss
 from chalicelib.engines.vision.detection.head.network import (
     HeadSize,
-    Workspace,
+    TrainingWorkspace,
     decayed,
     first_weights,
     weights_of,
@@ -72,7 +73,7 @@ class DenseFit:
         self._decayed = decayed(size)
         self._optimizer = AdamW.fresh(size.parameters)
         self._drawn: tuple[int, list[tuple[int, int]]] = (-1, [])
-        self._slots: list[Workspace] = []
+        self._idle: SimpleQueue[TrainingWorkspace] = SimpleQueue()
         self._gradients = np.empty((0, size.parameters), np.float32)
         self.epoch = 0
         self._batch = 0
@@ -183,12 +184,15 @@ class DenseFit:
         """Compute loss and gradient of one view in a slot's buffers; return the loss."""
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)
-        workspace = self._slots[slot]
-        outputs = workspace.forward(weights, maps)
-        if not np.isfinite(outputs).all():
-            raise TrainingFailed(self._diverged(item.place, maps))
-        loss, slope = detection_loss(outputs, targets, self._size.labels, positives)
-        workspace.backward(weights, maps, slope, weights_of(self._size, self._gradients[slot]))
+        workspace = self._idle.get()
+        try:
+            outputs = workspace.forward(weights, maps)
+            if not np.isfinite(outputs).all():
+                raise TrainingFailed(self._diverged(item.place, maps))
+            loss, slope = detection_loss(outputs, targets, self._size.labels, positives)
+            workspace.backward(weights, maps, slope, weights_of(self._size, self._gradients[slot]))
+        finally:
+            self._idle.put(workspace)
         return loss
 
     def _diverged(self, place: int, maps: Maps) -> str:
@@ -204,6 +208,8 @@ class DenseFit:
         )
 
     def _make_slots(self) -> None:
-        if not self._slots:
-            self._slots = [Workspace(self._size) for _ in range(BATCH)]
+        if not len(self._gradients):
+            # The fewer workspaces, the more of them stays in the processor's cache.
+            for _ in range(min(BATCH, max(1, self._options.threads))):
+                self._idle.put(TrainingWorkspace(self._size))
             self._gradients = np.empty((BATCH, self._size.parameters), np.float32)

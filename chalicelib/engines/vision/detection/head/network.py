@@ -15,9 +15,8 @@ from chalicelib.engines.vision.detection.head.convolution import (
     NEIGHBOURS,
     PaddedGrid,
     convolve,
-    input_gradient,
-    weight_gradient,
 )
+from chalicelib.engines.vision.detection.head.tiles import TileBuffers, TileConvolution
 from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS
 
 if TYPE_CHECKING:
@@ -144,7 +143,6 @@ class Workspace:
         self._first = grid.buffer(width, dtype)
         self._second = grid.buffer(width, dtype)
         self._output = grid.buffer(size.outputs, dtype)
-        self._gradient = grid.buffer(width, dtype)
         self._work = np.empty((grid.positions, width), dtype)
         self._scratch = np.empty((grid.positions, width), dtype)
         self._output_scratch = np.empty((grid.positions, size.outputs), dtype)
@@ -153,43 +151,15 @@ class Workspace:
         """Return label logits and log-distances, float, (cells * cells, labels + 4), a copy."""
         grid = self._grid
         self._project(weights, maps)
-        self._convolve(self._summed, weights.first, weights.first_bias, self._first)
-        convolve(grid, self._first, weights.second, self._work, self._scratch)
-        inside = grid.inside(self._second)
-        np.add(self._work, weights.second_bias, out=inside)
+        self._convolve(0, weights.first, self._summed, self._first)
+        self._activate(self._first, weights.first_bias)
+        self._convolve(1, weights.second, self._first, self._second)
         # A residual connection, by which gradients reach the first layer undiminished.
-        inside += grid.inside(self._first)
-        np.maximum(inside, 0.0, out=inside)
-        grid.clear_gaps(self._second)
-        out = grid.inside(self._output)
-        convolve(grid, self._second, weights.output, out, self._output_scratch)
+        self._activate(self._second, weights.second_bias, grid.inside(self._first))
+        self._convolve(2, weights.output, self._second, self._output)
+        out = grid.image(self._output)
         out += weights.output_bias
-        return grid.image(self._output).reshape(-1, self._size.outputs).copy()
-
-    def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
-        """Compute the gradient for the last call of `forward`.
-
-        Args:
-            weights: weights of the head.
-            maps: maps of the image.
-            gradient: gradient by the outputs, float, shape (cells * cells, labels + 4).
-            out: receives the gradient by the weights.
-        """
-        grid, cells = self._grid, self._size.cells[0]
-        grid.image(self._output)[...] = gradient.reshape(cells, cells, -1)
-        grid.clear_gaps(self._output)
-        self._backward_layer(self._second, self._output, out.output, out.output_bias)
-        input_gradient(grid, self._output, weights.output, self._work, self._scratch)
-        residual = self._masked(self._second)
-        self._backward_layer(self._first, self._gradient, out.second, out.second_bias)
-        input_gradient(grid, self._gradient, weights.second, self._work, self._scratch)
-        # The residual connection passes the gradient unchanged.
-        self._work += residual
-        self._masked(self._first)
-        self._backward_layer(self._summed, self._gradient, out.first, out.first_bias)
-        input_gradient(grid, self._gradient, weights.first, self._work, self._scratch)
-        self._masked(self._summed)
-        self._backward_projections(maps, out)
+        return out.reshape(-1, self._size.outputs).copy()
 
     def _project(self, weights: Weights, maps: Maps) -> None:
         fine, middle, coarse = self._size.cells
@@ -204,29 +174,75 @@ class Workspace:
         blocks += halved.reshape(middle, 1, middle, 1, width)
         np.maximum(whole.reshape(fine, fine, width), 0.0, out=self._grid.image(self._summed))
 
-    def _convolve(self, values: Floats, kernel: Floats, bias: Floats, out: Floats) -> None:
-        inside = self._grid.inside(out)
-        convolve(self._grid, values, kernel, inside, self._scratch)
+    def _convolve(self, layer: int, kernel: Floats, values: Floats, out: Floats) -> None:
+        del layer
+        scratch = self._output_scratch if out is self._output else self._scratch
+        convolve(self._grid, values, kernel, self._grid.inside(out), scratch)
+
+    def _activate(self, values: Floats, bias: Floats, added: Floats | None = None) -> None:
+        inside = self._grid.inside(values)
         inside += bias
+        if added is not None:
+            inside += added
         np.maximum(inside, 0.0, out=inside)
-        self._grid.clear_gaps(out)
+        self._grid.clear_gaps(values)
+
+
+class TrainingWorkspace(Workspace):
+    """Runs a head forward and backward, with faster convolutions that round differently."""
+
+    def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
+        super().__init__(size, dtype)
+        width = size.width
+        self._gradient = self._grid.buffer(width, dtype)
+        self._back = self._grid.buffer(width, dtype)
+        buffers = TileBuffers(self._grid, max(width, size.outputs), dtype)
+        self._layers = [
+            TileConvolution(self._grid, width, channels, buffers)
+            for channels in (width, width, size.outputs)
+        ]
+
+    def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
+        """Compute the gradient for the last call of `forward`.
+
+        Args:
+            weights: weights of the head.
+            maps: maps of the image.
+            gradient: gradient by the outputs, float, shape (cells * cells, labels + 4).
+            out: receives the gradient by the weights.
+        """
+        grid, cells = self._grid, self._size.cells[0]
+        grid.image(self._output)[...] = gradient.reshape(cells, cells, -1)
+        grid.clear_gaps(self._output)
+        self._backward_layer(2, self._output, out.output, out.output_bias)
+        np.copyto(self._scratch, self._masked(self._second))
+        self._backward_layer(1, self._gradient, out.second, out.second_bias)
+        # The residual connection passes the gradient unchanged.
+        inside = grid.inside(self._back)
+        inside += self._scratch
+        self._masked(self._first)
+        self._backward_layer(0, self._gradient, out.first, out.first_bias)
+        self._masked(self._summed)
+        self._backward_projections(maps, out)
+
+    def _convolve(self, layer: int, kernel: Floats, values: Floats, out: Floats) -> None:
+        self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
         """Return the gradient where an activation was above zero, shape (positions, width)."""
         inside = self._grid.inside(self._gradient)
-        np.multiply(self._work, self._grid.inside(activations) > 0.0, out=inside)
+        np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside
 
-    def _backward_layer(
-        self, values: Floats, gradient: Floats, kernel: Floats, bias: Floats
-    ) -> None:
-        weight_gradient(self._grid, values, gradient, kernel)
+    def _backward_layer(self, layer: int, gradient: Floats, kernel: Floats, bias: Floats) -> None:
+        self._layers[layer].backward(gradient, kernel, self._back)
         np.add.reduce(self._grid.inside(gradient), axis=0, out=bias)
 
     def _backward_projections(self, maps: Maps, out: Weights) -> None:
-        _, middle, coarse = self._size.cells
+        fine, middle, coarse = self._size.cells
         width = self._size.width
-        whole = np.ascontiguousarray(self._grid.image(self._gradient)).reshape(-1, width)
+        whole = self._work[: fine * fine]
+        whole.reshape(fine, fine, width)[...] = self._grid.image(self._gradient)
         np.matmul(maps.fine.T, whole, out=out.fine)
         np.add.reduce(whole, axis=0, out=out.sum_bias)
         halved = whole.reshape(middle, 2, middle, 2, width).sum(axis=(1, 3))

@@ -6,7 +6,7 @@ Source: Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,8 @@ class AdamW:
     second: Singles
     """Running mean of their squares."""
     steps: int = 0
+    # Reused, because new memory for every step costs as much as the arithmetic.
+    _buffers: tuple[Singles, Singles] | None = field(default=None, repr=False)
 
     @classmethod
     def fresh(cls, parameters: int) -> AdamW:
@@ -55,20 +57,26 @@ class AdamW:
             last: number of the last step, where the rate reaches zero.
         """
         self.steps += 1
-        length = math.sqrt(float(np.add.reduce(gradient * gradient)))
+        work, other = self._buffers = self._buffers or (vector.copy(), vector.copy())
+        length = math.sqrt(float(np.add.reduce(np.multiply(gradient, gradient, out=work))))
         if length > _LONGEST:
             # Clipped, because single outliers would undo many steps.
             gradient *= _LONGEST / length
+            np.multiply(gradient, gradient, out=work)
         for moment, value, share in zip(
-            (self.first, self.second), (gradient, gradient * gradient), _MOMENTS, strict=True
+            (self.first, self.second), (gradient, work), _MOMENTS, strict=True
         ):
             moment *= share
-            moment += (1.0 - share) * value
+            moment += np.multiply(value, 1.0 - share, out=other)
         now = rate * _schedule(self.steps, last)
         # The bias corrections of both moments in one factor.
         scale = math.sqrt(1.0 - _MOMENTS[1] ** self.steps) / (1.0 - _MOMENTS[0] ** self.steps)
-        vector -= np.float32(now * _DECAY) * (vector * decayed)
-        vector -= np.float32(now * scale) * self.first / (np.sqrt(self.second) + _TINY)
+        np.multiply(vector, decayed, out=work)
+        vector -= np.multiply(work, np.float32(now * _DECAY), out=work)
+        np.sqrt(self.second, out=work)
+        work += _TINY
+        np.multiply(self.first, np.float32(now * scale), out=other)
+        vector -= np.divide(other, work, out=other)
 
 
 def _schedule(step: int, last: int) -> float:

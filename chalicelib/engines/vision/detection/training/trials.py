@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _FEWEST_TO_TRY = 12
 _ENOUGH_PICTURES = 20
 _ENOUGH_BOXES = 40
+# Boxes that are enough in fewer images, such as photographs of shelves.
+_MANY_IN_FEW = 400
 _MOST_EPOCHS = 20
 # Mean AP of proposals from which a dense head has too little to gain for its cost: with fewer boxes
 # of the median label than `_MANY_BOXES`, a dense head rarely gets better than the lower one.
@@ -282,7 +284,7 @@ def _wanted_folds(context: DetectionContext) -> list[TrialFold]:
 def _is_enough(context: DetectionContext, places: Sequence[int]) -> bool:
     # Fewer answers do not say how often an answer is right.
     boxes = sum(len(context.data.pictures.pictures[place].boxes) for place in places)
-    return len(places) >= _ENOUGH_PICTURES and boxes >= _ENOUGH_BOXES
+    return boxes >= (_ENOUGH_BOXES if len(places) >= _ENOUGH_PICTURES else _MANY_IN_FEW)
 
 
 def _boxes_by_label(context: DetectionContext) -> Ints:

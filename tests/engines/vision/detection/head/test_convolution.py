@@ -2,14 +2,10 @@
 
 import numpy as np
 
-from chalicelib.engines.vision.detection.head.convolution import (
-    PaddedGrid,
-    convolve,
-    input_gradient,
-    weight_gradient,
-)
+from chalicelib.engines.vision.detection.head.convolution import PaddedGrid, convolve
+from chalicelib.engines.vision.detection.head.tiles import TileBuffers, TileConvolution
 
-CELLS, INSIDE, OUTSIDE = 5, 3, 2
+CELLS, INSIDE, OUTSIDE = 8, 3, 2
 GRID = PaddedGrid(CELLS)
 GENERATOR = np.random.default_rng(0)
 WEIGHTS = GENERATOR.normal(size=(9, INSIDE, OUTSIDE))
@@ -47,16 +43,31 @@ def test_a_convolution_is_what_the_definition_says():
     np.testing.assert_allclose(by_definition(image), convolved(image))
 
 
+def tiled() -> TileConvolution:
+    """Make a layer that computes in tiles."""
+    return TileConvolution(GRID, INSIDE, OUTSIDE, TileBuffers(GRID, INSIDE, np.float64))
+
+
+def test_tiles_give_what_the_definition_says():
+    """Fewer multiplications give the same sums, and leave gaps and margins of the result alone."""
+    image = GENERATOR.normal(size=(CELLS, CELLS, INSIDE))
+    out = GRID.buffer(OUTSIDE, np.float64)
+
+    tiled().forward(buffer_of(image), WEIGHTS, out)
+
+    np.testing.assert_allclose(by_definition(image), GRID.image(out))
+    np.testing.assert_array_equal(out, buffer_of(GRID.image(out)))
+
+
 def test_gradients_are_the_adjoint_of_the_convolution():
     """By weights and by input, a gradient times a change is the change of the result."""
+    layer = tiled()
     image = GENERATOR.normal(size=(CELLS, CELLS, INSIDE))
     slope = GENERATOR.normal(size=(CELLS, CELLS, OUTSIDE))
-    by_weights = np.empty_like(WEIGHTS)
-    by_input = GRID.buffer(INSIDE, np.float64)
-    inside = GRID.inside(by_input)
+    by_weights, by_input = np.empty_like(WEIGHTS), GRID.buffer(INSIDE, np.float64)
 
-    weight_gradient(GRID, buffer_of(image), buffer_of(slope), by_weights)
-    input_gradient(GRID, buffer_of(slope), WEIGHTS, inside, np.empty_like(inside))
+    layer.forward(buffer_of(image), WEIGHTS, GRID.buffer(OUTSIDE, np.float64))
+    layer.backward(buffer_of(slope), by_weights, by_input)
 
     value = float((by_definition(image) * slope).sum())
     np.testing.assert_allclose(value, float((by_weights * WEIGHTS).sum()))

@@ -5,6 +5,7 @@ import pytest
 
 from chalicelib.engines.vision.detection.head.network import (
     HeadSize,
+    TrainingWorkspace,
     Workspace,
     decayed,
     first_weights,
@@ -35,7 +36,7 @@ def drawn_vector() -> np.ndarray:
 def test_gradient_agrees_with_finite_differences_of_the_outputs():
     """Every parameter's gradient is what a small change of it does to the outputs."""
     maps, vector = drawn_maps(), drawn_vector()
-    workspace = Workspace(SIZE, np.float64)
+    workspace = TrainingWorkspace(SIZE, np.float64)
     slope = np.random.default_rng(3).normal(size=(64, SIZE.outputs))
 
     def value(changed: np.ndarray) -> float:
@@ -62,14 +63,26 @@ def test_float32_gives_what_float64_gives():
 def test_a_workspace_remembers_nothing():
     """A second picture gives what it gives in fresh buffers."""
     weights = weights_of(SIZE, drawn_vector())
-    used = Workspace(SIZE, np.float64)
+    used = TrainingWorkspace(SIZE, np.float64)
     used.forward(weights, drawn_maps(0))
     gradient = np.empty(SIZE.parameters)
     used.backward(weights, drawn_maps(0), np.ones((64, 6)), weights_of(SIZE, gradient))
 
-    fresh = Workspace(SIZE, np.float64).forward(weights, drawn_maps(5))
+    fresh = TrainingWorkspace(SIZE, np.float64).forward(weights, drawn_maps(5))
 
     np.testing.assert_array_equal(fresh, used.forward(weights, drawn_maps(5)))
+
+
+def test_a_training_computes_what_is_served():
+    """The faster convolutions of a training differ from the served ones by rounding alone."""
+    weights = weights_of(SIZE, drawn_vector())
+
+    served, trained = (
+        kind(SIZE, np.float64).forward(weights, drawn_maps())
+        for kind in (Workspace, TrainingWorkspace)
+    )
+
+    np.testing.assert_allclose(served, trained)
 
 
 def test_a_real_head_has_the_size_of_the_design():
