@@ -98,13 +98,12 @@ def run_training(
     algorithm: str = "",
     split_ratio: float = 1.0,
     seed: int = 0,
-    has_named_epochs: bool = False,
 ) -> tuple[FittedVision, TrainedVision, list[dict]]:
     """Train, without hold-out unless it is asked for; the result, the model and its curve."""
     options = VisionOptions(
         epochs=DEFAULT_EPOCHS[dataset_type],
         learning_rate=0.001,
-        has_named_epochs=has_named_epochs,
+        has_named_epochs=False,
         split_ratio=split_ratio,
         algorithm=algorithm,
         seed=seed,
