@@ -35,6 +35,7 @@ from chalicelib.engines.ocr.tables.rulings import (
 from chalicelib.engines.ocr.tables.sifting import (
     agreement,
     conflicts,
+    crowded_share,
     is_absurd,
     is_ruled_table,
     is_table,
@@ -43,6 +44,12 @@ from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_se
 from chalicelib.engines.ocr.tables.unruled.growing import Region
 from chalicelib.engines.ocr.tables.unruled.headed import find_headed
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
+from chalicelib.engines.ocr.turning import (
+    needed_turns,
+    turned_lines,
+    turned_pixels,
+    turned_rects,
+)
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
@@ -66,8 +73,42 @@ def find_tables(
     """
     if page.pixels is None or not page.lines:
         return ()
+    found = _level_tables(page, engine, structure, check)
+    # A table that is sideways on an upright page is read on a copy that is turned.
+    for turns in (1, 3):
+        lines = [line for line in page.lines if needed_turns([line]) == turns]
+        if len(lines) < measures.FEWEST_SIDEWAYS:
+            continue
+        turned = replace(
+            page,
+            turns=(page.turns + turns) % 4,
+            pixels=turned_pixels(page.pixels, turns),
+            lines=tuple(turned_lines(lines, turns, page.width, page.height)),
+            rules=page.rules and turned_rects(page.rules, turns, page.width, page.height),
+        )
+        sideways = _level_tables(turned, engine, structure, check)
+        found += tuple(_quarter_turned(table, 4 - turns, turned) for table in sideways)
+    return tuple(sorted(found, key=lambda table: (table.box.min_y, table.box.min_x)))
+
+
+def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
+    """Return a table of a turned page in coordinates of the upright one."""
+    boxes = [table.box, *(cell.box for cell in table.cells)]
+    box, *places = turned_rects(boxes, turns, page.width, page.height)
+    cells = (replace(cell, box=at) for cell, at in zip(table.cells, places, strict=True))
+    return replace(table, box=box, cells=tuple(cells))
+
+
+def _level_tables(
+    page: ReadPage, engine: TextEngine, structure: StructureModel | None, check: CancelCheck
+) -> tuple[Table, ...]:
+    """Find the tables of a page with pixels whose text is upright."""
+    if page.pixels is None:
+        return ()
     turn = PageRotation(find_angle(page.lines), page.width, page.height)
-    lines = tuple(line for line in page.lines if is_level(line, turn.angle))
+    lines = tuple(
+        line for line in page.lines if is_level(line, turn.angle) and needed_turns([line]) % 2 == 0
+    )
     if page.is_exact or abs(turn.angle) < LEAST:
         level = replace(page, lines=lines)
         return _between_text(_tables(_Sheet(level, engine, structure, check, page.pixels)), level)
@@ -161,8 +202,27 @@ def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> It
         if grid is None:
             continue
         filled = part_by_rows(fill(grid, _inside(pieces, grid.box)))
-        if is_ruled_table(filled):
-            yield _sure(_with_open_rows(filled, rulings, height), measures.RULED_CERTAINTY)
+        parted = _parted_by_text(filled, rulings.horizontal)
+        if parted is not None:
+            yield parted
+        elif is_ruled_table(filled):
+            # Cells with many lines that are not one wrapped text may be several rows.
+            certainty = measures.RULED_CERTAINTY * (1 - crowded_share(filled))
+            yield _sure(_with_open_rows(filled, rulings, height), certainty)
+
+
+def _parted_by_text(filled: FilledGrid, rules: Sequence[Ruling]) -> FilledGrid | None:
+    """Return a table by its alignment if the ruled lines join what the text clearly parts."""
+    wrong = conflicts(filled)
+    if wrong < measures.JOINED_SHARE:
+        return None
+    pieces = list(filled.lines())
+    separators = row_separators(rules, filled.grid.box)
+    aligned = fill(aligned_grid(pieces, separators), pieces)
+    left = conflicts(aligned)
+    if left > measures.STILL_JOINED_SHARE * wrong or not is_table(aligned, is_ruled=True):
+        return None
+    return _sure(aligned, measures.ALIGNED_CERTAINTY * (1 - left))
 
 
 def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> FilledGrid:

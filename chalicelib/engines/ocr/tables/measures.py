@@ -204,6 +204,13 @@ SAME_TEXT_RATIO = 88.0
 # and more; the others are multiplied by how far both agree.
 
 RULED_CERTAINTY = 0.85
+# Fraction of pieces that ruled lines join wrongly, from which the alignment is tried, and the
+# largest part of these that the alignment may still join.
+JOINED_SHARE, STILL_JOINED_SHARE = 0.3, 0.5
+# Fewest sideways lines that may be a table on an upright page.
+FEWEST_SIDEWAYS = 6
+# Most rows of a header without numbers, and the largest part of the table they may be.
+MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
 HEADED_CERTAINTY = 0.89
 NETWORK_CERTAINTY = 0.65
 ALIGNED_CERTAINTY = 0.6

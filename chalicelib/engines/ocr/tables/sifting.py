@@ -22,7 +22,7 @@ def is_ruled_table(filled: FilledGrid) -> bool:
         and grid.column_count > 1
         and filled.filled >= 4
         and _filled_share(filled) >= measures.FILLED_SHARE
-        and _crowded_share(filled) <= measures.CROWDED_SHARE
+        and crowded_share(filled) <= measures.CROWDED_SHARE
     )
 
 
@@ -59,9 +59,23 @@ def _has_values(filled: FilledGrid) -> bool:
         texts for texts in columns if texts and 2 * sum(map(is_numeric, texts)) >= len(texts)
     ]
     named = any(not is_numeric(texts[0]) or is_year(texts[0]) for texts in numeric)
-    first = zip(filled.grid.slots, filled.texts, strict=True)
-    is_complete = all(lines for slot, lines in first if slot.row == 0 and slot.column)
-    return (named and is_complete) or 2 * len(numeric) > len(columns)
+    return (named and _has_header(filled)) or 2 * len(numeric) > len(columns)
+
+
+def _has_header(filled: FilledGrid) -> bool:
+    """Return whether every column after the first has text in the header.
+
+    The header is the first row, or the few rows before the first number of a long table.
+    """
+    places = [(slot, lines) for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)]
+    numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
+    rows = min(numbers, default=1)
+    most = min(measures.MOST_HEADER_ROWS, measures.HEADER_ROWS_SHARE * filled.grid.row_count)
+    rows = rows if 1 < rows <= most else 1
+    named = {
+        column for slot, lines in places if lines and slot.row < rows for column in slot.columns
+    }
+    return named.issuperset(range(1, filled.grid.column_count))
 
 
 def _is_dense(filled: FilledGrid) -> bool:
@@ -140,7 +154,7 @@ def _filled_share(filled: FilledGrid) -> float:
     return filled.filled / len(seen)
 
 
-def _crowded_share(filled: FilledGrid) -> float:
+def crowded_share(filled: FilledGrid) -> float:
     """Return the fraction of filled slots with too many rows of text."""
     crowded = sum(
         1
