@@ -7,7 +7,6 @@ out of scope of CLINC150; topics in nine languages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -18,8 +17,14 @@ from bench.text_intents import REJECTION_RATE, judge_out_of_scope
 from bench.text_languages import CODES
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.text import benefit
-from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, is_installed
-from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
+from chalicelib.engines.text.encoding.encoders import is_installed
+from chalicelib.engines.text.encoding.profiles import (
+    SAMPLE_OF_LABEL,
+    Profile,
+    ProfileRequest,
+    climb,
+    find_ladder,
+)
 
 BELOW_PLAIN = 0.003
 SETS = (
@@ -49,18 +54,22 @@ def chosen_profile(embedder: Embedder, name: str, language: str) -> Profile:
         spans=[(0, len(texts))],
     )
     wanted = ProfileRequest(language, None, None)
-    found = choose_profile(wanted, texts, lambda encoder: is_installed(embedder.models, encoder))
-    if found.name != ACCURATE or len(texts) < benefit.FEWEST_TEXTS:
-        return found
-    sample = whole.drawn(benefit.SAMPLE_TEXTS, benefit.SAMPLE_OF_LABEL)
-    data = Embedded(
-        sample.texts,
-        [names[place] for place in sample.label_indexes],
-        embedder.embed(sample.texts, f"{name} sample", found.encoders),
-    )
-    fast = wanted.named(FAST)
-    benefit_found = benefit.measure_benefit(embedder.examples(data, name), fast.encoders, 1)
-    return replace(found if benefit_found.is_worth_it else fast, reason=benefit_found.reason)
+    ladder = find_ladder(wanted, texts, lambda encoder: is_installed(embedder.models, encoder))
+
+    def compare(count: int, present: Profile, step: Profile) -> benefit.Benefit:
+        sample = whole.drawn(count, SAMPLE_OF_LABEL)
+        data = Embedded(
+            sample.texts,
+            [names[place] for place in sample.label_indexes],
+            embedder.embed(
+                sample.texts, f"{name} sample", sorted({*present.encoders, *step.encoders})
+            ),
+        )
+        worth = benefit.WORTH_OF_LARGE if "mpnet" in step.encoders else benefit.WORTH
+        examples = embedder.examples(data, name)
+        return benefit.measure_benefit(examples, present.encoders, step.encoders, worth)
+
+    return climb(ladder, texts, language, compare)
 
 
 def _intents(

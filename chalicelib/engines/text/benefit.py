@@ -1,4 +1,7 @@
-"""Measures with a sample of the texts, out of fold, whether a large encoder is worth its cost."""
+"""Measures with a sample of the texts, out of fold, whether further encoders are worth their cost.
+
+The steps from the small encoder to large ones are tried in order of their cost.
+"""
 
 from __future__ import annotations
 
@@ -6,83 +9,112 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.calibration import tempered_loss
+import numpy as np
+
+from chalicelib.engines.arithmetic import PlainArithmetic
+from chalicelib.engines.calibration import fit_temperature, tempered_loss
 from chalicelib.engines.interface import TextFitOptions
-from chalicelib.engines.text.encoding.profiles import cost_relative_to_mpnet
-from chalicelib.engines.text.head.cross_validation import cross_validate
+from chalicelib.engines.text.head.layout import join_folds
+from chalicelib.engines.text.head.regression import ExampleBatch, HeadObjective, fit_head
 from chalicelib.engines.text.plan import make_plan
 from chalicelib.engines.text.validation import check_training_set
 
 if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Floats
     from chalicelib.engines.interface import TextTrainingSet
 
-# Approximate number of texts in the sample.
-SAMPLE_TEXTS = 1_500
-# Minimum number of texts of each label, where it has them.
-SAMPLE_OF_LABEL = 5
-# With fewer texts the comparison is too uncertain, and a large encoder helps most there.
-FEWEST_TEXTS = 200
-# Relative fall of the loss that justifies mpnet, whose answers cost four times as much; for a
-# cheaper encoder proportionally less.
-WORTH = 0.15
+# Relative fall of the loss that justifies a step, and a step to an encoder that costs four times
+# as much as the others.
+WORTH, WORTH_OF_LARGE = 0.05, 0.15
+# One penalty for all encoders: only their difference matters here.
+_PENALTY_INVERSE = 10.0
+_TOLERANCE = 5e-3
+# Folds to hold out; more of them cost more than they tell.
+_FOLDS = 3
+# Width of a two-sided interval of 95 %, in standard errors.
+_STANDARD_ERRORS = 1.96
 
 
 @dataclass(frozen=True, slots=True)
 class Benefit:
-    """Out-of-fold losses of a sample with the small and with all encoders."""
+    """Out-of-fold results of a sample with the present and with other encoders."""
 
     texts: int
     """Number of texts in the sample."""
-    fast: float
-    """Log-loss of held-out texts with the small encoder."""
-    accurate: float
-    """The same with the large encoder added."""
+    before: float
+    """Log-loss of held-out texts with the present encoders."""
+    after: float
+    """The same with the other encoders."""
+    gain: float
+    """Lower end of the paired 95 % interval of the gain in accuracy."""
     worth: float = WORTH
-    """Relative fall of the loss that justifies the large encoder."""
+    """Relative fall of the loss that justifies the other encoders."""
 
     @property
     def is_worth_it(self) -> bool:
-        """Return whether the large encoder reduces the loss enough."""
-        return self.accurate <= (1.0 - self.worth) * self.fast
+        """Return whether the other encoders answer better by enough."""
+        return self.gain > 0 or self.after <= (1.0 - self.worth) * self.before
 
     @property
     def reason(self) -> str:
         """Return the explanation for the card."""
+        verdict = "taken" if self.is_worth_it else "not taken"
         return (
-            f"Without a wish: on a sample of {self.texts} texts the large encoder changes the "
-            f"out-of-fold log-loss from {self.fast:.3f} to {self.accurate:.3f}; it is taken where "
-            f"the loss falls by {self.worth:.0%} or more."
+            f"{verdict}, because on a sample of {self.texts} texts the out-of-fold log-loss changes"
+            f" from {self.before:.3f} to {self.after:.3f} ({self.worth:.0%} is required) and the "
+            f"accuracy by at least {100 * self.gain:+.1f} points"
         )
 
 
-def measure_benefit(sample: TextTrainingSet, fast: Sequence[str], threads: int) -> Benefit:
-    """Compare the out-of-fold loss of the fast encoders with that of all encoders.
+def measure_benefit(
+    sample: TextTrainingSet, before: Sequence[str], after: Sequence[str], worth: float = WORTH
+) -> Benefit:
+    """Compare the out-of-fold answers with two choices of encoders.
 
     Args:
         sample: vectors of all encoders, and labels.
-        fast: names of the encoders of the fast profile.
-        threads: threads that share the fits; the result does not depend on them.
+        before: names of the present encoders.
+        after: names of the other encoders.
+        worth: relative fall of the loss that justifies the other encoders.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.
     """
+    losses, hits = [], []
+    for names in (before, after):
+        loss, right = _out_of_fold(_with_encoders(sample, names))
+        losses.append(loss)
+        hits.append(right)
+    gains = hits[1] - hits[0]
+    error = float(gains.std()) / max(1, len(gains)) ** 0.5
+    lower = round(float(gains.mean()) - _STANDARD_ERRORS * error, 6)
+    return Benefit(len(sample.digests), round(losses[0], 4), round(losses[1], 4), lower, worth)
+
+
+def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainingSet:
     phrases = sample.label_blocks or {}
-    small = replace(
+    return replace(
         sample,
-        blocks={name: sample.blocks[name] for name in fast},
-        label_blocks={name: phrases[name] for name in fast} if phrases else None,
-    )
-    small_loss, whole_loss = (_out_of_fold_loss(one, threads) for one in (small, sample))
-    large = sample.blocks.keys() - set(fast)
-    return Benefit(
-        len(sample.digests), small_loss, whole_loss, WORTH * cost_relative_to_mpnet(large)
+        blocks={name: sample.blocks[name] for name in names},
+        label_blocks={name: phrases[name] for name in names} if phrases else None,
     )
 
 
-def _out_of_fold_loss(sample: TextTrainingSet, threads: int) -> float:
-    labels = check_training_set(sample)
-    plan = make_plan(sample, labels, TextFitOptions(threads=threads))
-    chosen = cross_validate(
-        plan.layout, plan.labels, plan.folds, plan.arithmetic, lambda share: None
-    )
-    return tempered_loss(chosen.logits, chosen.truth, chosen.temperature)
+def _out_of_fold(sample: TextTrainingSet) -> tuple[float, Floats]:
+    """Return the log-loss, and which held-out examples are right, in the order of the examples."""
+    plan = make_plan(sample, check_training_set(sample), TextFitOptions())
+    folds = [fold for fold in map(plan.layout.hold_out, plan.folds[:_FOLDS]) if len(fold.truth)]
+    if not folds:
+        return 0.0, np.zeros(0)
+    logits = []
+    for fold in folds:
+        training = [
+            ExampleBatch(batch.features.astype(np.float32), batch.labels) for batch in fold.training
+        ]
+        # Exact arithmetic would cost several times as much, and only a tie could end differently.
+        problem = HeadObjective(training, plan.labels, _PENALTY_INVERSE, PlainArithmetic())
+        head = fit_head(problem, None, _TOLERANCE)
+        logits += [head.logits(batch.features.astype(np.float32)) for batch in fold.held]
+    found, whole = np.concatenate(logits), join_folds(folds)
+    right = np.asarray((found.argmax(axis=1) == whole.truth)[np.argsort(whole.examples)], float)
+    return tempered_loss(found, whole.truth, fit_temperature(found, whole.truth)), right

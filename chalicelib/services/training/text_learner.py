@@ -6,7 +6,7 @@ Injected into chalicelib/services/training/runs.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from time import monotonic
@@ -22,9 +22,11 @@ from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.text.encoding.profiles import (
+    SAMPLE_OF_LABEL,
     Profile,
     ProfileRequest,
-    choose_profile,
+    climb,
+    find_ladder,
     spread_texts,
 )
 from chalicelib.errors import TimedOut
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from chalicelib.engines.text.benefit import Benefit
     from chalicelib.engines.text.encoding.vector_table import JoinedTables, VectorTable
     from chalicelib.engines.text.training import FittedText, TextVectors
 
@@ -214,42 +217,57 @@ class TextLearner:
         wanted = ProfileRequest(
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
-        profile = choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
-        if wish is None and asked is not None:
-            return replace(profile, reason="Without a wish: this installation takes it.")
-        if asked is not None or profile.name != ACCURATE:
-            return profile
-        self._finish_parts(dataset, texts, profile, progress)
-        # The large encoders are compared with the small ones before they are paid for in every
-        # answer.
-        return self._worthwhile(model, wanted, texts, profile, progress)
+        if asked is not None:
+            reason = "It was asked for."
+            if wish is None:
+                reason = "Without a wish: this installation takes it."
+            return wanted.named(str(asked), reason)
+        return self._climb(model, dataset, wanted, texts, progress)
 
-    def _worthwhile(
+    def _climb(
         self,
         model: Model,
+        dataset: Dataset,
         wanted: ProfileRequest,
         texts: TrainingTexts,
-        accurate: Profile,
         progress: _Progress,
     ) -> Profile:
-        """Compare both profiles on a sample; the training reuses its vectors."""
+        """Take each step to more encoders that is worth its cost in every answer."""
+        ladder = find_ladder(wanted, texts.texts, self._embedder.encoders.is_installed)
+
+        def compare(count: int, present: Profile, step: Profile) -> Benefit:
+            self._finish_parts(dataset, texts, present, progress)
+            sample = texts.drawn(count, SAMPLE_OF_LABEL)
+            return self._compare(model, sample, present, step, progress)
+
+        return climb(ladder, texts.texts, model.language, compare)
+
+    def _compare(
+        self,
+        model: Model,
+        sample: TrainingTexts,
+        present: Profile,
+        step: Profile,
+        progress: _Progress,
+    ) -> Benefit:
+        """Compare two profiles on a sample; the training reuses its vectors."""
         from chalicelib.engines.text import benefit
         from chalicelib.engines.text.training import make_training_set
 
-        if len(texts.texts) < benefit.FEWEST_TEXTS:
-            return replace(accurate, reason="Without a wish: there are too few texts to compare.")
-        sample = texts.drawn(benefit.SAMPLE_TEXTS, benefit.SAMPLE_OF_LABEL)
+        both = Profile(step.name, tuple(sorted({*present.encoders, *step.encoders})))
         vectors = self._text_vectors(
             model,
             sample,
-            accurate,
+            both,
             lambda name, read: self._collected(read, name, progress.on_sample),
         )
-        fast = wanted.named(FAST)
-        found = benefit.measure_benefit(
-            make_training_set(sample, vectors), fast.encoders, self._embedder.threads
+        is_large = step.name == ACCURATE and "mpnet" in step.encoders
+        return benefit.measure_benefit(
+            make_training_set(sample, vectors),
+            present.encoders,
+            step.encoders,
+            benefit.WORTH_OF_LARGE if is_large else benefit.WORTH,
         )
-        return replace(accurate if found.is_worth_it else fast, reason=found.reason)
 
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress

@@ -60,13 +60,14 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
     assert (_predict(world, before), _predict(world, after)) == ("book", "book")
 
 
-@pytest.mark.parametrize(("worth", "profile"), [(1.5, "fast"), (-9.0, "accurate")])
-def test_a_large_encoder_is_used_if_a_sample_shows_a_gain(
+@pytest.mark.parametrize(("worth", "profile"), [(1.5, "fast"), (-9.0, "balanced")])
+def test_a_further_encoder_is_used_if_a_sample_shows_a_gain(
     world: World, monkeypatch: pytest.MonkeyPatch, worth: float, profile: str
 ) -> None:
     """With enough texts a sample decides; its vectors are stored, and the card has the reason."""
-    _add(world, "mpnet")
+    _add(world, "minilm")
     monkeypatch.setattr(benefit, "WORTH", worth)
+    monkeypatch.setattr(profiles, "_COMPARED_PART", 100.0)
     view = world.dataset(some_rows({"book": 110, "cancel": 110}))
 
     model = world.model(view)
@@ -74,12 +75,13 @@ def test_a_large_encoder_is_used_if_a_sample_shows_a_gain(
     engine = world.container.models.card(model.account_id, model.model_id)["engine"]
     assert engine["profile"] == profile
     assert "on a sample of 220 texts" in engine["profileReason"]
+    assert "bge+mpnet is not tried: mpnet is not installed" in engine["profileReason"]
     assert _predict(world, model) == "book"
-    large = world.container.encoders._encoders["mpnet"]
-    seen = large.texts  # type: ignore[attr-defined]
+    further = world.container.encoders._encoders["minilm"]
+    seen = further.texts  # type: ignore[attr-defined]
     world.model(view)
-    phrases = 2 * (1 + (profile == ACCURATE))
-    assert large.texts - seen == phrases  # type: ignore[attr-defined]
+    phrases = 2 * (1 + (profile == "balanced"))
+    assert further.texts - seen == phrases  # type: ignore[attr-defined]
 
 
 def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
@@ -91,9 +93,11 @@ def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
         engine = world.container.models.card(model.account_id, model.model_id)["engine"]
         return str(engine["profileReason"])
 
-    assert reason() == "Without a wish: the large encoder is not installed."
+    missing = "Without a wish: bge+minilm is not tried: minilm is not installed"
+    assert reason() == f"{missing}; bge+mpnet is not tried: mpnet is not installed."
     _add(world, "mpnet")
-    assert reason() == "Without a wish: there are too few texts to compare."
+    taken = "bge+mpnet (4.7 x the cost) is taken: too few texts to compare"
+    assert reason() == f"{missing}; {taken}."
     assert reason(TrainRequest(params={"profile": "fast"})) == "It was asked for."
 
 

@@ -5,22 +5,35 @@ The constants are measured by bench/bench_text.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.datasets.windows import READ_WORDS
 from chalicelib.domain.jobs.spreading import spread
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 
-# Longest processor time for the vectors of an accurate profile that was not requested.
+# Longest processor time for the vectors of large encoders that were not requested.
 BUDGET_SECONDS = 600.0
+# Profile of English texts between fast and accurate.
+BALANCED = "balanced"
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.3e-3}
+_COSTS = {"bge": 0.19e-3, "minilm": 0.15e-3, "use": 0.09e-3, **_SECONDS_PER_WORD}
+# A fit takes about this long for each text.
+_FIT_SECONDS_OF_TEXT = 1.3e-3
 # The fixed cost of a text or window, in words: begin, end, tokeniser, and the run itself.
 _WORDS_OF_A_TEXT = 5
 # Words of a longer text per window.
 _WORDS_OF_A_WINDOW = 20
 _SHORT_WORDS = 90
+# Texts of a comparison. From fewer it is too uncertain.
+MOST_COMPARED, FEWEST_COMPARED = 4_000, 200
+# Texts of each label in a comparison, where it has them.
+SAMPLE_OF_LABEL = 5
+# Fraction of embedding and fit that the embedding of one comparison may cost, and the seconds of
+# one for small sets.
+_COMPARED_PART, _SMALL_SECONDS, _SMALL_SET = 0.2, 1.2, 1_000
 
 
 @dataclass(frozen=True)
@@ -48,27 +61,50 @@ class ProfileRequest:
         return Profile(name, encoder_names(self.language, self.algorithm, name), reason)
 
 
-def choose_profile(
+class StepResult(Protocol):
+    """The result of comparing two profiles."""
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Return whether the further encoders are worth their cost."""
+
+    @property
+    def reason(self) -> str:
+        """Return the explanation for the card."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The profiles that a training can choose from, in order of their cost."""
+
+    steps: tuple[Profile, ...]
+    """The first one is the fast profile."""
+    notes: tuple[str, ...] = ()
+    """Why others are left out, for the card."""
+
+
+def find_ladder(
     wanted: ProfileRequest, texts: Sequence[str], is_installed: Callable[[str], bool]
-) -> Profile:
-    """Return the encoders of a training.
+) -> Ladder:
+    """Return the profiles whose encoders are installed and affordable.
 
     Args:
-        wanted: the request; if it names a profile, that is used.
+        wanted: a request that names no profile.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
-
-    Returns:
-        The accurate profile if it is installed and affordable, else the fast one.
     """
-    if wanted.asked is not None:
-        return wanted.named(wanted.asked, "It was asked for.")
-    accurate = wanted.named(ACCURATE)
-    if not all(is_installed(name) for name in accurate.encoders):
-        return wanted.named(FAST, "Without a wish: the large encoder is not installed.")
-    if embedding_seconds(accurate, texts, wanted.language) > BUDGET_SECONDS:
-        return wanted.named(FAST, "Without a wish: the texts are too many for the large encoder.")
-    return accurate
+    fast = wanted.named(FAST)
+    between = [Profile(BALANCED, ("bge", "minilm"))] if fast.encoders == ("bge",) else []
+    steps, notes = [fast], []
+    for step in (*between, wanted.named(ACCURATE)):
+        missing = [name for name in step.encoders if not is_installed(name)]
+        if missing:
+            notes.append(f"{'+'.join(step.encoders)} is not tried: {missing[0]} is not installed")
+        elif embedding_seconds(step, texts, wanted.language) > BUDGET_SECONDS:
+            notes.append(f"{'+'.join(step.encoders)} is not tried: the texts are too many for it")
+        else:
+            steps.append(step)
+    return Ladder(tuple(steps), tuple(notes))
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
@@ -77,10 +113,58 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
     return factor * sum(_words(text, language) for text in texts)
 
 
-def cost_relative_to_mpnet(encoders: Iterable[str]) -> float:
-    """Return the cost of large encoders relative to mpnet; 1 if unknown."""
-    usual = _SECONDS_PER_WORD["mpnet"]
-    return sum(_SECONDS_PER_WORD.get(name, usual) for name in encoders) / usual
+def cost_of(profile: Profile, base: Profile) -> float:
+    """Return the cost of an answer relative to that of another profile."""
+    costs = [sum(_COSTS[name] for name in one.encoders) for one in (profile, base)]
+    return costs[0] / costs[1]
+
+
+def compared_texts(step: Profile, base: Profile, texts: Sequence[str], language: str) -> int:
+    """Return the number of texts that a comparison of a step may embed.
+
+    Costs are counted in words and constants, so that equal data always gives equal encoders.
+    """
+    words = sum(_words(text, language) for text in texts)
+    whole = words * sum(_COSTS[name] for name in base.encoders)
+    seconds = _COMPARED_PART * (whole + _FIT_SECONDS_OF_TEXT * len(texts))
+    if len(texts) < _SMALL_SET:
+        seconds = min(seconds, _SMALL_SECONDS)
+    further = sum(_COSTS[name] for name in step.encoders if name not in base.encoders)
+    return min(MOST_COMPARED, int(seconds / (further * words / len(texts))))
+
+
+def climb(
+    ladder: Ladder,
+    texts: Sequence[str],
+    language: str,
+    compare: Callable[[int, Profile, Profile], StepResult],
+) -> Profile:
+    """Take each step to more encoders that is worth its cost in every answer.
+
+    Args:
+        ladder: the steps.
+        texts: all texts of the training.
+        language: language of the dataset.
+        compare: compares two profiles on a sample of about so many texts.
+    """
+    base, said = ladder.steps[0], list(ladder.notes)
+    chosen = base
+    for step in ladder.steps[1:]:
+        name = f"{'+'.join(step.encoders)} ({cost_of(step, base):.1f} x the cost)"
+        count = compared_texts(step, base, texts, language)
+        is_first, is_small = chosen is base, len(texts) < _SMALL_SET
+        if is_first and not is_small:
+            count = max(count, FEWEST_COMPARED)
+        if min(count, len(texts)) < FEWEST_COMPARED:
+            # Small sets gain most by the first step, and cannot show it.
+            is_taken = is_first and is_small
+            said.append(f"{name} is {'' if is_taken else 'not '}taken: too few texts to compare")
+        else:
+            found = compare(count, chosen, step)
+            is_taken = found.is_worth_it
+            said.append(f"{name} is {found.reason}")
+        chosen = step if is_taken else chosen
+    return replace(chosen, reason=f"Without a wish: {'; '.join(said)}.")
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:

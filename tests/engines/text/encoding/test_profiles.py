@@ -1,70 +1,120 @@
 """Which encoders a training takes."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from chalicelib.engines.text.encoding.profiles import (
     BUDGET_SECONDS,
+    FEWEST_COMPARED,
     Profile,
     ProfileRequest,
-    choose_profile,
+    climb,
+    compared_texts,
     embedding_seconds,
+    find_ladder,
 )
 
-INSTALLED = {"bge", "use", "mpnet", "e5"}
-TEXTS = ["when will my card arrive"] * 1000
+INSTALLED = {"bge", "minilm", "use", "mpnet", "e5"}
+TEXTS = ["when will my card arrive"] * 5_000
 
 
-def chosen(language="en_US", algorithm="intent", asked=None, texts=TEXTS, installed=INSTALLED):
-    """Name and encoders that are chosen."""
-    wanted = ProfileRequest(language, algorithm, asked)
-    profile = choose_profile(wanted, texts, installed.__contains__)
-    return profile.name, profile.encoders
+@dataclass
+class Answer:
+    """A comparison that ends as the test says."""
+
+    is_worth_it: bool
+    reason: str = "compared"
+
+
+def ladder(language="en_US", algorithm="intent", texts=TEXTS, installed=INSTALLED):
+    """Return the profiles that can be chosen."""
+    return find_ladder(ProfileRequest(language, algorithm, None), texts, installed.__contains__)
+
+
+def climbed(texts=TEXTS, worth=(), language="en_US", installed=INSTALLED):
+    """Return the chosen profile, and the comparisons that were made."""
+    made = []
+
+    def compare(count, present, step):
+        made.append((count, present.encoders, step.encoders))
+        return Answer(step.encoders in worth)
+
+    steps = ladder(language, "intent", texts, installed)
+    return climb(steps, texts, language, compare), made
 
 
 @pytest.mark.parametrize(
     ("language", "algorithm", "encoders"),
     [
-        ("en_US", "intent", ("bge", "mpnet")),
-        ("en_GB", None, ("bge", "mpnet")),
-        ("en_US", "multilingual-intent", ("e5", "use")),
-        ("en_US", "multilingual-intent-ood", ("e5", "use")),
-        ("fr", "intent", ("e5", "use")),
-        ("zh_TW", None, ("e5", "use")),
+        ("en_US", "intent", [("bge",), ("bge", "minilm"), ("bge", "mpnet")]),
+        ("en_GB", None, [("bge",), ("bge", "minilm"), ("bge", "mpnet")]),
+        ("en_US", "multilingual-intent-ood", [("use",), ("e5", "use")]),
+        ("fr", "intent", [("use",), ("e5", "use")]),
     ],
 )
-def test_the_best_installed_encoders_are_taken(language, algorithm, encoders):
-    """Without a wish, language and algorithm decide over the large encoder."""
-    assert chosen(language, algorithm) == ("accurate", encoders)
+def test_steps_of_a_language(language, algorithm, encoders):
+    """Language and algorithm decide over the encoders of every step."""
+    assert [step.encoders for step in ladder(language, algorithm).steps] == encoders
 
 
-def test_what_is_asked_for_is_taken():
-    """A wish is never changed, whatever is installed and however much it costs."""
-    many = TEXTS * 2000
+@pytest.mark.parametrize("missing", ["mpnet", "minilm"])
+def test_steps_without_files_are_left_out_and_named(missing):
+    """The next lower step is used, and the card says which encoder is missing."""
+    found = ladder(installed=INSTALLED - {missing})
 
-    assert chosen(asked="fast") == ("fast", ("bge",))
-    assert chosen(asked="accurate", texts=many, installed=set()) == (
-        "accurate",
-        ("bge", "mpnet"),
+    assert len(found.steps) == 2
+    assert f"{missing} is not installed" in found.notes[0]
+    assert climbed(installed={"bge"})[0].name == "fast"
+
+
+def test_each_step_is_compared_with_the_best_so_far():
+    """A step that is not worth it is skipped; the next one is compared with the step before."""
+    small, large = ("bge", "minilm"), ("bge", "mpnet")
+
+    chosen, made = climbed(worth=(small,))
+    assert chosen.encoders == small
+    assert "bge+minilm (1.8 x the cost) is compared" in chosen.reason
+    assert [pair[1:] for pair in made] == [(("bge",), small), (small, large)]
+    assert climbed(worth=(large,))[0].encoders == large
+    assert climbed()[0].encoders == ("bge",)
+
+
+def test_small_sets_take_the_first_step_untested():
+    """Below 1,000 texts the first step is taken if its sample would be too small."""
+    chosen, made = climbed(TEXTS[:300])
+
+    assert (chosen.encoders, made) == (("bge", "minilm"), [])
+    assert climbed(TEXTS[:300], language="fr")[0].encoders == ("e5", "use")
+
+
+@pytest.mark.parametrize("count", [1_000, 5_000, 50_000])
+def test_comparisons_cost_a_fraction_of_embedding(count):
+    """Samples are counted in words, so that comparing costs less than half of embedding."""
+    texts = ["when will my card arrive"] * count
+    steps = ladder(texts=texts).steps
+    of_text = {"minilm": 0.15e-3 * 10, "mpnet": 0.7e-3 * 10}
+
+    spent = sum(
+        compared_texts(step, steps[0], texts, "en_US") * of_text[step.encoders[1]]
+        for step in steps[1:]
     )
 
-
-@pytest.mark.parametrize("missing", ["mpnet", "bge"])
-def test_a_profile_is_taken_whole(missing):
-    """With one encoder missing the accurate profile is none."""
-    assert chosen(installed=INSTALLED - {missing})[0] == "fast"
-    assert chosen("fr", installed=INSTALLED - {"mpnet", "bge"})[0] == "accurate"
+    assert spent <= 0.45 * count * (0.19e-3 * 10 + 1.3e-3)
+    assert FEWEST_COMPARED == 200
 
 
 def test_many_texts_go_without_the_large_encoder():
     """From some size on its vectors cost more than they are worth; e5 goes further than mpnet."""
 
-    def texts(count):
-        return ["one two three four five six seven eight nine ten"] * count
+    def tops(count, language="en_US"):
+        texts = ["one two three four five six seven eight nine ten"] * count
+        return ladder(language, "intent", texts).steps[-1].encoders
 
-    assert chosen(texts=texts(50_000))[0] == "accurate"
-    assert chosen(texts=texts(100_000))[0] == "fast"
-    assert chosen("fr", texts=texts(100_000))[0] == "accurate"
-    assert chosen("fr", texts=texts(300_000))[0] == "fast"
+    assert tops(50_000) == ("bge", "mpnet")
+    assert tops(100_000) == ("bge", "minilm")
+    assert tops(100_000, "fr") == ("e5", "use")
+    assert tops(300_000, "fr") == ("use",)
 
 
 def test_long_texts_cost_what_is_left_of_them():
