@@ -19,6 +19,7 @@ from bench.text_data_report import bench_data_report
 from bench.text_default import bench_default
 from bench.text_intents import bench_intents
 from bench.text_languages import bench_languages
+from bench.text_long import bench_long
 from bench.text_prebuilt import bench_prebuilt
 from bench.text_rejection import bench_rejection
 from bench.text_speed import bench_speed
@@ -35,6 +36,7 @@ PARTS: Mapping[str, Part] = {
     "prebuilt": bench_prebuilt,
     "data-report": bench_data_report,
     "default": bench_default,
+    "long": bench_long,
 }
 
 
