@@ -64,7 +64,7 @@ def verdict(output: str, errors: str) -> Verdict:
 
 
 def ask(lock: Path) -> Verdict:
-    """Look up the packages of one lock; all are pinned with digests, so nothing is resolved."""
+    """Look up known vulnerabilities of the packages in one lock, at the pinned versions."""
     command = [sys.executable, "-m", "pip_audit", "--format", "json", "--progress-spinner", "off"]
     answer = subprocess.run(
         [*command, "--disable-pip", "--require-hashes", "--requirement", str(lock)],

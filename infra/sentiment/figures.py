@@ -1,4 +1,4 @@
-"""Measures the head on held-out sentences, and on sources that were excluded from training."""
+"""Measures the sentiment model on held-out sentences, and on sources left out of training."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class AccountStore:
         return limit > 0 and try_update(row, [noted.add({entry})], is_allowed)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
-        """Remove trainings that are finished. Idempotent."""
+        """Remove finished trainings from the account's guard entries. Idempotent."""
         finished = set(entries)
         if not finished:
             return

@@ -15,7 +15,7 @@ class SoughtExample:
     """An id to look up in a sequence."""
 
     sequence: ExampleSequence
-    """The sequence."""
+    """Sequence of examples that contains the example."""
     count: int
     """Number of committed examples of the sequence."""
     example_id: int

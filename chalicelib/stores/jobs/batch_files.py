@@ -154,7 +154,7 @@ class BatchFiles:
     def put_stream(
         self, batch: Batch, name: str, chunks: Iterable[bytes], check: Callable[[], None]
     ) -> int:
-        """Write a result of any length from its bytes in order; returns its size in bytes."""
+        """Write a result from chunks of bytes, and return its size; any length is possible."""
         stream = _ChunkStream(chunks)
         file = io.BufferedReader(stream, 1 << 20)
         self._artifacts.put_object(batch_prefix(batch.batch_id) + name, file, check)

@@ -29,7 +29,7 @@ class Poll:
     """One waiting call of ReceiveMessage."""
 
     queues: tuple[str, ...]
-    """Names of the queues whose messages end the wait."""
+    """Names of the queues to wait for; a message in any of them ends the wait."""
     seconds: int
     """Longest wait, in seconds."""
     connection: socket.socket

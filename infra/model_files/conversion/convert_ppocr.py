@@ -58,7 +58,7 @@ class Cut:
     folding: Singles
     """0 or 1, shape (classes of groups 1 and 2, alphabet)."""
     latin: Singles
-    """0 or 1, shape (all kept classes, Latin alphabet), for the second output."""
+    """Maps kept classes to the Latin alphabet: 0 or 1, shape (kept classes, letters)."""
 
 
 def alphabet() -> list[str]:

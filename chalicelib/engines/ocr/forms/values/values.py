@@ -123,7 +123,7 @@ class Value:
     certainty: float
     """Probability that the value, or its absence, is right, 0 to 1."""
     surroundings: Surroundings = field(default_factory=Surroundings)
-    """What is printed around the value."""
+    """Text printed around the value."""
     emptiness: Emptiness = Emptiness.NOTHING_NEAR
     """What is near the key, if there is no value."""
 
