@@ -131,13 +131,6 @@ class ApiKeyService:
             # Also after a failure, which may have deleted the row that leads to the account.
             self._clear(key.digest)
 
-    def revoke_all(self, account: Account) -> int:
-        """Revoke every key of an account; return their number."""
-        found = self.of_account(account)
-        for key in found:
-            self.revoke(key)
-        return len(found)
-
     def _owner(self, digest: str, now: float) -> str | None:
         with self._lock:
             account_id, since = self._owners.get(digest, ("", 0.0))
