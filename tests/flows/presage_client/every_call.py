@@ -5,6 +5,7 @@ It is written for the asynchronous one; `synchronous` of client/tools/write_sync
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from presage import AsyncDataset, AsyncPages, AsyncPresage
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip, shape
 from tests.flows.presage_client import WEATHER
 from tests.papers import paper
+from tests.pdfs import text_pdf
 from tests.pictures import make_zip
 
 T = TypeVar("T")
@@ -280,3 +282,15 @@ async def tell_documents(client: AsyncPresage, folder: Path) -> None:
     [line] = await (await made.wait()).results()
     assert line["document"] == found.document
     assert line["probabilities"] == found.raw["probabilities"]
+    write_orders(folder / "orders")
+    learned = await (await client.vision.templates.learn(folder / "orders")).wait()
+    assert (learned.accuracy, learned.not_found) == (1.0, [])
+
+
+def write_orders(folder: Path) -> None:
+    """Write documents and their values, to learn a template from."""
+    folder.mkdir()
+    for number in ("4711", "8152"):
+        (folder / f"{number}.pdf").write_bytes(text_pdf([f"Order: {number}"]))
+    values = [{"file": f"{n}.pdf", "values": {"order": n}} for n in ("4711", "8152")]
+    (folder / "values.json").write_text(json.dumps(values))

@@ -13,7 +13,9 @@ import presage as package
 from presage import Presage
 
 from tests.flows.presage_client import WEATHER
+from tests.flows.presage_client.every_call import write_orders
 from tests.papers import paper
+from tests.pdfs import text_pdf
 
 DESCRIBED = (ast.ClassDef, ast.FunctionDef)
 SOURCES = Path(package.__file__).parent / "_sync"
@@ -32,6 +34,8 @@ def test_examples_run(world, account, tmp_path, monkeypatch, capsys):
     """Each does what it says with a client, a dataset of texts and a model of it at hand."""
     shutil.copy(WEATHER, tmp_path / "tickets.csv")
     paper(["Invoice 17"]).save(tmp_path / "page.png")
+    (tmp_path / "new.pdf").write_bytes(text_pdf(["Order: 17"]))
+    write_orders(tmp_path / "invoices")
     (tmp_path / "key.pem").write_text(account[1])
     monkeypatch.chdir(tmp_path)
     for name, value in (("URL", world.stack.url), ("EMAIL", account[0]), ("KEY_FILE", "key.pem")):

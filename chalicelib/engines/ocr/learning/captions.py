@@ -92,7 +92,8 @@ def _above(
         for upper in above[order + 1 :]:
             if 0 <= each.rect.min_y - upper.rect.max_y + height / 2 < _CAPTION_LINES * 2 * height:
                 joined = f"{upper.text} {each.text}"
-                if not any(folded_words(upper.text) in value for value in values):
+                folded = folded_words(upper.text)
+                if not any(folded in value for value in values):
                     yield from _as_near(joined, ABOVE, factor * 0.9, values)
                 break
 

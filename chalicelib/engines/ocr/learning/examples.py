@@ -88,7 +88,7 @@ def prepare_example(
         values: the value of each entity.
         check: raises when the work must stop.
     """
-    packed, near, words = tuple(pages), _Near(values), ""
+    packed, near, words = tuple(pages), _Near(values, check), ""
     for page in packed:
         check()
         segments = page.segments()
@@ -100,8 +100,9 @@ def prepare_example(
 class _Near:
     """Collects the texts near the values of a document."""
 
-    def __init__(self, values: Mapping[str, str]) -> None:
+    def __init__(self, values: Mapping[str, str], check: Callable[[], None]) -> None:
         self._values = values
+        self._check = check
         self._folded = frozenset(map(folded_words, values.values())) - {" "}
         self.texts: dict[str, dict[CaptionKey, NearText]] = {}
         self.found: dict[str, str] = {}
@@ -109,6 +110,7 @@ class _Near:
     def add(self, texts: PageTexts) -> None:
         """Add the texts near the values of one page."""
         for entity, value in self._values.items():
+            self._check()
             for place in texts.find(value):
                 self.found.setdefault(entity, place.text)
                 known = self.texts.setdefault(entity, {})

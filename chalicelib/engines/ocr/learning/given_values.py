@@ -22,7 +22,7 @@ from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.span import Span
 
 # Most places of one value on one page; a value such as "1" is everywhere and says little.
-MOST_PLACES = 12
+MOST_PLACES = 6
 # Most lines of a value.
 _MOST_LINES = 6
 # Similarity from which a text of five or more characters is a misread value, 0 to 100.
