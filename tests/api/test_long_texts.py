@@ -27,6 +27,8 @@ def test_cut_texts_are_reported(call, world):
     world.work()
     model_id = trained["modelId"]
     card = call("GET", f"{URL}/models/{model_id}/card").json
+    assert [one["precision"] for one in card["thresholds"]] == [0.9, 0.95, 0.99]
+    assert isinstance(card["advice"], list)
     assert card["textLimit"] == {"words": READ_WORDS, "cut": 1}
 
     asked = {"modelId": model_id, "document": f"pay {long}", "explain": True}
