@@ -158,12 +158,12 @@ def test_pages_of_a_pdf_have_their_size(console, owner):
     assert page.evaluate(PAGES) == pytest.approx([A4[2] / A4[3], A4[3] / A4[2]], rel=0.01)
     # The images are smaller than the pages, whose pixels the boxes count.
     places = [one.get_attribute("viewBox") for one in page.locator(".page svg").all()]
-    assert places == ["0 0 1654 2339", "0 0 2339 1654"]
+    assert places == ["0 0 1653 2339", "0 0 2339 1653"]
     expect(page.locator(".found")).to_contain_text("upright")
     expect(page.get_by_text("Page 2")).to_be_visible()
     for number in (0, 1):
         sheet = page.locator(".page").nth(number)
-        paper_at = sheet.locator(".paper").bounding_box()
+        paper_at = sheet.locator("img").bounding_box()
         text_at = sheet.locator("rect").first.bounding_box()
         left = (text_at["x"] - paper_at["x"]) / paper_at["width"]
         assert left == pytest.approx(72 / (A4[2], A4[3])[number], abs=0.03)
