@@ -210,3 +210,31 @@ def test_what_is_refused(call, world, content, fields, texts):
     assert answer.status == 400, answer.text
     assert [text for text in texts if text not in json.dumps(answer.json)] == []
     assert world.objects("batches/") == []
+
+
+@pytest.mark.parametrize(("codec", "name"), [("cp1251", "windows-1251"), ("utf-16-le", "utf-16")])
+def test_file_is_read_by_the_named_encoding(call, world, codec, name):
+    """`encoding` decodes the file of a batch as it does for uploads."""
+    rows = [["id", "text"], ["1", "где моя посылка"], ["2", "верните деньги"]]
+    asked = {"format": "csv", "columns": "input", "modelId": MODEL_ID, "encoding": name}
+
+    _, (_, *found) = result(call, world, URL, as_csv(rows, encoding=codec), "a.csv", **asked)
+
+    assert [row[:2] for row in found] == rows[1:]
+
+
+def test_wrong_encodings_of_a_batch(call, world):
+    """An unknown encoding is a 400; a file in another one fails the batch and names it."""
+    content = ("data", as_csv([["id", "text"], ["1", "größe"]], encoding="cp1252"), "a.csv")
+    model = ("modelId", MODEL_ID.encode(), None)
+
+    unknown = call.form("POST", URL, content, model, ("encoding", b"klingon", None))
+    wrong = call.form("POST", URL, content, model, ("encoding", b"utf-8", None))
+
+    assert (unknown.status, "encoding" in unknown.json["message"]) == (400, True)
+    if wrong.status == 200:
+        world.work()
+        record = call("GET", f"{URL}/{wrong.json['id']}").json
+        assert (record["status"], "utf-8" in record["failureMsg"]) == ("FAILED", True), record
+    else:
+        assert (wrong.status, "utf-8" in wrong.json["message"]) == (400, True), wrong

@@ -210,6 +210,7 @@ class Batch:
             text_column=str(source.get("column", "")),
             delimiter=str(source.get("delimiter", "")),
             sheet=str(source.get("sheet", "")),
+            encoding=str(source.get("encoding", "")),
             header=cast("bool | int | None", source.get("header")),
         )
 

@@ -27,8 +27,12 @@ class BatchWork(Protocol):
     def check_model(self, model: ServedModel, kind: str) -> None:
         """Refuse a model that cannot answer this kind of batch, as a single prediction does."""
 
-    def check_sent(self, content: bytes) -> None:
+    def check_sent(self, content: bytes, encoding: str) -> None:
         """Refuse a file sent in a call that is empty, too large, or clearly of another kind.
+
+        Args:
+            content: the file.
+            encoding: the encoding that the caller named for texts; empty for none.
 
         Raises:
             InvalidUpload: the file is empty.

@@ -40,6 +40,7 @@ from chalicelib.formats.texts.columns.names import find_named_columns, split_col
 from chalicelib.formats.texts.delimited import drop_empty_end, read_records
 from chalicelib.formats.texts.encoding import (
     HEAD_BYTES,
+    check_encoding,
     explain_foreign_type,
     find_encoding,
     open_text,
@@ -70,7 +71,7 @@ def read_lines(
 
     Args:
         file: seekable, read from its start.
-        options: The columns of the texts, by default `text`; header, delimiter and sheet.
+        options: The columns of the texts, by default `text`; header, delimiter, sheet and encoding.
         check: Called regularly; raises to stop.
         table: receives the columns and the warnings.
         keeps_cells: Whether the lines hold all cells of their rows.
@@ -84,7 +85,9 @@ def read_lines(
     table = table or InputTable()
     sheet = _read_sheet(file, options, check, table, keeps_kinds=keeps_cells)
     rows_file = sheet.rows if sheet else file
-    layout = TextLayout(kind=XLSX if sheet else CSV, encoding=find_encoding(rows_file))
+    is_asked = bool(options.encoding) and sheet is None
+    encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(rows_file)
+    layout = TextLayout(kind=XLSX if sheet else CSV, encoding=encoding)
     kept = _KeptCells(table, sheet.kinds if sheet else None) if keeps_cells else None
     lines = _lines(rows_file, layout, options, table, kept)
     count = 0
@@ -168,8 +171,12 @@ def _lines(
         yield from _delimited_lines(stream, columns, kept)
 
 
-def check_sent(content: bytes) -> None:
+def check_sent(content: bytes, encoding: str = "") -> None:
     """Raise an error if a file sent in a call is empty, too large, or certainly not text.
+
+    Args:
+        content: the file.
+        encoding: the encoding that the caller named; empty for none.
 
     Raises:
         InvalidUpload: the file is empty.
@@ -185,7 +192,7 @@ def check_sent(content: bytes) -> None:
             f"'path', which may have {MAX_BATCH_BYTES} bytes (200 MB)."
         )
     if not is_workbook(io.BytesIO(content)):
-        explanation = explain_foreign_type(content[:HEAD_BYTES])
+        explanation = explain_foreign_type(content[:HEAD_BYTES], encoding)
         if explanation:
             raise UnsupportedType(explanation)
 

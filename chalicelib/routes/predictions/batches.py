@@ -18,6 +18,7 @@ from chalicelib.domain.datasets.upload_format import (
     ReadingOptions,
     checked_column,
     checked_delimiter,
+    checked_encoding,
     checked_header,
 )
 from chalicelib.domain.documents.characters import DOCUMENTED
@@ -52,6 +53,7 @@ from chalicelib.web.operations.fields import (
     Column,
     Count,
     Delimiter,
+    Encoding,
     ModelId,
     ModelVersionNumber,
     Name,
@@ -87,6 +89,7 @@ class BatchForm(msgspec.Struct, rename="camel"):
     delimiter: Delimiter | None = None
     header: bool | int | None = None
     sheet: Column | None = None
+    encoding: Encoding | None = None
 
 
 class PictureBatchForm(msgspec.Struct, rename="camel"):
@@ -165,6 +168,7 @@ def create_batch(call: Call) -> model_records.BatchRecord:
             delimiter=checked_delimiter(form.delimiter),
             header=checked_header(form.header),
             sheet=checked_column(form.sheet, "sheet"),
+            encoding=checked_encoding(form.encoding),
         ),
     )
     batches = call.container.batches

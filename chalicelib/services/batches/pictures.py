@@ -142,8 +142,9 @@ class PictureWork:
         else:
             self._predictions.check(model, KIND_TYPES[kind])
 
-    def check_sent(self, content: bytes) -> None:
+    def check_sent(self, content: bytes, encoding: str) -> None:
         """Refuse a file that is not an archive."""
+        del encoding
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:

@@ -177,7 +177,10 @@ class BatchService:
             model_type=model.type,
             kind=kind,
             format=options.format,
-            source={**self._place(account, family, source), **_reading(options.file)},
+            source={
+                **self._place(account, family, source, options.file.encoding),
+                **_reading(options.file),
+            },
             created_at=now,
             updated_at=now,
             expires_at=now + BATCH_KEPT,
@@ -233,7 +236,7 @@ class BatchService:
         self._batches.delete(batch)
 
     def _place(
-        self, account: Account, family: str, source: UploadSource | DatasetView
+        self, account: Account, family: str, source: UploadSource | DatasetView, encoding: str
     ) -> dict[str, object]:
         """Check the input, and return where it is stored."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
@@ -246,7 +249,7 @@ class BatchService:
                 )
             return {"dataset": source.dataset.dataset_id}
         if source.path is None:
-            work.check_sent(source.content or b"")
+            work.check_sent(source.content or b"", encoding)
             return {"raw": True}
         if is_upload_path(source.path):
             found, size = self._stores.uploaded_files.find(account.account_id, source.path)
@@ -321,7 +324,12 @@ class BatchService:
 
 def _reading(options: ReadingOptions) -> dict[str, object]:
     """Return how the file is read, in the form that a batch stores with the place of its input."""
-    found = {"delimiter": options.delimiter, "sheet": options.sheet, "header": options.header}
+    found = {
+        "delimiter": options.delimiter,
+        "sheet": options.sheet,
+        "header": options.header,
+        "encoding": options.encoding,
+    }
     named = {name: value for name, value in found.items() if value not in (None, "")}
     return {"column": options.text_column, **named}
 

@@ -58,9 +58,9 @@ class TextWork:
             check_ranked(LANGUAGE, model)
         self._predictions.check(model, model.type if kind == RANK else KIND_TYPES[kind][0])
 
-    def check_sent(self, content: bytes) -> None:
+    def check_sent(self, content: bytes, encoding: str) -> None:
         """Refuse a file that is not a file of texts."""
-        check_sent(content)
+        check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
         """Return True, because every file of texts is split into parts within the call."""

@@ -131,6 +131,7 @@ class BatchTableOptions(TypedDict, total=False):
 class BatchTextOptions(BatchTableOptions, total=False):
     """Options of a batch of texts."""
 
+    encoding: str | None
     text_column: str | int | list[str] | list[int] | None
     delimiter: str | None
     header: bool | int | None

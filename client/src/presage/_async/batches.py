@@ -166,7 +166,7 @@ class AsyncBatches(AsyncBatchList):
             format: format of the result: `jsonl`, `csv` or `xlsx`.
             partial: whether to predict only as many lines as the quota allows.
             progress: whether to show progress bars; None shows them on a terminal.
-            reading: `text_column`, `delimiter`, `header` and `sheet` as for uploads;
+            reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads;
                 `columns="input"` for csv and xlsx with all columns of the file before the answer,
                 and `review_below`, the probability below which their column `review` is `yes`.
 
