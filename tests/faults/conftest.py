@@ -54,7 +54,7 @@ def learn_once(patch: pytest.MonkeyPatch) -> None:
             ONE_RESULT[key] = learn(model, texts, vectors, watchers, now, **options)
         else:
             for encoder in vectors.encoders:
-                vectors.of_texts(encoder.name)
+                vectors.texts.of_texts(encoder.name)
             watchers.on_progress(0.5)
             watchers.on_curve(ONE_RESULT[key].curve)
         return ONE_RESULT[key]
