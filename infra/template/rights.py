@@ -51,7 +51,8 @@ _TRAIN: Rights = {
     "table/models/index/open": ("Query",),
     "queue/deliver": SEND,
     "queue/embed": SEND,
-    "table/exports": ("PutItem",),
+    # Versions that an unfinished batch uses are kept.
+    "table/exports": ("PutItem", "Query"),
 }
 
 # What every function of routes does: it reads the caller's account, with the API key or the refresh
@@ -112,6 +113,8 @@ _RECORDS: Rights = {
     "objects/datasets/images": ("GetObject",),
     "objects/exports": ("GetObject",),
     "objects/incoming": ("PutObject",),
+    # A version that is deleted goes with its files.
+    "objects/models": ("DeleteObject", "GetObject"),
     "queue/export": SEND,
     "queue/train-free": SEND,
     "queue/train-paid": SEND,

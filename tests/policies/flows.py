@@ -168,7 +168,7 @@ def moods(caller: Caller) -> None:
 def pictures(caller: Caller) -> None:
     """From an archive of pictures to predictions, and all of it deleted."""
     work = caller.deployed.work
-    archive = make_zip(label_folders({"bike": 6, "car": 6}))
+    archive = make_zip(label_folders({"bike": 12, "car": 12}))
     caller.form("POST", f"{VISION}/datasets", name="e", labels="a,b", type="image")
     data = caller.form("POST", f"{VISION}/datasets/upload", ("data", archive, "a.zip"))
     work()
@@ -484,6 +484,16 @@ def retrained(caller: Caller, family: str, model: str) -> None:
     caller.deployed.work()
     found = caller.get(f"{family}/train/{model}")
     assert found["status"] == "SUCCEEDED", found
+    versions = f"{family}/models/{model}/versions"
+    newest, former = (one["version"] for one in caller.get(versions)["data"][:2])
+    caller.json("PUT", f"{versions}/{former}/serve")
+    caller.json("PUT", f"{versions}/{newest}/serve")
+    body = json.dumps({"versions": [former, newest]}).encode()
+    # Few examples are held out, so most comparisons are refused after both evaluations were read.
+    compared = caller.send("POST", f"{family}/models/{model}/compare", body, "application/json")
+    assert compared.status in (200, 409)
+    caller.get(f"{family}/models/{model}/card?modelVersion={former}")
+    caller.send("DELETE", f"{versions}/{former}")
 
 
 def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
