@@ -21,8 +21,9 @@ CORRECTIONS = f"{DATASETS}/{DATASET_ID}/corrections"
 CSV = b"where is my parcel,delivery\n" * 3 + b"i want my money back,refund\n"
 # Operations that create and change nothing, and tokens.
 UNKEYED = {
-    "create_token", "detect_objects", "predict_entities", "predict_image", "predict_intent",
-    "predict_sentiment", "run_ocr", "validate_dataset", "validate_pictures",
+    "compare_model_versions", "create_token", "detect_objects", "predict_entities",
+    "predict_image", "predict_intent", "predict_sentiment", "run_ocr", "validate_dataset",
+    "validate_pictures",
 }  # fmt: skip
 
 

@@ -206,6 +206,7 @@ def test_sweep_does_not_read_every_account(world: World) -> None:
     world.clock.advance(days=1)
     with _counted(world) as calls:
         world.container.sweeping.run()
-    # 30, a look for deliveries, and the webhooks and API keys (two calls) of the account.
-    assert len(calls.actions) <= 34
+    # 30, a look for deliveries, and the webhooks, API keys (two calls) and page images of the
+    # account.
+    assert len(calls.actions) <= 35
     assert world.stores.accounts.get(closed.account_id) is None

@@ -1,6 +1,6 @@
 // The page of a model: training progress, evaluation, and next steps.
 
-import { useEffect } from "./hooks.module.js";
+import { useEffect, useState } from "./hooks.module.js";
 import { readAll, call } from "./api.js";
 import { CurveChart } from "./curve.js";
 import { ask } from "./dialog.js";
@@ -10,6 +10,7 @@ import { isOpen } from "./models.js";
 import { Reliability } from "./reliability.js";
 import { startTraining } from "./training.js";
 import { Action, go, Head, html, Loaded, Progress, useEvery, useFocus, useLoad } from "./ui.js";
+import { Versions } from "./versions.js";
 import { t } from "./words.js";
 
 const RANKED = ["text-intent", "text-sentiment", "image", "image-multi-label"];
@@ -25,6 +26,8 @@ export function ModelPage({ rest: [family, id] }) {
   useEffect(() => {
     if (loaded.data && !open) curve.reload();
   }, [open]);
+  // Another version has other metrics, so they are loaded again.
+  const [served, setServed] = useState(0);
   const remove = async (name) => {
     if (!(await ask(t("model.sure", { name }), { action: t("model.delete") }))) return;
     await call("deleteModel", { variables });
@@ -62,8 +65,9 @@ export function ModelPage({ rest: [family, id] }) {
         ${training.failureMsg && html`<p class="notice bad" role="alert">${training.failureMsg}</p>`}
         ${
           training.status === "SUCCEEDED" &&
-          html`<${Result} key=${training.updatedAt} variables=${variables} training=${training} />`
+          html`<${Result} key=${`${training.updatedAt} ${served}`} variables=${variables} training=${training} />`
         }
+        <${Versions} variables=${variables} trainedAt=${training.updatedAt} onServed=${() => setServed(served + 1)} />
         ${
           curve.data?.length > 0 &&
           html`

@@ -299,8 +299,8 @@ WORDS: Mapping[str, str] = {
     "examples": "Number of examples.",
     "totalTime": "Duration of the whole training.",
     "trainingTime": "Duration of the training step alone.",
-    "earlyStopping": "Whether training stopped before the last epoch because the loss stopped "
-    "improving.",
+    "earlyStopping": "Whether training stopped before the last epoch because more epochs would not "
+    "have improved the model.",
     "lastEpochDone": "Number of the last epoch.",
     "modelSaveTime": "Time to save the model.",
     "testSplitSize": "Number of examples in the test split.",
@@ -369,6 +369,16 @@ WORDS: Mapping[str, str] = {
     "start": "Index of the first character in the text, from 0, in code points.",
     "end": "Index after the last character.",
     "exampleId": "Id of the example. If its image lacks the label: the image's first example.",
+    "modelVersion": "Number of a version of the model. Without it, the served one answers.",
+    "ModelVersionRecord.version": "Number of the version, from 1; never used again.",
+    "ModelVersionRecord.isServed": "Whether predictions without `modelVersion` use it.",
+    "ModelVersionRecord.notServedBecause": "Why the training did not serve it (`if-better`).",
+    "ModelVersionRecord.metrics": "The metrics of its card, with 95 % intervals.",
+    "ComparisonRecord.versions": "The two versions, in the order of the call.",
+    "ComparisonRecord.accuracies": "Fraction of the common examples that each version gets right.",
+    "ComparisonRecord.differenceLow": "Lower end of the 95 % interval of second minus first.",
+    "ComparisonRecord.differenceHigh": "Upper end of that interval.",
+    "ComparisonRecord.examples": "Held-out examples that both versions were evaluated on.",
     "EvaluatedRecord.expectedLabel": "Its label when the model was trained; null for an image with "
     "several labels that does not have this one.",
     "predictedLabel": "Predicted label; null if no label fits, or not this one.",

@@ -50,12 +50,7 @@ ModelId = Annotated[
 ]
 ModelVersionNumber = Annotated[
     int,
-    Meta(
-        description="Number of a version of the model. Without it, the served one answers.",
-        ge=1,
-        le=LARGEST_VERSION,
-        examples=[2],
-    ),
+    Meta(ge=1, le=LARGEST_VERSION, examples=[2]),
 ]
 Language = Annotated[str, Meta(extra_json_schema={"enum": [*LANGUAGES, *LANGUAGE_ALIASES]})]
 Filled = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": VISIBLE})]

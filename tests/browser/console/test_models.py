@@ -143,3 +143,25 @@ def test_two_models_are_compared(console, newcomer):
     row = page.get_by_role("row", name="Accuracy")
     expect(row.get_by_role("cell")).to_have_count(3)
     expect(page.get_by_role("row", name="delivery: recall")).to_be_visible()
+
+
+def test_a_version_is_served_again(console, live):
+    """After a retraining the versions are listed; one click serves the former one again."""
+    caller, page = live.studio.caller, console.page
+    asked = {"name": "taken back", "datasetId": live.studio.signs["id"], "epochs": 2}
+    model = caller.json("POST", "/v2/vision/train", asked).ok()["modelId"]
+    training = f"/v2/vision/train/{model}"
+    assert caller.wait(training, "status", "QUEUED", "RUNNING")["status"] == "SUCCEEDED"
+    caller.json("POST", "/v2/vision/retrain", {"modelId": model, "epochs": 2}).ok()
+    assert caller.wait(training, "status", "QUEUED", "RUNNING")["status"] == "SUCCEEDED"
+
+    console.enter(caller, f"model/vision/{model}")
+    page.get_by_role("heading", name="Versions").click()
+    page.get_by_role("button", name="Serve 1").click()
+
+    expect(page.get_by_role("button", name="Serve 2")).to_be_visible()
+    served = {
+        one["version"]: one["isServed"]
+        for one in caller.get(f"/v2/vision/models/{model}/versions").ok()["data"]
+    }
+    assert served == {1: True, 2: False}

@@ -65,13 +65,14 @@ def test_retraining_asked_for_at_the_end_of_a_run_is_guarded(
     leases = world.stores.model_leases
     succeed = leases.succeed
 
-    def then_retrain(*args: object) -> None:
+    def then_retrain(*args: object) -> list[str]:
         """Publish, and let the caller retrain before the worker continues."""
-        succeed(*args)
+        gone = succeed(*args)
         monkeypatch.setattr(leases, "succeed", succeed)
         world.clock.advance(seconds=1)
         model = world.container.models.get(world.account.account_id, model_id)
         world.container.training.retrain(world.account, model, TrainRequest(epochs=2))
+        return gone
 
     monkeypatch.setattr(leases, "succeed", then_retrain)
     [message] = world.messages()
