@@ -12,7 +12,8 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.objects import ArtifactStore, page_images_prefix
 from chalicelib.stores.aws.tables import ExportRow
-from chalicelib.stores.jobs.exports import ENDED, PAGE_IMAGES, PAGES_OWNER
+from chalicelib.stores.jobs.exports import PAGE_IMAGES, PAGES_OWNER
+from chalicelib.stores.jobs.row_leases import ENDED
 
 # Twice as long as their URLs are valid.
 KEPT_SECONDS = 3600

@@ -31,8 +31,7 @@ from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import BatchRow
-from chalicelib.stores.jobs.exports import ENDED, OPEN
-from chalicelib.stores.jobs.row_leases import RowLease
+from chalicelib.stores.jobs.row_leases import ENDED, OPEN, RowLease
 
 # Marks the rows of batches, which share the table of exports.
 KIND = "batch"

@@ -12,11 +12,10 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
-from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING, SUCCEEDED, Export
+from chalicelib.domain.jobs.export import FAILED, SUCCEEDED, Export
 from chalicelib.domain.jobs.messages import Job, batch_job, export_job, learn_job
-from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.objects import (
     ArtifactStore,
@@ -26,17 +25,13 @@ from chalicelib.stores.aws.objects import (
 )
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
-from chalicelib.stores.jobs.row_leases import RowLease
+from chalicelib.stores.jobs.row_leases import ENDED, OPEN, FileJobRows
 
-# Index partitions: rows that the sweep may announce again, and rows that it deletes.
-OPEN, ENDED = "OPEN", "ENDED"
 # Kind of the rows of jobs that learn templates, which share this table.
 LEARNING = "template"
 # Marks the rows of page images, which share the table and its index of expired files. Their hash
 # key is that of the account with this ending, so that lists of exports do not read them.
 PAGE_IMAGES, PAGES_OWNER = "pages", "#pages"
-# The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
-_ROW_KEPT_SECONDS = 24 * 3600
 
 
 @translate_errors
@@ -49,28 +44,14 @@ class ExportStore:
         clients.bind_tables()
         self._artifacts = artifacts
         self._clock = clock
-        self._lease = RowLease(clock, settings)
+        self._rows = FileJobRows(clock, settings)
 
     def create(self, export: Export) -> None:
         """Write a new export as QUEUED."""
-        now, until = to_milliseconds(export.created_at), to_milliseconds(export.expires_at)
-        row = ExportRow(
-            export.account_id,
-            export.export_id,
-            family=export.family,
-            dataset_id=export.dataset_id,
-            format=export.format,
-            source=export.source,
-            status=QUEUED,
-            created_at=now,
-            updated_at=now,
-            due_at=until,
-            nudged_at=now,
-            expires_at=until // 1000 + _ROW_KEPT_SECONDS,
-            open=OPEN,
-        )
-        # The id is random, so a refusal means that a retried call met its own first write.
-        try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
+        row = _row(export)
+        row.family, row.dataset_id = export.family, export.dataset_id
+        row.format, row.source = export.format, export.source
+        self._rows.create(row, export.created_at, export.expires_at)
 
     def find(self, account_id: str, export_id: str) -> Export | None:
         """Find an export that has not expired."""
@@ -91,17 +72,8 @@ class ExportStore:
 
     def acquire(self, account_id: str, export_id: str) -> Export | None:
         """Acquire the job and set it RUNNING; None if it has ended or has another owner."""
-        row = ExportRow(account_id, export_id)
-        try:
-            row.refresh(consistent_read=True)
-        except ExportRow.DoesNotExist:
-            return None
-        begun = [
-            ExportRow.status.set(RUNNING),
-            ExportRow.updated_at.set(to_milliseconds(self._clock())),
-        ]
-        is_mine = self._lease.take(row, int(row.fence), int(row.attempts), begun)
-        return _load(row) if is_mine else None
+        row = self._rows.acquire(account_id, export_id)
+        return None if row is None else _load(row)
 
     def renew(self, export: Export) -> None:
         """Extend the lease.
@@ -109,12 +81,12 @@ class ExportStore:
         Raises:
             LeaseLost: another worker owns the job, or the export was deleted.
         """
-        row = ExportRow(export.account_id, export.export_id)
-        self._change(export, self._lease.renewal(row))
+        self._rows.renew(_row(export), export.fence)
 
     def release(self, export: Export, cause: str) -> None:
         """End the lease, and record the error of this attempt."""
-        self._change(export, [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)])
+        actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
+        self._rows.change(_row(export), export.fence, actions)
 
     def put_file(self, export: Export, file: BinaryIO) -> None:
         """Write the file of an attempt; it is available after `finish`."""
@@ -126,15 +98,8 @@ class ExportStore:
         Raises:
             LeaseLost: another worker owns the job, or the export was deleted.
         """
-        self._change(
-            export,
-            [
-                ExportRow.examples.set(examples),
-                ExportRow.size_bytes.set(size_bytes),
-                *self._ended(SUCCEEDED),
-            ],
-            SUCCEEDED,
-        )
+        counts = [ExportRow.examples.set(examples), ExportRow.size_bytes.set(size_bytes)]
+        self._rows.end(_row(export), export.fence, SUCCEEDED, counts)
 
     def fail(self, export: Export, message: str) -> None:
         """End the job as FAILED.
@@ -142,7 +107,7 @@ class ExportStore:
         Raises:
             LeaseLost: another worker owns the job, or the export was deleted.
         """
-        self._change(export, [ExportRow.message.set(message), *self._ended(FAILED)], FAILED)
+        self._rows.end(_row(export), export.fence, FAILED, [ExportRow.message.set(message)])
 
     def url(self, export: Export) -> str:
         """Return a URL that serves the file for 30 minutes."""
@@ -189,26 +154,11 @@ class ExportStore:
     def delete(self, export: Export) -> None:
         """Delete an export with the files of all attempts; does nothing if it does not exist."""
         self._artifacts.delete_prefix(_files(export))
-        ExportRow(export.account_id, export.export_id).delete()
+        _row(export).delete()
 
-    def _ended(self, status: str) -> list[Action]:
-        return [
-            ExportRow.status.set(status),
-            ExportRow.updated_at.set(to_milliseconds(self._clock())),
-            ExportRow.lease_until.set(0),
-            ExportRow.open.set(ENDED),
-        ]
 
-    def _change(self, export: Export, actions: list[Action], ended: str = RUNNING) -> None:
-        """Write as the owner of the job; the same final status may be written again.
-
-        Raises:
-            LeaseLost: another worker owns the job, or the export was deleted.
-        """
-        mine = (ExportRow.fence == export.fence) & ExportRow.status.is_in(RUNNING, ended)
-        row = ExportRow(export.account_id, export.export_id)
-        if not try_update(row, actions, mine):
-            raise LeaseLost
+def _row(export: Export) -> ExportRow:
+    return ExportRow(export.account_id, export.export_id)
 
 
 def _files(export: Export) -> str:

@@ -1,9 +1,10 @@
-"""Leases of exports and of steps of batches, which are rows of one table."""
+"""Leases of exports, learned templates and steps of batches, which are rows of one table."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from datetime import datetime
 
 from pynamodb.expressions.update import Action
 
@@ -11,9 +12,15 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.export import QUEUED, RUNNING
 from chalicelib.domain.jobs.lease import longest_lease
-from chalicelib.stores.aws.errors import try_update
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.aws.errors import try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import BatchRow, ExportRow
+
+# Index partitions: rows that the sweep may announce again, and rows that it deletes.
+OPEN, ENDED = "OPEN", "ENDED"
+# The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
+_ROW_KEPT_SECONDS = 24 * 3600
 
 
 class RowLease:
@@ -53,3 +60,67 @@ class RowLease:
         """Return the changes that extend the lease of a row."""
         until = to_milliseconds(self._clock()) + self._milliseconds
         return [type(row).lease_until.set(until)]
+
+
+class FileJobRows:
+    """Rows of jobs that make a file: created, acquired and ended by single conditional writes."""
+
+    def __init__(self, clock: Clock, settings: Settings) -> None:
+        self._clock = clock
+        self._lease = RowLease(clock, settings)
+
+    def create(self, row: ExportRow, created_at: datetime, expires_at: datetime) -> None:
+        """Write a new job as QUEUED.
+
+        Args:
+            row: row with its key and the members of its kind.
+            created_at: time of the call.
+            expires_at: when the file is deleted.
+        """
+        now, until = to_milliseconds(created_at), to_milliseconds(expires_at)
+        row.status = QUEUED
+        row.created_at = row.updated_at = row.nudged_at = now
+        row.due_at = until
+        row.expires_at = until // 1000 + _ROW_KEPT_SECONDS
+        row.open = OPEN
+        # The id is random, so a refusal means that a retried call met its own first write.
+        try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
+
+    def acquire(self, account_id: str, row_id: str) -> ExportRow | None:
+        """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
+        row = ExportRow(account_id, row_id)
+        try:
+            row.refresh(consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        begun = [ExportRow.status.set(RUNNING), self._now()]
+        return row if self._lease.take(row, int(row.fence), int(row.attempts), begun) else None
+
+    def renew(self, row: ExportRow, fence: int) -> None:
+        """Extend the lease; raises LeaseLost as `change` does."""
+        self.change(row, fence, self._lease.renewal(row))
+
+    def end(self, row: ExportRow, fence: int, status: str, actions: Iterable[Action] = ()) -> None:
+        """End a job with a final status and further changes; raises LeaseLost as `change` does."""
+        ended = [
+            ExportRow.status.set(status),
+            self._now(),
+            ExportRow.lease_until.set(0),
+            ExportRow.open.set(ENDED),
+        ]
+        self.change(row, fence, [*actions, *ended], status)
+
+    def change(
+        self, row: ExportRow, fence: int, actions: list[Action], ended: str = RUNNING
+    ) -> None:
+        """Write as the owner of the job; the same final status may be written again.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
+        mine = (ExportRow.fence == fence) & ExportRow.status.is_in(RUNNING, ended)
+        if not try_update(row, actions, mine):
+            raise LeaseLost
+
+    def _now(self) -> Action:
+        return ExportRow.updated_at.set(to_milliseconds(self._clock()))

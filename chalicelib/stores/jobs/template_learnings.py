@@ -14,18 +14,15 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
-from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING, SUCCEEDED
+from chalicelib.domain.jobs.export import FAILED, SUCCEEDED
 from chalicelib.domain.jobs.template_learning import TemplateLearning
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix
 from chalicelib.stores.aws.tables import ExportRow
-from chalicelib.stores.jobs.exports import ENDED, LEARNING, OPEN
-from chalicelib.stores.jobs.row_leases import RowLease
-
-# The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
-_ROW_KEPT_SECONDS = 24 * 3600
+from chalicelib.stores.jobs.exports import LEARNING
+from chalicelib.stores.jobs.row_leases import FileJobRows
 
 
 @translate_errors
@@ -38,29 +35,14 @@ class LearningStore:
         clients.bind_tables()
         self._artifacts = artifacts
         self._clock = clock
-        self._lease = RowLease(clock, settings)
+        self._rows = FileJobRows(clock, settings)
 
     def create(self, learning: TemplateLearning) -> None:
         """Write a new job as QUEUED."""
-        now, until = to_milliseconds(learning.created_at), to_milliseconds(learning.expires_at)
-        row = ExportRow(
-            learning.account_id,
-            learning.learning_id,
-            kind=LEARNING,
-            family="vision",
-            dataset_id=0,
-            format="json",
-            source=json.dumps(dict(learning.source)),
-            status=QUEUED,
-            created_at=now,
-            updated_at=now,
-            due_at=until,
-            nudged_at=now,
-            expires_at=until // 1000 + _ROW_KEPT_SECONDS,
-            open=OPEN,
-        )
-        # The id is random, so a refusal means that a retried call met its own first write.
-        try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
+        row = _row(learning)
+        row.kind, row.family, row.dataset_id, row.format = LEARNING, "vision", 0, "json"
+        row.source = json.dumps(dict(learning.source))
+        self._rows.create(row, learning.created_at, learning.expires_at)
 
     def find(self, account_id: str, learning_id: str) -> TemplateLearning | None:
         """Find a job that has not expired."""
@@ -79,14 +61,8 @@ class LearningStore:
 
     def acquire(self, account_id: str, learning_id: str) -> TemplateLearning | None:
         """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
-        row = ExportRow(account_id, learning_id)
-        try:
-            row.refresh(consistent_read=True)
-        except ExportRow.DoesNotExist:
-            return None
-        begun = [ExportRow.status.set(RUNNING), self._now()]
-        is_mine = self._lease.take(row, int(row.fence), int(row.attempts), begun)
-        return _load(row) if is_mine else None
+        row = self._rows.acquire(account_id, learning_id)
+        return None if row is None else _load(row)
 
     def renew(self, learning: TemplateLearning) -> None:
         """Extend the lease.
@@ -94,11 +70,12 @@ class LearningStore:
         Raises:
             LeaseLost: another worker owns the job, or the job was deleted.
         """
-        self._change(learning, self._lease.renewal(_row(learning)))
+        self._rows.renew(_row(learning), learning.fence)
 
     def release(self, learning: TemplateLearning, cause: str) -> None:
         """End the lease, and record the error of this attempt."""
-        self._change(learning, [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)])
+        actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
+        self._rows.change(_row(learning), learning.fence, actions)
 
     def finish(self, learning: TemplateLearning, result: Mapping[str, Any]) -> None:
         """Store the result, and end the job as SUCCEEDED.
@@ -108,7 +85,7 @@ class LearningStore:
         """
         self._artifacts.put_json(_result_key(learning), dict(result))
         try:
-            self._change(learning, self._ended(SUCCEEDED), SUCCEEDED)
+            self._rows.end(_row(learning), learning.fence, SUCCEEDED)
         except LeaseLost:
             # No row leads to this object, so the sweep would never delete it.
             self._artifacts.delete(_result_key(learning))
@@ -120,8 +97,8 @@ class LearningStore:
         Raises:
             LeaseLost: another worker owns the job, or the job was deleted.
         """
-        ended = [ExportRow.message.set(message), *self._ended(FAILED)]
-        self._change(learning, ended, FAILED)
+        said = [ExportRow.message.set(message)]
+        self._rows.end(_row(learning), learning.fence, FAILED, said)
 
     def result(self, learning: TemplateLearning) -> dict[str, Any] | None:
         """Read the result; None before the job has SUCCEEDED."""
@@ -143,25 +120,6 @@ class LearningStore:
         # The row first: a worker that still runs can then publish nothing.
         _row(learning).delete()
         self._artifacts.delete_prefix(batch_prefix(learning.learning_id))
-
-    def _now(self) -> Action:
-        return ExportRow.updated_at.set(to_milliseconds(self._clock()))
-
-    def _ended(self, status: str) -> list[Action]:
-        return [
-            ExportRow.status.set(status),
-            self._now(),
-            ExportRow.lease_until.set(0),
-            ExportRow.open.set(ENDED),
-        ]
-
-    def _change(
-        self, learning: TemplateLearning, actions: list[Action], ended: str = RUNNING
-    ) -> None:
-        """Write as the owner of the job; the same final status may be written again."""
-        mine = (ExportRow.fence == learning.fence) & ExportRow.status.is_in(RUNNING, ended)
-        if not try_update(_row(learning), actions, mine):
-            raise LeaseLost
 
 
 def _row(learning: TemplateLearning) -> ExportRow:

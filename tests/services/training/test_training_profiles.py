@@ -78,10 +78,11 @@ def test_a_further_encoder_is_used_if_a_sample_shows_a_gain(
     assert "bge+mpnet is not tried: mpnet is not installed" in engine["profileReason"]
     assert _predict(world, model) == "book"
     further = world.container.encoders._encoders["minilm"]
-    seen = further.texts  # type: ignore[attr-defined]
+    assert isinstance(further, TinyEncoder)
+    seen = further.texts
     world.model(view)
     phrases = 2 * (1 + (profile == "balanced"))
-    assert further.texts - seen == phrases  # type: ignore[attr-defined]
+    assert further.texts - seen == phrases
 
 
 def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:

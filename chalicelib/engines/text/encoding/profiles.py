@@ -145,7 +145,7 @@ def climb(
         ladder: the steps.
         texts: all texts of the training.
         language: language of the dataset.
-        compare: compares two profiles on a sample of about so many texts.
+        compare: compares two profiles on a sample of about a given number of texts.
     """
     base, said = ladder.steps[0], list(ladder.notes)
     chosen = base

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,9 +139,13 @@ def join_blocks(blocks: Blocks, relevance: Doubles) -> dict[str, Singles]:
     count = len(relevance)
     weights = window_weights(relevance, [count])
     return {
-        name: join_windows(lambda first, last, b=block: b[first:last], weights, [count])  # type: ignore[misc]
+        name: join_windows(partial(_slice, block), weights, [count])
         for name, block in blocks.items()
     }
+
+
+def _slice(block: Floats, first: int, last: int) -> Floats:
+    return block[first:last]
 
 
 def header(reading: WindowReading) -> dict[str, Any]:

@@ -14,12 +14,13 @@ from chalicelib.engines.ocr.learning.learner import TemplateLearner
 from chalicelib.engines.ocr.reading import read_page
 from chalicelib.formats.documents import open_document
 from tests.engines.ocr.learning.drawn import example, learn, lines_page, never
+from tests.tiny_ocr import TinyEngine
 
 
 def _pages(content: bytes) -> list[ReadPage]:
     """Read a PDF by its text layer, for which no engine is needed."""
     with open_document(content, MAX_PAGES) as document:
-        return [read_page(document.page(1, False), None, never)]  # type: ignore[arg-type]
+        return [read_page(document.page(1, False), TinyEngine(), never)]
 
 
 @pytest.mark.parametrize("issuer", OTHERS, ids=lambda issuer: issuer.name)
