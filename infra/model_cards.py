@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -34,12 +35,13 @@ def page(cards: Mapping[str, Mapping[str, Any]]) -> str:
     Args:
         cards: cards by model id.
     """
-    parts = [_INTRODUCTION, *("\n".join(_section(name, card)) for name, card in cards.items())]
-    return "\n".join(parts)
+    limits: dict[str, list[str]] = {}
+    sections = ["\n".join(_section(name, card, limits)) for name, card in cards.items()]
+    return "\n".join([_INTRODUCTION, *sections])
 
 
-def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines on one model."""
+def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the lines on one model; `limits` collects the sentences on limits of each model."""
     yield f"## {name}\n"
     yield f"- Answers models of type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
     known = card["trainedOn"]
@@ -56,7 +58,16 @@ def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
         yield f"- Held out: {', '.join(figures)}"
     if left := card.get("leftOut"):
         yield f"- Trained without a source, tested on it: {'; '.join(_left_out(left))}"
-    yield f"- Limits: {card['limits']}\n"
+    sentences = re.split(r"(?<=\.) (?=[A-Z])", card["limits"])
+    yield f"- Limits: {' '.join(_without_repeats(sentences, limits))}\n"
+    limits[name] = sentences
+
+
+def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield sentences on limits, with a reference to each model whose limits are all among them."""
+    same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
+    yield from (f"Those of {name}." for name in same)
+    yield from (each for each in sentences if not any(each in known for known in same.values()))
 
 
 def _left_out(sources: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
