@@ -152,6 +152,14 @@ def _comprehend_several() -> bytes:
     return stream.getvalue().encode()
 
 
+def _comprehend_few() -> bytes:
+    """Return twelve rows with eight lists of labels."""
+    stream = io.StringIO(newline="")
+    kinds = ["A|B", "C", "A", "B|D", "C|A", "E", "E|C", "B", "A", "C", "A|B", "D|A"]
+    csv.writer(stream).writerows((kind, f"A film, no. {n}") for n, kind in enumerate(kinds))
+    return stream.getvalue().encode()
+
+
 def _json(value: object, indent: int | None = None) -> bytes:
     return json.dumps(value, indent=indent).encode()
 
@@ -211,6 +219,9 @@ EXPORTS = [
     _ok("Amazon Comprehend, several labels", _comprehend_several(), "csv",
         labels={label: 10 for label, _ in _FILMS},
         warnings=frozenset({"columnsSwapped", "severalLabels"})),
+    _ok("Amazon Comprehend, few rows of several labels", _comprehend_few(), "csv",
+        labels={"A|B": 2, "C": 2, "A": 2, "B|D": 1, "C|A": 1, "E": 1, "E|C": 1, "B": 1, "D|A": 1},
+        warnings=frozenset({"columnsSwapped", "severalLabels", "fewExamples", "labelPerText"})),
     _ok("Amazon Comprehend", _comprehend(), "csv",
         warnings=frozenset({"columnsSwapped"})),
     _no("truncated JSON", _json(_LUIS)[:-40], "an export of LUIS that cannot be read: the JSON"),

@@ -31,7 +31,8 @@ from chalicelib.errors import InvalidUpload
 
 _BETWEEN = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
-_LISTED = re.compile(r"[;|]")
+# The semicolon of an HTML entity such as "R&amp;D" does not separate.
+_LISTED = re.compile(r"(?<!&amp)(?<!&lt)(?<!&gt)(?<!&quot)(?<!&#39);|\|")
 _SHORTEST_MISTYPED = 5
 _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
@@ -118,11 +119,11 @@ def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWar
 
 def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
     """Return a warning if labels look like lists of labels, such as `Account|Urgent`."""
-    known = {label: _split(label) for label in labels}
+    known = {label: split_labels(label) for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
     found = [label for label, parts in known.items() if len(parts) > 1]
-    # One label with a bar in its name is a name; lists share their parts with other labels.
-    if not any(uses[part] > 1 for label in found for part in known[label]):
+    # A single label with a bar is a name, unless it shares a part with another label.
+    if len(found) < 2 and not any(uses[part] > 1 for label in found for part in known[label]):
         return []
     places = tuple(found[:MAX_PLACES])
     message = (
@@ -132,8 +133,10 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
     return [UploadWarning(SEVERAL_LABELS, message, len(found), places)]
 
 
-def _split(label: str) -> list[str]:
-    return [part for part in map(str.strip, _LISTED.split(label)) if part]
+def split_labels(cell: str) -> list[str]:
+    """Return the labels that a cell lists, such as `Account|Urgent`; one for other cells."""
+    parts = [part for part in map(str.strip, _LISTED.split(cell)) if part]
+    return parts if all(any(map(str.isalnum, part)) for part in parts) else [cell.strip()]
 
 
 def warn_of_cut_texts(cut: int) -> list[UploadWarning]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from chalicelib.domain.datasets.upload_warnings import split_labels
 from chalicelib.formats.texts.columns.names import has_known_word
 
 # Rows that are counted; more do not change the decision.
@@ -32,6 +33,10 @@ class ColumnFacts:
     """Number of rows that repeat the first row."""
     counts: Counter[int] = field(default_factory=Counter)
     """Frequency of each value, by its hash."""
+    lists: Counter[int] = field(default_factory=Counter)
+    """Frequency of each value that may list several labels, by its hash."""
+    parts: Counter[int] = field(default_factory=Counter)
+    """Frequency of each label in these lists, by its hash."""
     not_longer: int = 0
     """Number of rows whose cell is at most as long as the first row's."""
     own_words: set[str] = field(default_factory=set)
@@ -47,10 +52,36 @@ class ColumnFacts:
         value = cell.strip()
         self.rows += 1
         self.characters += len(value)
-        self.counts[hash(value)] += 1
+        self._count(value)
         self.not_longer += len(value) <= len(self.first)
         if self.own_words:
             self.own_words.difference_update(value.casefold().split())
+
+    def _count(self, value: str, times: int = 1) -> None:
+        """Count a value, and its parts if it is a list."""
+        self.counts[hash(value)] += times
+        if "|" in value or ";" in value:
+            parts = split_labels(value)
+            if len(parts) > 1:
+                self.lists[hash(value)] += times
+                self.parts.update({hash(part): times for part in parts})
+
+    def with_first(self) -> ColumnFacts:
+        """Return a copy that also counts the cell of the first row."""
+        facts = replace(
+            self, counts=self.counts.copy(), lists=self.lists.copy(), parts=self.parts.copy()
+        )
+        facts.rows += 1 + self.repeats
+        facts._count(self.first, 1 + self.repeats)
+        return facts
+
+    @property
+    def are_names(self) -> bool:
+        """Return whether the cells are names that repeat, or lists of such names."""
+        if self.all_repeat and self.distinct * 2 <= self.rows:
+            return True
+        names = self.counts - self.lists + self.parts
+        return bool(self.lists) and 1 < len(names) <= names.total() / 2
 
     @property
     def distinct(self) -> int:
@@ -149,14 +180,10 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
         labels: Facts of the other column.
         has_header: Whether the first row is a header.
     """
-    names = texts.counts.copy()
-    if not has_header:
-        names[hash(texts.first)] += 1 + texts.repeats
+    names = texts if has_header else texts.with_first()
     return (
         labels.rows >= _MIN_SWAPPED_ROWS
-        and len(names) > 1
-        and min(names.values()) > 1
-        and texts.distinct * 2 <= texts.rows
+        and names.are_names
         and labels.distinct * 5 >= labels.rows * 4
         and labels.characters > texts.characters
     )

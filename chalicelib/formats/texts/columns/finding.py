@@ -173,9 +173,16 @@ class ColumnFinder:
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
-        if columns is None and width > 2:
+        if columns is not None or width <= 2:
+            return columns
+        try:
             return self._guess_columns(names, named)
-        return columns
+        except InvalidUpload:
+            # Below two names, cells of unquoted texts are joined, with the label last.
+            if self._options.header and len(names) == 2 and self._layout.kind != XLSX:
+                self._is_guessed = False
+                return Columns(0, 1)
+            raise
 
     def _guess_columns(
         self, names: list[str], named: NamedColumns, text_at: int | None = None,

@@ -75,7 +75,30 @@ def _has_labels_last(rows: list[list[str]]) -> bool:
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
     lasts = {cells[-1].strip() for cells in rows}
-    return _are_labels(lasts, rows) and not _are_labels(_seconds(rows), rows)
+    if not _are_labels(lasts, rows):
+        return False
+    seconds_repeat = _are_labels(_seconds(rows), rows)
+    return not seconds_repeat or _labels_move(rows) or _have_decimals(wide, lasts)
+
+
+def _labels_move(rows: list[list[str]]) -> bool:
+    """Return whether labels are always the last cell, at different positions in different rows."""
+    counts = Counter(map(len, rows))
+    del counts[max(counts)]
+    if not counts:
+        return False
+    width = counts.most_common(1)[0][0]
+    labels = {cells[-1].strip() for cells in rows if len(cells) == width}
+    wider = [cells for cells in rows if len(cells) > width]
+    moved = sum(cells[-1].strip() in labels for cells in wider)
+    stayed = sum(cells[width - 1].strip() in labels for cells in wider)
+    return moved >= len(wider) * _MOST and stayed <= len(wider) * _FEW
+
+
+def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
+    """Return whether the first comma is in a number such as 4,50, and labels have no digits."""
+    cut = sum(cells[0][-1:].isdigit() and cells[1][:1].isdigit() for cells in wide)
+    return cut >= len(wide) * _MOST and not any(map(str.isdigit, "".join(labels)))
 
 
 def _seconds(rows: list[list[str]]) -> set[str]:

@@ -13,9 +13,9 @@ from chalicelib.formats.texts.language_scan import ScanRules, kept_rows, scan
 LABELS = ("billing", "shipping", "refund")
 
 
-def read(header, make, count=60, **options):
+def read(names, make, count=60, **options):
     """Return the kept rows as pairs, and the codes of warnings about the layout."""
-    lines = [header, *(make(number, LABELS[number % 3]) for number in range(count))]
+    lines = [names, *(make(number, LABELS[number % 3]) for number in range(count))]
     file = io.BytesIO("\n".join(lines).encode())
     rules = ScanRules("en", is_sentiment=False, options=ReadingOptions(**options))
     decision = scan(file, rules)
@@ -69,6 +69,35 @@ def test_commas_without_spaces_are_joined_by_the_labels_that_repeat():
     assert rows[1] == asked[1] == ("it costs 1,50 euros", "shipping")
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n, label: f"it costs {n},{(50, 99, 20)[n // 3 % 3]} euros,{label}",
+        lambda n, label: f"it costs {n},{(50, 99, 20)[n // 3 % 3]},{label}",
+        lambda n, label: f"order {n}{(',help', ',thanks', '')[n // 3 % 3]},{label}",
+        lambda n, label: f"order {n},{('help', 'thanks')[n % 2]}{',now' * (n % 4 > 2)},{label}",
+    ],
+)
+@pytest.mark.parametrize(("header", "options"), [("text,label", {}), ("one,two", {"header": True})])
+def test_second_cells_that_repeat_are_joined_where_labels_move_or_numbers_are_cut(
+    header, options, make
+):
+    """Decimal commas, and labels behind a varying number of commas, show where the label is."""
+    rows, codes = read(header, make, **options)
+
+    assert (len(rows), {label for _, label in rows}) == (60, set(LABELS))
+    assert rows[5][0] == make(5, "label").removesuffix(",label")
+    assert "cellsJoined" in codes
+
+
+@pytest.mark.parametrize("header", [True, 1])
+def test_header_of_unknown_names_is_obeyed_above_unquoted_commas(header):
+    """Two columns whose names say nothing are text and label in this order."""
+    rows, codes = read("one,two", lambda n, label: f"no {n}, friend {n},{label}", header=header)
+
+    assert (rows[0], len(rows), codes) == (("no 0, friend 0", "billing"), 60, ["cellsJoined"])
+
+
 def test_missing_label_behind_joined_cells_is_rejected():
     """A part of a text does not become the label where the last cell is empty."""
     rows, _ = read("text,label", lambda n, label: f"no {n}, it is late,{label if n % 5 else ''}")
@@ -83,6 +112,10 @@ def test_missing_label_behind_joined_cells_is_rejected():
         ("text,label", lambda n, label: f"hello {n},{label},always"),
         ("text,label", lambda n, label: f"hello {n},{label},note {n}"),
         ("label,text", lambda n, label: f"{label},hello {n},note {n}"),
+        (
+            "text,label",
+            lambda n, label: f"hello {n},{label},{('new', 'new,vip', 'vip')[n % 4 % 3]}",
+        ),
     ],
 )
 def test_further_columns_without_a_name_are_left_out_with_a_warning(header, make):
