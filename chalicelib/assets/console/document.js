@@ -4,6 +4,25 @@ import { useState } from "./hooks.module.js";
 import { html, percent } from "./ui.js";
 import { t } from "./words.js";
 
+/** What can be extracted from a document. */
+export const TASKS = ["text", "table", "contact", "form"];
+export const FORM_TYPES = [
+  "1040",
+  "dl",
+  "passport",
+  "paystub",
+  "permanentResident",
+  "w2",
+  "1099int",
+  "1099div",
+  "1099nec",
+  "1099misc",
+  "1099g",
+  "invoice",
+  "receipt",
+  "bankStatement",
+];
+
 const kindOf = ({ attributes }) => (attributes?.cells ? "table" : attributes?.key ? "field" : "text");
 
 /** `pick` takes the text of an item that was clicked, on the page or in the list. */

@@ -5,8 +5,16 @@ import { listDropped, withPath } from "./folder.js";
 import { html, useFocus } from "./ui.js";
 import { t } from "./words.js";
 
-/** `choose` receives the files with their paths; with `folder` a folder can be chosen too. */
-export function DropZone({ choose, title, kinds, accept, folder = false, focused = false }) {
+/** `choose` receives the files with their paths; with `folder` a folder can be chosen too, with `multiple` several. */
+export function DropZone({
+  choose,
+  title,
+  kinds,
+  accept,
+  multiple = false,
+  folder = false,
+  focused = false,
+}) {
   const [over, setOver] = useState(false);
   const first = useFocus(focused);
   const drop = async (event) => {
@@ -35,7 +43,14 @@ export function DropZone({ choose, title, kinds, accept, folder = false, focused
       <div class="row">
         <label class=${`button ${folder ? "primary" : ""}`}>
           ${t("upload.choose")}
-          <input ref=${first} class="hidden-input" type="file" accept=${accept} onChange=${pick} />
+          <input
+            ref=${first}
+            class="hidden-input"
+            type="file"
+            accept=${accept}
+            multiple=${multiple}
+            onChange=${pick}
+          />
         </label>
         ${
           folder &&

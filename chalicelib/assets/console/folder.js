@@ -19,6 +19,9 @@ const VISIBLE = 128,
 const SHRINK_FACTOR = 0.8;
 const ANNOTATION_NAME = /\.(png|jpe?g|csv|json|txt|xml|ya?ml|names)$/i;
 export const IMAGE_NAME = /\.(png|jpe?g|webp|heic)$/i;
+export const DOCUMENT_NAME = /\.(pdf|png|jpe?g|webp|heic)$/i;
+
+const isExample = (path) => ANNOTATION_NAME.test(path) || IMAGE_NAME.test(path);
 
 const TABLE = new Uint32Array(256).map((_, index) => {
   let value = index;
@@ -32,8 +35,8 @@ function checksum(data) {
   return (value ^ 0xffffffff) >>> 0;
 }
 
-/** Scale an image down to at most `most` bytes; return it unchanged if it is small enough. */
-export async function shrinkImage(file, most = MAX_IMAGE_BYTES) {
+/** Scale an image down to at most `most` bytes; return it unchanged if it is small enough, or not an image. */
+export async function shrinkImage(file, most = MAX_IMAGE_BYTES, longestSide = SIDE) {
   if (file.size <= most && /\.(png|jpe?g)$/i.test(file.name)) return file;
   let image;
   try {
@@ -42,7 +45,7 @@ export async function shrinkImage(file, most = MAX_IMAGE_BYTES) {
     return file;
   }
   const longest = Math.max(image.width, image.height);
-  for (let side = Math.min(SIDE, longest); ; side *= SHRINK_FACTOR) {
+  for (let side = Math.min(longestSide, longest); ; side *= SHRINK_FACTOR) {
     const scale = side / longest;
     const canvas = new OffscreenCanvas(Math.round(image.width * scale), Math.round(image.height * scale));
     const context = canvas.getContext("2d");
@@ -104,13 +107,19 @@ export const withPath = (file) => ({ file, path: file.webkitRelativePath || file
 /**
  * Write files into an uncompressed zip, because images are compressed already.
  * `packed` receives each file by its name in the archive. Files of another archive are opened one at a time.
+ * `shrink` makes an image smaller, and `isPacked` tells the paths that are packed.
  */
-export async function zipFiles(files, onProgress, packed) {
+export async function zipFiles(
+  files,
+  onProgress,
+  { packed, shrink = shrinkImage, isPacked = isExample } = {},
+) {
   if (files.length > MAX_FILES)
     throw new CallError(t("upload.tooMany", { limit: MAX_FILES.toLocaleString("en") }));
-  const wanted = files.filter(({ path }) => ANNOTATION_NAME.test(path) || IMAGE_NAME.test(path));
+  const wanted = files.filter(({ path }) => isPacked(path));
   if (!wanted.length) throw new CallError(t("upload.noFiles"));
-  const hasBoxes = wanted.some(({ path }) => !IMAGE_NAME.test(path)); // boxes are in pixels of the original image
+  // Boxes are in pixels of the original image.
+  const hasBoxes = wanted.some(({ path }) => isExample(path) && !IMAGE_NAME.test(path));
   const parts = [],
     directory = [];
   // Flushed to Blobs in large chunks: each Blob costs the browser time, and memory is limited.
@@ -119,7 +128,7 @@ export async function zipFiles(files, onProgress, packed) {
     stored = 0;
   for (const [index, { file: loaded, path: original, open }] of wanted.entries()) {
     const file = loaded ?? (await open());
-    const packedFile = hasBoxes ? file : await shrinkImage(file);
+    const packedFile = hasBoxes ? file : await shrink(file);
     const path = original.replace(/[^/]*$/, packedFile.name);
     packed?.set(path, packedFile);
     const name = new TextEncoder().encode(path);

@@ -99,7 +99,7 @@ function RankingForm({ family, model, open, set }) {
     const images = family === "vision" ? new Map() : null;
     try {
       setSent(0);
-      const file = images ? await zipFiles(files, setSent, images) : files[0].file;
+      const file = images ? await zipFiles(files, setSent, { packed: images }) : files[0].file;
       const parts = await uploadIfLarge(file, setSent);
       const fields = {
         modelId: model,

@@ -119,10 +119,7 @@ function Result({ variables, training }) {
         >
           ${t("model.try")}
         </a>
-        ${
-          RANKED.includes(training.modelType) &&
-          html`<a class="button" href=${`#/classify/${family}/${training.modelId}`}>${t("model.classify")}</a>`
-        }
+        <a class="button" href=${`#/classify/${family}/${training.modelId}`}>${t("model.classify")}</a>
         ${
           RANKED.includes(training.modelType) &&
           html`<a class="button" href=${`#/next/${family}/${training.modelId}`}>${t("next.title")}</a>`

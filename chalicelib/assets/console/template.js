@@ -1,6 +1,7 @@
 // Make a form template by clicking keys and values on a page, and read documents with it.
 
-import { useEffect, useState } from "./hooks.module.js";
+import { useState } from "./hooks.module.js";
+import { SaveLink, toCsv } from "./answers.js";
 import { Action, Field, html, Problem, Table } from "./ui.js";
 import { t } from "./words.js";
 
@@ -98,24 +99,9 @@ function NewField({ clicks, own }) {
   `;
 }
 
-/** A link that saves a text as a file. */
-function SaveLink({ text, type, name, children }) {
-  const [url, setUrl] = useState("");
-  useEffect(() => {
-    const made = URL.createObjectURL(new Blob([text], { type }));
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [text]);
-  return html`<a class="button" href=${url} download=${name}>${children}</a>`;
-}
-
-/** Write a cell so that a spreadsheet neither splits it nor runs it as a formula. */
-const cell = (text) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""')}"`;
-
 function csvOf(entities, rows) {
   const lines = rows.map(({ file, values }) => [file, ...entities.map((name) => values.get(name) ?? "")]);
-  // The mark makes spreadsheets read UTF-8.
-  return `\ufeff${[["file", ...entities], ...lines].map((line) => line.map(cell).join()).join("\r\n")}\r\n`;
+  return toCsv([["file", ...entities], ...lines]);
 }
 
 function Readings({ own }) {
@@ -137,7 +123,8 @@ function Readings({ own }) {
   `;
 }
 
-function OpenTemplate({ own }) {
+/** A button that opens a template from a file. */
+export function OpenTemplate({ own }) {
   const [error, setError] = useState(null);
   const open = async ({ target }) => {
     const [file] = target.files;

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "./hooks.module.js";
 import { call } from "./api.js";
 import { Explanation, HighlightedImage, HighlightedText } from "./explain.js";
-import { DocumentAnswer } from "./document.js";
+import { DocumentAnswer, FORM_TYPES, TASKS } from "./document.js";
 import { DropZone } from "./drop.js";
 import { shrinkImage } from "./folder.js";
 import { usableModels } from "./models.js";
@@ -22,23 +22,7 @@ const CALLS = {
 // The service refuses larger images.
 const MAX_IMAGE_BYTES = 5_000_000;
 // `own` reads texts to click on, and then the fields of the template that was made of them.
-const TASKS = ["text", "table", "contact", "form", "own"];
-const FORM_TYPES = [
-  "1040",
-  "dl",
-  "passport",
-  "paystub",
-  "permanentResident",
-  "w2",
-  "1099int",
-  "1099div",
-  "1099nec",
-  "1099misc",
-  "1099g",
-  "invoice",
-  "receipt",
-  "bankStatement",
-];
+const OWN_TASKS = [...TASKS, "own"];
 
 export function Try({ rest: [, id] }) {
   const loaded = useLoad(usableModels, []);
@@ -216,7 +200,7 @@ function TryFile({ model }) {
                   setAnswer(null);
                 }}
               >
-                ${TASKS.map((one) => html`<option value=${one}>${t(`task.${one}`)}</option>`)}
+                ${OWN_TASKS.map((one) => html`<option value=${one}>${t(`task.${one}`)}</option>`)}
               </select>
             <//>
             ${

@@ -13,6 +13,8 @@ import { t } from "./words.js";
 
 const TYPES = ["text-intent", "text-sentiment", "image", "image-multi-label", "image-detection"];
 
+const TABLES_AND_ZIPS = ".csv,.tsv,.json,.jsonl,.xlsx,.zip,.txt,.yml,.yaml";
+
 export function Upload({ query }) {
   const reading = useReading();
   const { file, type, options, parts, found } = reading;
@@ -59,13 +61,14 @@ export function Upload({ query }) {
 }
 
 /** Where a file, zip archive or folder is dropped. */
-export function FileChooser({ reading: { file, choose }, kinds }) {
+export function FileChooser({ reading: { file, choose }, kinds, accept = TABLES_AND_ZIPS, multiple }) {
   return html`
     <${DropZone}
       choose=${choose}
       title=${file ? html`<bdi>${file.name}</bdi> · ${bytes(file.size)}` : t("upload.drop")}
       kinds=${kinds}
-      accept=".csv,.tsv,.json,.jsonl,.xlsx,.zip,.txt"
+      accept=${accept}
+      multiple=${multiple}
       folder
       focused
     />

@@ -23,9 +23,9 @@ const guessType = (name) => (/\.zip$/i.test(name) ? "image" : "text-intent");
 /**
  * Return the state of a reading: `file`, `type`, `options`, `parts` (of a call that sends the file), `found` (the
  * answer, or what a refusal shows), `sent` (the fraction, null at the end) and `error`; and what changes it.
- * `isRead` tells the types that are validated.
+ * `isRead` tells the types that are sent and validated. `collect` makes one file of the chosen ones, or nothing.
  */
-export function useReading(isRead = () => true) {
+export function useReading(isRead = () => true, collect = () => null) {
   const [state, setState] = useState(EMPTY);
   const latest = useRef(0);
 
@@ -37,10 +37,10 @@ export function useReading(isRead = () => true) {
     set({ file, type, options, error: null, ...(!parts && { parts: null, found: null }) });
     try {
       if (file.size > MAX_BYTES) throw new Error(t("upload.tooLarge", { limit: 2 }));
+      if (!isRead(type)) return;
       set({ sent: 0 });
       const where = parts ?? (await uploadIfLarge(file, (sent) => set({ sent })));
       set({ parts: where, sent: 1 });
-      if (!isRead(type)) return;
       const found = await call("validate", {
         variables: { family: familyOf(type) },
         fields: { type, preview: "true", ...fieldsOf(options), ...where.fields },
@@ -60,7 +60,7 @@ export function useReading(isRead = () => true) {
     const setSent = (sent) => setState((old) => ({ ...old, sent }));
     try {
       const isFolder = files.length > 1 || files[0].path.includes("/");
-      const file = isFolder ? await zipFiles(files, setSent) : files[0].file;
+      const file = collect(files) ?? (isFolder ? await zipFiles(files, setSent) : files[0].file);
       read(file, guessType(file.name));
     } catch (error) {
       setState((old) => ({ ...old, error, sent: null }));

@@ -60,7 +60,7 @@ def half_of_the_sample() -> tuple[bytes, bytes]:
 def shoot_classified_file(console, texts: bytes) -> None:
     """Classify a file with the model of the page, and save a screenshot."""
     page = console.page
-    page.get_by_role("link", name="Classify a file").click()
+    page.get_by_role("link", name="Classify files").click()
     file = {"name": "new.csv", "mimeType": "text/csv", "buffer": b"Message\n" + texts}
     page.locator("input[type=file]").first.set_input_files(file)
     page.get_by_role("button", name="Classify").click()

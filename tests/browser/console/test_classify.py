@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from playwright.sync_api import Locator, expect
@@ -10,7 +11,10 @@ from tests.api.test_batch_tables import read_rows
 from tests.browser.console.conftest import TRAINED_MS
 from tests.browser.console.test_access import settled, violations
 from tests.browser.console.test_upload import HELPDESK, drop, helpdesk
-from tests.pictures import draw, make_zip
+from tests.formats.drawn import encoded
+from tests.papers import paper
+from tests.pdfs import Sheet, pdf, words
+from tests.pictures import detection_files, draw, make_zip
 from tests.workbooks import sheet, workbook
 
 MOST_ACTIONS = 25
@@ -61,6 +65,12 @@ def download(console, folder: Path) -> bytes:
     return (folder / "result").read_bytes()
 
 
+def forget_known_errors(console) -> None:
+    """Drop what is no fault: a file without labels is refused, and axe-core sets styles."""
+    known = ("400", "inline style")
+    console.errors = [said for said in console.errors if not any(one in said for one in known)]
+
+
 def test_a_workbook_trains_a_model_that_sorts_another(console, newcomer, tmp_path):
     """Columns are chosen, weak labels resolved, a model trained, and a second workbook sorted."""
     page = console.page
@@ -73,7 +83,7 @@ def test_a_workbook_trains_a_model_that_sorts_another(console, newcomer, tmp_pat
     press(console, "button", "Leave out Lost")
     press(console, "button", f"Create the dataset with {len(rows)} examples")
     press(console, "button", "Train a model")
-    press(console, "link", "Classify a file")
+    press(console, "link", "Classify files")
 
     new = helpdesk(NEW_ROWS, first=100)
     named = ["Ticket", "Subject", "Body", "Agent"]
@@ -88,9 +98,7 @@ def test_a_workbook_trains_a_model_that_sorts_another(console, newcomer, tmp_pat
     assert [row[4] for row in found] == [row[3] for row in new]
     assert console.actions <= MOST_ACTIONS
     expect(page.get_by_text(f"{NEW_ROWS} of {NEW_ROWS}, 0 failed")).to_be_visible()
-    # A file without labels is refused as a dataset, and axe-core sets styles to measure.
-    known = ("400", "inline style")
-    console.errors = [said for said in console.errors if not any(one in said for one in known)]
+    forget_known_errors(console)
 
 
 def test_images_of_a_zip_are_classified(console, live, tmp_path):
@@ -109,3 +117,101 @@ def test_images_of_a_zip_are_classified(console, live, tmp_path):
     assert head[:3] == ["file", "label", "probability"]
     assert [row[0] for row in rows] == ["a.png", "b.png"]
     expect(page.get_by_text("2 of 2, 0 failed")).to_be_visible()
+
+
+def save_table(console, folder: Path) -> list[list[str]]:
+    """Make a table of the result in the page, and return its rows."""
+    console.page.get_by_role("button", name="Make a table").click(timeout=TRAINED_MS)
+    link = console.page.get_by_role("link", name="Save the table")
+    with console.page.expect_download() as found:
+        link.click()
+    found.value.save_as(folder / "table.csv")
+    return read_rows((folder / "table.csv").read_bytes().removeprefix(b"\xef\xbb\xbf"), "csv")
+
+
+def test_objects_in_images_become_a_table(console, live, tmp_path):
+    """Each object found in an archive is a row; an image without one has a row too."""
+    studio, page = live.studio, console.page
+    console.enter(studio.caller, f"classify/vision/{studio.finder}")
+    files = detection_files(2)
+    images = [name for name in files if not name.endswith(".csv")]
+    drop(console, "scenes.zip", make_zip({name: files[name] for name in images}))
+    expect(page.get_by_text("2 files")).to_be_visible()
+    page.get_by_role("button", name="Classify", exact=True).click()
+    head, *rows = save_table(console, tmp_path)
+
+    assert head == ["file", "label", "probability", "minX", "minY", "maxX", "maxY", "error"]
+    assert {row[0] for row in rows} == set(images)
+
+
+def test_documents_of_a_folder_are_read(console, owner, tmp_path):
+    """PDFs and images are packed unscaled, only models that read documents are offered."""
+    page, inbox = console.page, tmp_path / "inbox"
+    inbox.mkdir()
+    scan = encoded(paper(["Invoice 17", "Orchid Labs"]), "PNG")
+    (inbox / "scan.png").write_bytes(scan)
+    (inbox / "notes.txt").write_text("not a document")
+    (inbox / "letter.pdf").write_bytes(
+        pdf([Sheet(words("A letter about orchids for the lab", 72, 700, 12))])
+    )
+    console.enter(owner, "classify")
+    page.locator("input[webkitdirectory]").set_input_files(inbox)
+    expect(page.get_by_text("2 files")).to_be_visible()
+    expect(page.get_by_label("Model").locator("option")).to_have_count(1)
+    settled(console)
+    assert violations(console) == []
+    page.get_by_role("button", name="Read the documents").click()
+    head, *rows = save_table(console, tmp_path)
+
+    assert head[:4] == ["file", "page", "text", "probability"]
+    found = {(row[0], word) for row in rows for word in row[2].split()}
+    forget_known_errors(console)
+    assert found >= {("inbox/letter.pdf", "orchids"), ("inbox/scan.png", "Orchid")}
+
+
+def test_own_fields_of_dropped_documents_become_columns(console, owner, tmp_path):
+    """A template from a file reads each document into a row, with a column for each field."""
+    page = console.page
+    console.enter(owner, "classify")
+    for number in (7, 8):
+        lines = ["Order details", f"Order no: {number}{number}{number}", "City: Lima"]
+        (tmp_path / f"{number}.png").write_bytes(encoded(paper(lines), "PNG"))
+    page.locator(".drop input").first.set_input_files([tmp_path / "7.png", tmp_path / "8.png"])
+    page.get_by_label("Model").select_option("OCRModel")
+    page.get_by_label("What to extract").select_option("form")
+    page.get_by_role("combobox", name="Form", exact=True).select_option("own")
+    start = page.get_by_role("button", name="Read the documents")
+    expect(start).to_be_disabled()
+    keys = [
+        {"key": {"entity": entity, "keyVariations": [key], "entityTypes": []}}
+        for entity, key in (("order_no", "Order no"), ("city", "City"))
+    ]
+    template = {"version": "1.0", "keys": keys, "headerCells": [], "tableRecognition": False}
+    page.locator("input[accept='.json']").set_input_files(
+        {
+            "name": "template.json",
+            "mimeType": "application/json",
+            "buffer": json.dumps(template).encode(),
+        }
+    )
+    start.click()
+    head, *rows = save_table(console, tmp_path)
+
+    assert head == ["file", "order_no", "city", "error"]
+    assert rows == [["7.png", "777", "Lima", ""], ["8.png", "888", "Lima", ""]]
+
+
+def test_encoding_of_a_table_is_chosen_and_used(console, owner, tmp_path):
+    """The chooser of the encoding reads the preview again, and the batch uses it too."""
+    [model] = owner.get("/v2/language/models").ok()["data"]
+    console.enter(owner, f"classify/language/{model['modelId']}")
+    page = console.page
+    content = "text\nгде моя посылка номер 5\nверните деньги за заказ\n".encode("koi8-r")
+    drop(console, "new.csv", content)
+    page.get_by_label("Encoding").select_option("koi8-r")
+    expect(page.get_by_text("верните деньги за заказ")).to_be_visible()
+    page.get_by_role("button", name="Classify", exact=True).click()
+    _, *rows = read_rows(download(console, tmp_path), "csv")
+
+    forget_known_errors(console)
+    assert [row[0] for row in rows] == ["где моя посылка номер 5", "верните деньги за заказ"]
