@@ -38,12 +38,14 @@ def upload_failed(dataset_id: int, kind: str) -> None:
 
 def training_done(model_id: str, kind: str, seconds: float) -> None:
     """Record that a training succeeded."""
+    metrics.record({metrics.TRAININGS: 1}, State="SUCCEEDED")
     figures = metrics.embedded({metrics.TRAINING_SECONDS: seconds}, Type=kind)
     log.record("training_done", model=model_id, type=kind, seconds=seconds, **figures)
 
 
 def training_failed(model_id: str, kind: str) -> None:
     """Record that a training ended as FAILED; its model has the reason."""
+    metrics.record({metrics.TRAININGS: 1}, State="FAILED")
     figures = metrics.embedded({metrics.TRAININGS_FAILED: 1}, Type=kind)
     log.record("training_failed", model=model_id, type=kind, **figures)
 
@@ -55,6 +57,7 @@ def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
 
 def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
     """Record the end of a batch, with the numbers of lines with and without an answer."""
+    metrics.record({metrics.BATCHES: 1}, State=status)
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 
 

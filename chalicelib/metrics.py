@@ -1,14 +1,15 @@
-"""Writes metrics for CloudWatch as members of log lines (embedded metric format).
+"""Writes metrics for CloudWatch as members of log lines, and passes them to a host's recorder.
 
-Every metric is declared here, with its unit and dimensions. A dimension has few values, and never
-accounts. The number of calls or jobs is the sample count of their duration metric, so that it needs
-no metric. See infra/template/dashboard.py and docs/runbook.md.
+Every metric is declared here, with its names, unit and dimensions. A dimension has few values, and
+never accounts, models or paths. In CloudWatch the number of calls or jobs is the sample count of
+their duration metric. Log lines have the embedded metric format, see infra/template/dashboard.py
+and docs/runbook.md; the local stack records for Prometheus, see infra/local/telemetry.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,52 +26,83 @@ COUNT, MILLISECONDS, SECONDS = "Count", "Milliseconds", "Seconds"
 
 @dataclass(frozen=True)
 class Metric:
-    """The name, unit and dimensions of a metric."""
+    """The names, unit and dimensions of a metric."""
 
     name: str
-    """Name in the namespace."""
+    """Name in CloudWatch; empty for a metric that is not written there."""
     unit: str
     """COUNT, MILLISECONDS or SECONDS."""
     dimensions: tuple[str, ...] = ()
-    """Dimensions in addition to the service."""
+    """Dimensions in addition to the service; in small letters they are labels of Prometheus."""
+    exported: str = ""
+    """Name in Prometheus; empty for a metric that is not exported. Durations are in seconds."""
+    help: str = ""
+    """What Prometheus shows next to the name."""
 
 
+CALLS = Metric("", COUNT, ("Operation", "Family", "Status"), "presage_requests_total",
+               "Requests by operation, family and class of the status.")  # fmt: skip
+CALL_MILLISECONDS = Metric("", MILLISECONDS, ("Operation", "Family"),
+                           "presage_request_duration_seconds",
+                           "Time from a request to its answer.")  # fmt: skip
 REQUEST_MILLISECONDS = Metric("RequestMilliseconds", MILLISECONDS, ("Route",))
 CLIENT_ERRORS = Metric("ClientErrors", COUNT, ("Route",))
 SERVER_ERRORS = Metric("ServerErrors", COUNT, ("Route",))
 """Of each call that is answered with 400 to 499, and with 500 and above."""
 COLD_START_MILLISECONDS = Metric("ColdStartMilliseconds", MILLISECONDS, ("Function",))
 """Processor time of the start and time of the first answer, of each new process."""
-PREDICTIONS = Metric("Predictions", COUNT, ("Type",))
-PREDICTIONS_GIVEN_BACK = Metric("PredictionsGivenBack", COUNT, ("Type",))
-QUOTA_REFUSALS = Metric("QuotaRefusals", COUNT, ("Kind",))
-"""Calls refused because a month's allowance is used up."""
-ENGINE_MILLISECONDS = Metric("EngineMilliseconds", MILLISECONDS, ("Type",))
-"""Time of the engine alone for one prediction."""
-OCR_SECONDS = Metric("OcrSeconds", SECONDS, ("Task",))
-OCR_PAGES = Metric("OcrPages", COUNT, ("Task",))
-INGEST_SECONDS = Metric("IngestSeconds", SECONDS, ("Type",))
-INGEST_ROWS = Metric("IngestRows", COUNT, ("Type",))
-UPLOADS_FAILED = Metric("UploadsFailed", COUNT, ("Type",))
-TRAINING_SECONDS = Metric("TrainingSeconds", SECONDS, ("Type",))
+PREDICTIONS = Metric("Predictions", COUNT, ("Type",), "presage_predictions_total",
+                     "Counted predictions, those of batches included.")  # fmt: skip
+PREDICTIONS_GIVEN_BACK = Metric("PredictionsGivenBack", COUNT, ("Type",),
+                                "presage_predictions_released_total",
+                                "Predictions that failed and are not counted.")  # fmt: skip
+QUOTA_REFUSALS = Metric("QuotaRefusals", COUNT, ("Kind",), "presage_quota_refusals_total",
+                        "Calls refused because an allowance is used up.")  # fmt: skip
+ENGINE_MILLISECONDS = Metric("EngineMilliseconds", MILLISECONDS, ("Type",),
+                             "presage_engine_duration_seconds",
+                             "Time of the engine alone for one prediction.")  # fmt: skip
+MODEL_READS = Metric("", COUNT, ("Family", "Result"), "presage_model_cache_total",
+                     "Models that a prediction found in memory (hit) or read (miss).")  # fmt: skip
+OCR_SECONDS = Metric("OcrSeconds", SECONDS, ("Task",), "presage_ocr_duration_seconds",
+                     "Time of reading a document.")  # fmt: skip
+OCR_PAGES = Metric("OcrPages", COUNT, ("Task",), "presage_ocr_pages_total", "Pages read.")
+INGEST_SECONDS = Metric("IngestSeconds", SECONDS, ("Type",), "presage_upload_duration_seconds",
+                        "Time of reading an uploaded file.")  # fmt: skip
+INGEST_ROWS = Metric("IngestRows", COUNT, ("Type",), "presage_upload_rows_total",
+                     "Rows of uploaded files.")  # fmt: skip
+UPLOADS_FAILED = Metric("UploadsFailed", COUNT, ("Type",), "presage_uploads_failed_total",
+                        "Uploads that ended as FAILED.")  # fmt: skip
+TRAINING_SECONDS = Metric("TrainingSeconds", SECONDS, ("Type",),
+                          "presage_training_duration_seconds",
+                          "Time of a training that succeeded.")  # fmt: skip
 TRAININGS_FAILED = Metric("TrainingsFailed", COUNT, ("Type",))
-JOBS_GIVEN_UP = Metric("JobsGivenUp", COUNT)
-"""Uploads and trainings that ended as FAILED because they were out of attempts."""
-QUEUE_SECONDS = Metric("QueueSeconds", SECONDS, ("Function",))
-"""Age of a message when its handler begins."""
+TRAININGS = Metric("", COUNT, ("State",), "presage_trainings_total",
+                   "Trainings that ended, by their last state.")  # fmt: skip
+BATCHES = Metric("", COUNT, ("State",), "presage_batches_total",
+                 "Batches that ended, by their last state.")  # fmt: skip
+JOBS_GIVEN_UP = Metric("JobsGivenUp", COUNT, (), "presage_jobs_given_up_total",
+                       "Jobs that ended as FAILED because they were out of attempts.")  # fmt: skip
+QUEUE_SECONDS = Metric("QueueSeconds", SECONDS, ("Function",), "presage_queue_wait_seconds",
+                       "Age of a message when its handler begins.")  # fmt: skip
 MODEL_MILLISECONDS = Metric("ModelDownloadMilliseconds", MILLISECONDS, ("Model",))
 MODELS_NOT_BROUGHT = Metric("ModelsNotBrought", COUNT)
-METRICS = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
-"""Every metric."""
+_ALL = [value for value in list(globals().values()) if isinstance(value, Metric)]
+METRICS = tuple(metric for metric in _ALL if metric.name)
+"""Every metric of CloudWatch."""
+EXPORTED = tuple(metric for metric in _ALL if metric.exported)
+"""Every metric of Prometheus."""
 Values = Mapping[Metric, float]
+# Takes a metric, its value, and the values of its dimensions.
+Recorder = Callable[[Metric, float, Mapping[str, str]], None]
 
 
-class _Emission:
+class Emission:
     """Whether metrics are written, and under which service; one for the process."""
 
     service = ""
     is_on = False
     is_warm = False
+    recorder: Recorder | None = None
 
 
 def configure(mode: str, service: str) -> None:
@@ -80,32 +112,42 @@ def configure(mode: str, service: str) -> None:
         mode: OFF or EMF.
         service: the stack's name.
     """
-    _Emission.service, _Emission.is_on = service, mode == EMF
+    Emission.service, Emission.is_on = service, mode == EMF
 
 
-def is_on() -> bool:
-    """Return whether metrics are written."""
-    return _Emission.is_on
+def record_with(recorder: Recorder | None) -> None:
+    """Pass the values of exported metrics to a recorder of this process; None ends it."""
+    Emission.recorder = recorder
+
+
+def record(values: Values, **dimensions: str) -> None:
+    """Pass values to the recorder of this process, if there is one, and write no log line."""
+    if Emission.recorder is not None:
+        for metric, value in values.items():
+            if metric.exported:
+                Emission.recorder(metric, value, dimensions)
 
 
 def put(values: Values, **dimensions: str) -> None:
     """Write a log line with some metrics, all of the same dimensions."""
-    if _Emission.is_on:
-        log.record("metrics", **embedded(values, **dimensions))
+    members = embedded(values, **dimensions)
+    if members:
+        log.record("metrics", **members)
 
 
 def embedded(values: Values, **dimensions: str) -> dict[str, object]:
-    """Return the members that add metrics to a log line; empty while metrics are off.
+    """Record metrics, and return the members that add them to a log line; empty while it is off.
 
     Raises:
         ValueError: a metric has other dimensions.
     """
-    if not _Emission.is_on:
+    record(values, **dimensions)
+    if not Emission.is_on:
         return {}
     for metric in values:
         if set(metric.dimensions) != set(dimensions):
             raise ValueError(f"{metric.name} has the dimensions {metric.dimensions}.")
-    named = {SERVICE: _Emission.service, **dimensions}
+    named = {SERVICE: Emission.service, **dimensions}
     directive = {
         "Namespace": NAMESPACE,
         "Dimensions": [list(named)],
@@ -125,10 +167,10 @@ def cold_start(function: str) -> Iterator[None]:
     Args:
         function: full name of the function, including the stack's name.
     """
-    if _Emission.is_warm:
+    if Emission.is_warm:
         yield
         return
-    _Emission.is_warm = True
+    Emission.is_warm = True
     start_seconds, began = time.process_time(), time.perf_counter()
     yield
     seconds = start_seconds + time.perf_counter() - began
@@ -137,4 +179,4 @@ def cold_start(function: str) -> Iterator[None]:
 
 def short_function(name: str) -> str:
     """Return the name of a function without the stack's name."""
-    return name.removeprefix(f"{_Emission.service}-") or "unknown"
+    return name.removeprefix(f"{Emission.service}-") or "unknown"

@@ -15,7 +15,7 @@ from urllib.parse import unquote_plus
 
 from msgspec import Struct
 
-from chalicelib import log, metrics
+from chalicelib import log, metrics, tracing
 from chalicelib.container import Container
 from chalicelib.domain.jobs.messages import (
     BatchJob,
@@ -76,7 +76,9 @@ def handle(
     """
     tracked = _tracked(context, message_id=message.get("messageId", ""))
     function = metrics.short_function(_function(context))
-    with tracked, _written(message.get("attributes", {}), function):
+    traced = tracing.span(function)
+    with tracked, traced as span, _written(message.get("attributes", {}), function):
+        span.note(messaging__message__id=str(message.get("messageId", "")))
         delivery = int(message.get("attributes", {}).get("ApproximateReceiveCount", 1))
         kinds, default = HANDLED[handler]
         try:

@@ -15,9 +15,11 @@ from pathlib import Path
 from chalicelib.domain.accounts.rates import COSTS, RATES
 from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.formats.templates.form_template import standard_template
+from chalicelib.metrics import EXPORTED
 from chalicelib.routes import OPERATIONS
 from infra import client_records, costs
 from infra.deploying.deployer_policy import policy
+from infra.local.telemetry.names import GAUGE_LABELS, GAUGES, labels_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
@@ -31,6 +33,7 @@ def pages() -> dict[Path, str]:
         "deploy.md": [costs.lines({})],
         "deployer.md": [_policy()],
         "forms.md": [_entities()],
+        "metrics.md": [_metrics()],
     }
     made = {
         DOCS / name: _replaced((DOCS / name).read_text("utf-8"), t) for name, t in tables.items()
@@ -77,6 +80,16 @@ def _entities() -> Iterator[str]:
             entities.setdefault(", ".join(key.types) or "TEXT", []).append(f"`{key.entity}`")
         kinds = (f"{types}: {', '.join(names)}" for types, names in entities.items())
         yield f"| `{form_type}` | {'<br>'.join(kinds)} |"
+
+
+def _metrics() -> Iterator[str]:
+    """Yield the table of metrics by their names for Prometheus and CloudWatch."""
+    yield "| Prometheus | labels | CloudWatch |"
+    yield "|---|---|---|"
+    for metric in EXPORTED:
+        yield f"| `{metric.exported}` | {', '.join(labels_of(metric))} | {metric.name} |"
+    for name in GAUGES:
+        yield f"| `{name}` | {GAUGE_LABELS.get(name, '')} | |"
 
 
 def _policy() -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib import journal, metrics
-from chalicelib.metrics import METRICS
+from chalicelib.metrics import EXPORTED, METRICS
 
 SOURCE = Path(__file__).parents[1] / "chalicelib"
 MAX_DIMENSIONS = 30
@@ -74,8 +74,9 @@ def test_wrong_dimensions_are_refused(emitting):
 def test_each_is_declared_once_and_used():
     """Names are unique, every declared metric is written somewhere, and dimensions are few."""
     assert len({metric.name for metric in METRICS}) == len(METRICS)
+    assert len({metric.exported for metric in EXPORTED}) == len(EXPORTED)
     declared = {n: v for n, v in vars(metrics).items() if isinstance(v, metrics.Metric)}
-    assert set(declared.values()) == set(METRICS)
+    assert set(declared.values()) == {*METRICS, *EXPORTED}
     words = Counter(
         word for path in SOURCE.rglob("*.py") for word in re.findall(r"\w+", path.read_text())
     )
@@ -112,7 +113,7 @@ def test_events_carry_their_figures(emitting, lines):
 
 def test_cold_start_is_measured_once(emitting, lines, monkeypatch):
     """The first thing that a process does is measured, with the time of its start."""
-    monkeypatch.setattr(metrics._Emission, "is_warm", False)
+    monkeypatch.setattr(metrics.Emission, "is_warm", False)
     for _ in range(2):
         with metrics.cold_start("presage-test-api"):
             time.sleep(0.01)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from chalice.app import Chalice, Request, Response
 
-from chalicelib import log, metrics
+from chalicelib import log, metrics, tracing
 from chalicelib.domain.common.head_calls import head_call
 from chalicelib.errors import BadRequest, MethodNotAllowed, RouteNotFound, ServiceError
-from chalicelib.web.http.access_log import call_ids, write_access
+from chalicelib.web.http.access_log import METHODS, OTHER, call_ids, write_access
 from chalicelib.web.http.cors import cors_headers, preflight
 from chalicelib.web.http.request import read_request, whole_event
 from chalicelib.web.http.responses import error_response, reshape, without_body
@@ -38,6 +39,7 @@ class PresageApp(Chalice):
         # A separate environment, because Chalice writes a variable into the one it is given.
         super().__init__(name, configure_logs=False, env={})
         self.operations = tuple(operations)
+        self._answering: dict[tuple[str, str], tuple[str, str]] = {}
         self.api.binary_types.extend(BINARY_TYPES)
         self.register_middleware(reshape, "http")
         for operation in self.operations:
@@ -86,12 +88,20 @@ class PresageApp(Chalice):
         began = time.perf_counter()
         event = whole_event(event)
         name = str(getattr(context, "function_name", ""))
-        with log.bound(**call_ids(event, context)), metrics.cold_start(name):
-            is_head = event["requestContext"]["httpMethod"] == "HEAD"
-            answer = (self._answer_head if is_head else self._answer)(event, context)
+        path, method = (event["requestContext"][key] for key in ("resourcePath", "httpMethod"))
+        operation = self._answering.get((path, method), (OTHER, ""))
+        with (
+            log.bound(**call_ids(event, context)),
+            metrics.cold_start(name),
+            _traced(event, is_known=path in self.routes) as span,
+        ):
+            answer = (self._answer_head if method == "HEAD" else self._answer)(event, context)
             self._allow_origin(event, answer)
-            known = event["requestContext"]["resourcePath"] in self.routes
-            write_access(event, answer, time.perf_counter() - began, is_known=known)
+            if span.traceparent:
+                answer["headers"][tracing.HEADER] = span.traceparent
+                span.note(http__response__status_code=int(answer["statusCode"]))
+            seconds = time.perf_counter() - began
+            write_access(event, answer, seconds, is_known=path in self.routes, operation=operation)
         return answer
 
     def _answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -111,8 +121,7 @@ class PresageApp(Chalice):
 
     def _allow_origin(self, event: dict[str, Any], answer: dict[str, Any]) -> None:
         """Add the headers by which pages of allowed origins may read an answer."""
-        sent = event["headers"].items()
-        origin = next((value for name, value in sent if name.lower() == "origin"), "")
+        origin = _header(event, "origin")
         # Without an Origin header the services are not built only to read a setting.
         if origin or (self._container and self._container.settings.allow_origins):
             answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
@@ -142,7 +151,29 @@ class PresageApp(Chalice):
             facts = read_request(request.to_original_event())
             return run(Call(operation, family, facts, lambda: self.container, self.operations))
 
+        for method in operation.methods:
+            self._answering[path, method] = (operation.name, family)
         view.__doc__ = operation.summary
         name = f"{operation.name}_{family}" if family else operation.name
         # Without content types: Chalice would answer 415 to GET and DELETE with a body.
         self.route(path, methods=[*operation.methods], content_types=[], name=name)(view)
+
+
+def _header(event: dict[str, Any], wanted: str) -> str:
+    """Return the value of a header by its name in small letters; empty if it was not sent."""
+    return next((value for name, value in event["headers"].items() if name.lower() == wanted), "")
+
+
+@contextmanager
+def _traced(event: dict[str, Any], *, is_known: bool) -> Iterator[tracing.TraceSpan]:
+    """Answer a request as part of the caller's trace."""
+    sent = _header(event, tracing.HEADER)
+    if not sent and tracing.Recording.recorder is None:
+        yield tracing.NO_SPAN
+        return
+    context = event["requestContext"]
+    method = context["httpMethod"] if context["httpMethod"] in METHODS else OTHER
+    route = context["resourcePath"] if is_known else OTHER
+    with tracing.span(f"{method} {route}", sent) as span:
+        span.note(http__request__method=method, http__route=route)
+        yield span

@@ -24,6 +24,13 @@ _NUMBERS = (
         "15",
         "seconds until a lost job is delivered again",
     ),
+    (
+        "--metrics-port",
+        int,
+        "PRESAGE_METRICS_PORT",
+        "0",
+        "port of /metrics for Prometheus; 0: none",
+    ),
     ("--niceness", int, "PRESAGE_NICENESS", "10", "niceness of the workers"),
 )
 
@@ -62,6 +69,10 @@ class Options:
     """Time until a change is saved, in seconds."""
     visibility_seconds: int
     """How long a message stays hidden after a receive or a heartbeat, in seconds."""
+    metrics_port: int
+    """Port of the metrics; 0 for none."""
+    metrics_host: str
+    """Address on which the metrics' port listens."""
     niceness: int
     """Niceness of the workers, which gives the HTTP front priority."""
 
@@ -86,6 +97,8 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         sweep_seconds=arguments_given.sweep_seconds,
         save_seconds=arguments_given.save_seconds,
         visibility_seconds=arguments_given.visibility_seconds,
+        metrics_port=arguments_given.metrics_port,
+        metrics_host=arguments_given.metrics_host,
         niceness=arguments_given.niceness,
     )
 
@@ -115,6 +128,11 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     for name, kind, variable, default, text in _NUMBERS:
         value = environment.get(variable) or default
         parser.add_argument(name, type=kind, default=value, help=f"{text} ({variable})")
+    parser.add_argument(
+        "--metrics-host",
+        default=environment.get("PRESAGE_METRICS_HOST") or "127.0.0.1",
+        help="address on which the metrics' port listens (PRESAGE_METRICS_HOST)",
+    )
     parser.add_argument(
         "--state-dir",
         "--state",

@@ -12,137 +12,35 @@ import importlib
 import os
 import select
 import signal
-import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from chalicelib.commands import run_command
 from chalicelib.config import Settings, SettingsError
-from chalicelib.engines.memory import bound_memory
 from infra.local import process
+from infra.local.children import (
+    provision,
+    repair_data,
+    restore_data,
+    run_aws,
+    run_demo,
+    run_front,
+    run_models,
+    run_worker,
+    save_snapshots,
+    say,
+)
 from infra.local.environment import SHARED, process_environment
 from infra.local.http.listening import CannotStart, address, bind
-from infra.local.logs import archive_logs, write_logs
+from infra.local.logs import archive_logs
 from infra.local.options import MOTO, Options
 from infra.local.saving import SavingState
 from infra.local.state import State
-
-
-def say(text: str) -> None:
-    """Write one line to the log of the stack."""
-    # The log may be a file on a full disk; a lost line must not stop the stack.
-    with contextlib.suppress(OSError):
-        print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
-
-
-def run_aws(
-    aws: socket.socket, port: int, settings: Settings, data: Path, saving: SavingState
-) -> None:
-    """Run the emulated AWS."""
-    from infra.local.aws import server  # loads moto, which no other process needs
-
-    server.run(aws, port, settings, data, saving.unsaved)
-
-
-def provision(settings: Settings, options: Options, port: int) -> None:
-    """Create tables, queues and bucket."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from infra.resources import own_pages, provision
-
-    try:
-        provision(settings, options.visibility_seconds, own_pages(port))
-    except (BotoCoreError, ClientError) as error:
-        say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {error}")
-        sys.exit(1)
-
-
-def restore_data(settings: Settings, was_cut_off: bool) -> None:
-    """Restore the data of the previous run."""
-    from infra.backups.folder import BackupError
-    from infra.local.snapshots import restore_snapshot
-
-    try:
-        message = restore_snapshot(settings)
-    except BackupError as error:
-        repair, forget = run_command("--repair"), run_command("--forget")
-        say(f"the saved data is damaged and was not changed: {error} Start with the undamaged part "
-            f"by {repair}, or without data by {forget}.")  # fmt: skip
-        sys.exit(1)
-    if message:
-        say(message)
-    if message and was_cut_off:
-        say("the previous run ended without its last save: later changes are missing.")
-
-
-def repair_data(settings: Settings, state: State) -> None:
-    """Repair the data of the previous run."""
-    from infra.backups.folder import BackupFolder
-    from infra.local.snapshots import repair_snapshot
-
-    if not repair_snapshot(settings, BackupFolder(state.data, keeps_previous=True), say):
-        sys.exit(1)
-
-
-def save_snapshots(settings: Settings, state: State, options: Options, saving: SavingState) -> None:
-    """Save the data while the stack runs; exit with status 1 if some could not be saved."""
-    from infra.backups.folder import BackupFolder
-    from infra.local.snapshots import SnapshotSaver
-
-    folder = BackupFolder(state.data, keeps_previous=True)
-    saver = SnapshotSaver(settings, folder, saving, say)
-    if not saver.run(options.save_seconds):
-        sys.exit(1)
-
-
-def run_front(
-    app: Any, listener: socket.socket, settings: Settings, options: Options, saving: SavingState
-) -> None:
-    """Run the HTTP front."""
-    from infra.local.http import front
-
-    write_logs(State(options.state_dir), "front")
-    bound_memory()
-    app.container.unsaved = saving.unsaved
-    _warm(app, options)
-    front.run(app, listener, settings, has_gateway_limits=options.has_gateway_limits)
-
-
-def _warm(app: Any, options: Options) -> None:
-    """Load the engines in the background, so that the demo's first calls are fast."""
-    if not options.is_bare:
-        threading.Thread(target=lambda: app.container.warm(), daemon=True).start()
-
-
-def run_worker(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
-    """Run one of the workers."""
-    from infra.local import worker
-
-    write_logs(State(options.state_dir), "train" if is_training else "ingest")
-    _warm(app, options)
-    worker.run(app, settings, is_training, options)
-
-
-def run_models(settings: Settings) -> None:
-    """Install the accurate encoders, at a low priority."""
-    from infra.local import accurate_models
-
-    accurate_models.run(settings, say)
-
-
-def run_demo(settings: Settings, state: State, options: Options, url: str) -> None:
-    """Prepare the demo."""
-    from infra.local import demo
-
-    demo.run(settings, state, options, url)
-
+from infra.local.telemetry.setup import Telemetry, serve_metrics
 
 # Seconds that children have to stop before they are killed.
 STOP_SECONDS = 3.0
@@ -214,6 +112,11 @@ class Supervisor:
     def _bind(self) -> None:
         self._claim_folder()
         self._front = bind(self._options.port, "PRESAGE_PORT")
+        options = self._options
+        self._telemetry = Telemetry.read(options, self._given)
+        self._telemetry.prepare()
+        if options.metrics_port:
+            self._scraped = bind(options.metrics_port, "PRESAGE_METRICS_PORT", options.metrics_host)
         self._endpoint_url = self._options.endpoint_url
         if self._options.backend == MOTO:
             self._aws = bind(self._options.aws_port, "PRESAGE_AWS_PORT")
@@ -265,9 +168,14 @@ class Supervisor:
             return
         if not self._restore(settings) or self._is_stopping:
             return
-        self._add("front", lambda: run_front(app, self._front, settings, options, self._saving))
-        self._add("ingest", lambda: run_worker(app, settings, False, options))
-        self._add("train", lambda: run_worker(app, settings, True, options))
+        measured, saving = self._telemetry, self._saving
+        self._add("front", lambda: run_front(app, self._front, settings, options, saving, measured))
+        self._add("ingest", lambda: run_worker(app, settings, False, options, measured))
+        self._add("train", lambda: run_worker(app, settings, True, options, measured))
+        if options.metrics_port:
+            self._add(
+                "metrics", lambda: serve_metrics(app, self._scraped, settings, options, saving)
+            )
         self._describe(settings)
         self._settings = settings
         self._welcome(settings)

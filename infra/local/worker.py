@@ -202,7 +202,13 @@ def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
                 say(f"{config.name} failed: {_one_line(error)}")
 
 
-def run(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
+def run(
+    app: Any,
+    settings: Settings,
+    is_training: bool,
+    options: Options,
+    flush: Callable[[], None] = lambda: None,
+) -> None:
     """Run the lanes and schedules until SIGTERM.
 
     Args:
@@ -210,6 +216,7 @@ def run(app: Any, settings: Settings, is_training: bool, options: Options) -> No
         settings: names and endpoint.
         is_training: whether this process has the training queues or all others.
         options: the stack's options.
+        flush: called before the process ends.
     """
     os.nice(options.niceness)
     threads: list[threading.Thread] = []
@@ -228,16 +235,17 @@ def run(app: Any, settings: Settings, is_training: bool, options: Options) -> No
         thread.start()
     while not stop.wait(0.5) and all(thread.is_alive() for thread in threads):
         continue
-    _stop(started)
+    _stop(started, flush)
 
 
-def _stop(started: Sequence[Lane]) -> None:
+def _stop(started: Sequence[Lane], flush: Callable[[], None]) -> None:
     """Wait a moment for running handlers; messages of the others are delivered again."""
     for lane in started:
         lane.is_stopping = True
     deadline = time.monotonic() + STOP_SECONDS
     while any(lane.is_busy for lane in started) and time.monotonic() < deadline:
         time.sleep(0.02)
+    flush()
     sys.stdout.flush()
     os._exit(0)
 

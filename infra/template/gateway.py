@@ -14,7 +14,7 @@ from chalicelib.web.http.responses import INTERNAL
 from infra.template.alarms import TOPIC
 from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
 from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
-from infra.template.names import API_STAGE, Part, attribute, ref, sub
+from infra.template.names import API_STAGE, HAS_TRACING, Part, attribute, ref, sub
 from infra.template.routing import routes
 from infra.template.throttles import method_settings
 
@@ -83,6 +83,7 @@ def rest_api() -> Part:
             "Tags": {"gateway-log-role": after},
             "AccessLogSetting": {"DestinationArn": sub(group), "Format": json.dumps(LOG_FIELDS)},
             "MethodSettings": method_settings(),
+            "TracingEnabled": {"Fn::If": [HAS_TRACING, True, False]},
             "DefinitionBody": {
                 "info": {"title": sub("${Name}")},
                 "paths": _paths(),

@@ -96,6 +96,7 @@ def _function(function: Function) -> Part:
         "MemorySize": ref(memory_id(function)),
         "Timeout": function.timeout_seconds,
         "EphemeralStorage": {"Size": function.disk_mb},
+        "Tracing": ref("Tracing"),
         "LoggingConfig": {"LogGroup": ref(log_group_id(function))},
         "Environment": {"Variables": {**_environment(), **function.environment}},
     }

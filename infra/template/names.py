@@ -83,6 +83,8 @@ def dead_queue_id(short: str) -> str:
     return f"{camel(short)}DeadQueue"
 
 
+# Condition that X-Ray traces calls and jobs.
+HAS_TRACING = "HasTracing"
 # Logical names.
 BUCKET, SECRET = "DataBucket", "SigningKey"
 # Output of the data's stack, parameter and output of the service's.

@@ -7,7 +7,7 @@ from typing import Any
 
 from infra.template.budget import BUDGET, budget_condition
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
-from infra.template.names import SECRET_ARN, Part, ref
+from infra.template.names import HAS_TRACING, SECRET_ARN, Part, ref
 from infra.template.throttles import throttle_conditions, throttle_parameters
 
 # Of the functions that a queue feeds; Lambda takes no less.
@@ -110,6 +110,11 @@ def parameters() -> Part:
             "emf",
             AllowedValues=["emf", "off"],
         ),
+        "Tracing": _text(
+            "Whether AWS X-Ray traces calls and jobs, which AWS charges for.",
+            "PassThrough",
+            AllowedValues=["Active", "PassThrough"],
+        ),
         **_limits(),
         "SetGatewayLogRole": _text(
             "Whether to set the role by which API Gateway logs, for the whole account and region.",
@@ -129,6 +134,7 @@ def conditions() -> Part:
         "HasAlarmTopic": _is_given("AlarmTopicArn"),
         **budget_condition(),
         **throttle_conditions(),
+        HAS_TRACING: {"Fn::Equals": [ref("Tracing"), "Active"]},
         "SetsGatewayRole": {"Fn::Equals": [ref("SetGatewayLogRole"), "true"]},
     }
     for function in FUNCTIONS:

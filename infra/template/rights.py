@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from infra.template.functions import FUNCTIONS, Function
 from infra.template.logs import log_group_id
 from infra.template.names import (
+    HAS_TRACING,
     SECRET_ARN,
     Part,
     attribute,
@@ -28,6 +29,8 @@ Rights = Mapping[str, tuple[str, ...]]
 SEND = ("GetQueueUrl", "SendMessage")
 # What Lambda itself does, with the function's role, to bring it the messages of its queue.
 RECEIVE = ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage")
+# What Lambda itself does with the function's role while the parameter Tracing is on.
+_TRACE = ("xray:PutTelemetryRecords", "xray:PutTraceSegments")
 # Prefix of the actions by kind of resource.
 SERVICES = {
     "table": "dynamodb",
@@ -329,10 +332,16 @@ def _role(function: Function) -> Part:
         "PolicyName": "exactly-what-it-does",
         "PolicyDocument": {"Version": _VERSION, "Statement": statements(function)},
     }
+    # X-Ray's actions cannot be limited to a resource.
+    statement = {"Effect": "Allow", "Action": list(_TRACE), "Resource": "*"}
+    tracing = {
+        "PolicyName": "traces",
+        "PolicyDocument": {"Version": _VERSION, "Statement": [statement]},
+    }
     return {
         "Type": "AWS::IAM::Role",
         "Properties": {
             "AssumeRolePolicyDocument": trust("lambda.amazonaws.com"),
-            "Policies": [policy],
+            "Policies": [policy, {"Fn::If": [HAS_TRACING, tracing, ref("AWS::NoValue")]}],
         },
     }

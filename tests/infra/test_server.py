@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import httpx
@@ -130,3 +132,14 @@ def test_folders_that_are_named_stay() -> None:
     server.set_folders(given)
     assert given["PRESAGE_STATE_DIR"] == "/here"
     assert given["PRESAGE_MODEL_DIR"] == "/data/presage/models"
+
+
+def test_extras_have_the_tested_versions() -> None:
+    """The packages of metrics and traces are pinned as the tests use them."""
+    project = tomllib.loads((ROOT / "deploy" / "server" / "pyproject.toml").read_text("utf-8"))
+    tested = (ROOT / "requirements-dev.txt").read_text("utf-8")
+
+    extras = project["project"]["optional-dependencies"]
+    assert set(extras) == {"metrics", "traces"}
+    for pin in chain.from_iterable(extras.values()):
+        assert f"\n{pin} " in tested

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
+from chalicelib import metrics
+
 Kept = TypeVar("Kept")
 
 
@@ -19,6 +21,7 @@ class WarmModels(Generic[Kept]):
         limit: int,
         most_bytes: float = math.inf,
         bytes_of: Callable[[Kept], int] = lambda model: 0,
+        family: str = "none",
     ) -> None:
         """Create an empty cache.
 
@@ -26,10 +29,12 @@ class WarmModels(Generic[Kept]):
             limit: most models.
             most_bytes: most memory, in bytes; the model that was loaded last always stays.
             bytes_of: returns the memory of a model.
+            family: of the models, for metrics.
         """
         self._limit = limit
         self._most_bytes = most_bytes
         self._bytes_of = bytes_of
+        self._family = family
         self._bytes = 0
         self._models: OrderedDict[tuple[str, str], Kept] = OrderedDict()
         self._lock = Lock()
@@ -39,7 +44,9 @@ class WarmModels(Generic[Kept]):
         with self._lock:
             if key in self._models:
                 self._models.move_to_end(key)
+                self._note("hit")
                 return self._models[key]
+        self._note("miss")
         model = read()
         with self._lock:
             if key not in self._models:
@@ -50,6 +57,11 @@ class WarmModels(Generic[Kept]):
                 _, gone = self._models.popitem(last=False)
                 self._bytes -= self._bytes_of(gone)
             return self._models.get(key, model)
+
+    def _note(self, result: str) -> None:
+        # Asked here, so that a prediction does not call another module for nothing.
+        if metrics.Emission.recorder is not None:
+            metrics.record({metrics.MODEL_READS: 1}, Family=self._family, Result=result)
 
     def _is_full(self) -> bool:
         if len(self._models) <= 1:

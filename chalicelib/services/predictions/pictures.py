@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
-from chalicelib.domain.datasets.dataset import DETECTION, MULTI_LABEL
+from chalicelib.domain.datasets.dataset import DETECTION, MULTI_LABEL, VISION
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.domain.models.prediction import (
@@ -56,7 +56,7 @@ class PicturePredictionService:
         self._samples = samples
         self._allowances = allowances
         self._backbones = backbones
-        self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS)
+        self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS, family=VISION)
 
     def predict(
         self,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.windows import SHORT_CHARACTERS
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.domain.models.prediction import (
@@ -52,7 +53,7 @@ class PredictionService:
         self._allowances = allowances
         self._encoders = encoders
         self._warm: WarmModels[TrainedText] = WarmModels(
-            WARM_MODELS, WARM_BYTES, lambda model: model.bytes
+            WARM_MODELS, WARM_BYTES, lambda model: model.bytes, LANGUAGE
         )
 
     def predict(

@@ -30,7 +30,7 @@ from chalicelib.domain.jobs.batch import (
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
-from chalicelib.stores.aws.tables import BatchRow
+from chalicelib.stores.aws.tables import BatchRow, ExportRow
 from chalicelib.stores.jobs.row_leases import ENDED, OPEN, RowLease
 
 # Marks the rows of batches, which share the table of exports.
@@ -89,6 +89,10 @@ class BatchStore:
         except BatchRow.DoesNotExist:
             return None
         return _load(row) if row.kind == KIND else None
+
+    def count_open(self) -> int:
+        """Return the number of batches of all accounts that have not ended."""
+        return int(ExportRow.open_index.count(OPEN, filter_condition=ExportRow.kind == KIND))
 
     def of_account(self, account_id: str) -> list[Batch]:
         """List the batches of an account that have not expired, newest first."""

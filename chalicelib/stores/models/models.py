@@ -86,6 +86,11 @@ class ModelStore:
         """List the trainings that have started, including those without a worker now."""
         return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
+    def count_open(self) -> dict[str, int]:
+        """Return the number of trainings of all accounts by state: QUEUED and RUNNING."""
+        waiting = sum(ModelRow.open_index.count(open_key(QUEUED, paid)) for paid in (True, False))
+        return {QUEUED: waiting, RUNNING: ModelRow.open_index.count(RUNNING)}
+
     def queued(self, is_paid: bool) -> list[Model]:
         """List the first trainings that have not started, in the order of their turns."""
         rows = ModelRow.open_index.query(open_key(QUEUED, is_paid), limit=FRONT)

@@ -29,7 +29,12 @@ def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:
 
 
 def write_access(
-    event: Mapping[str, Any], answer: Mapping[str, Any], seconds: float, *, is_known: bool
+    event: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    seconds: float,
+    *,
+    is_known: bool,
+    operation: tuple[str, str] = (OTHER, ""),
 ) -> None:
     """Write the log line of a request.
 
@@ -38,6 +43,7 @@ def write_access(
         answer: the answer for the gateway.
         seconds: time from the event to the answer.
         is_known: whether the event names a route of the service.
+        operation: name of the operation that answered, and its family.
     """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER
@@ -47,6 +53,10 @@ def write_access(
     figures = {metrics.REQUEST_MILLISECONDS: milliseconds}
     if status >= 400:
         figures[metrics.SERVER_ERRORS if status >= 500 else metrics.CLIENT_ERRORS] = 1
+    if metrics.Emission.recorder is not None:
+        call = {"Operation": operation[0], "Family": operation[1] or "none"}
+        metrics.record({metrics.CALL_MILLISECONDS: milliseconds}, **call)
+        metrics.record({metrics.CALLS: 1}, Status=f"{status // 100}xx", **call)
     log.record(
         "request",
         method=context["httpMethod"] if context["httpMethod"] in METHODS else OTHER,

@@ -194,9 +194,12 @@ class Guard:
             status = status if self._write_pause.open(given) else "410 Gone"
         elif method == "PUT":
             message, status = self._restore()
+        with self._data_lock:
+            queues = self._polls.lengths() if method == "GET" else {}
         start_response(status, [("Content-Type", "application/json")])
         answer = {
             "token": token,
+            "queues": queues,
             "writes": dict(self._write_pause.writes),
             "message": message,
             "restored": self._saved_data.seal,

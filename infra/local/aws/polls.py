@@ -74,6 +74,18 @@ class Polls:
                 if self._count == seen:
                     self._sent.wait(min(left, TICK_SECONDS))
 
+    def lengths(self) -> dict[str, tuple[int, float]]:
+        """Return the number of messages of each queue, and the age of the oldest in seconds.
+
+        Call it with the lock around moto's data held.
+        """
+        now = 1000 * time.time()
+        found = {}
+        for name, queue in sqs_backends[ACCOUNT][self._region].queues.items():
+            ages = [now - (message.sent_timestamp or now) for message in queue._messages]
+            found[name] = (len(ages), max(0.0, max(ages, default=0.0)) / 1000)
+        return found
+
     def _has_message(self, name: str) -> bool:
         queue = sqs_backends[ACCOUNT][self._region].queues.get(name)
         return queue is not None and any(

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 HEADER = "X-Presage-Still"
 # Header with the secret that the path below needs. A URL would appear in logs and histories.
 CONTROL_HEADER = "X-Presage-Control"
-# POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far,
-# and PUT restores the saved data.
+# POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far
+# and the lengths of the queues, and PUT restores the saved data.
 PATH = "/_presage/still"
 # Header of a GET that returns the rows of one table, by its full name.
 TABLE_HEADER = "X-Presage-Table"

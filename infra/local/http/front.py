@@ -12,7 +12,7 @@ import signal
 import socket
 import string
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -67,14 +67,23 @@ class GatewayLimits:
 GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS, True)
 
 
+Page = Callable[[HttpRequest], HttpAnswer]
+
+
 class Front:
     """A WSGI application that calls a Chalice application as API Gateway does."""
 
     def __init__(
-        self, app: Any, function_name: str, limits: GatewayLimits, has_origins: bool = False
+        self,
+        app: Any,
+        function_name: str,
+        limits: GatewayLimits,
+        has_origins: bool = False,
+        pages: Mapping[str, Page] | None = None,
     ) -> None:
         self._app = app
         self._has_origins = has_origins
+        self._pages = pages or {}
         self._function_name = function_name
         self._limits = limits
         self._routes = RouteTable(app.routes)
@@ -106,6 +115,9 @@ class Front:
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Call the application, or refuse what a gateway refuses."""
+        page = self._pages.get(request.path)
+        if page is not None and request.method in ("GET", "HEAD"):
+            return page(request)
         match = self._routes.match(request.method, request.path)
         if match is None:
             return _refusal(RouteNotFound())
@@ -195,11 +207,26 @@ def _refusal(error: ServiceError) -> HttpAnswer:
     return HttpAnswer(error.status, headers, error_body(error.message, error.code), is_own=True)
 
 
-def run(app: Any, listener: socket.socket, settings: Settings, *, has_gateway_limits: bool) -> None:
-    """Serve an application until the process ends."""
+def run(
+    app: Any,
+    listener: socket.socket,
+    settings: Settings,
+    *,
+    has_gateway_limits: bool,
+    pages: Mapping[str, Page] | None = None,
+) -> None:
+    """Serve an application until the process ends.
+
+    Args:
+        app: the Chalice application.
+        listener: bound socket.
+        settings: names and allowed origins.
+        has_gateway_limits: whether API Gateway's limits are enforced.
+        pages: by path, what the front answers itself to GET and HEAD.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     limits = GATEWAY if has_gateway_limits else GatewayLimits()
     has_origins = bool(settings.allow_origins)
-    front = Front(app, f"{settings.name}-api", limits, has_origins)
+    front = Front(app, f"{settings.name}-api", limits, has_origins, pages)
     make_server(front, listener, limits.body_bytes, OPEN_HEADERS if has_origins else {}).run()

@@ -9,8 +9,8 @@ class CannotStart(Exception):
     """The stack cannot start; the text says why and what to do."""
 
 
-def bind(port: int, variable: str) -> socket.socket:
-    """Bind a port of the loopback address.
+def bind(port: int, variable: str, host: str = "127.0.0.1") -> socket.socket:
+    """Bind a port of an address, by default of the loopback address.
 
     Raises:
         CannotStart: the port is in use; the text names the variable that sets another.
@@ -18,12 +18,12 @@ def bind(port: int, variable: str) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(("127.0.0.1", port))
+        listener.bind((host, port))
         listener.listen(1024)
     except OSError as error:
         listener.close()
         raise CannotStart(
-            f"port {port} of 127.0.0.1 cannot be used ({error.strerror}); stop the program that "
+            f"port {port} of {host} cannot be used ({error.strerror}); stop the program that "
             f"uses it or set {variable} to another port."
         ) from error
     return listener

@@ -217,3 +217,17 @@ def test_template_asks_for_what_no_emulator_does(
 ) -> None:
     """What tests on a deployed stage cannot prove is in the templates, before they are packaged."""
     UNPROVED[name]({"Resources": {**data["Resources"], **template["Resources"]}})
+
+
+def test_tracing_is_an_option(template: dict[str, Any]) -> None:
+    """X-Ray traces only if the parameter asks for it, and only then may the roles write to it."""
+    assert template["Parameters"]["Tracing"]["Default"] == "PassThrough"
+    assert template["Conditions"]["HasTracing"] == {"Fn::Equals": [{"Ref": "Tracing"}, "Active"]}
+    for function in FUNCTIONS:
+        facts = template["Resources"][function.logical]["Properties"]
+        assert facts["Tracing"] == {"Ref": "Tracing"}
+        role = template["Resources"][facts["Role"]["Fn::GetAtt"][0]]["Properties"]
+        condition, given, otherwise = role["Policies"][1]["Fn::If"]
+        (statement,) = given["PolicyDocument"]["Statement"]
+        assert (condition, otherwise) == ("HasTracing", {"Ref": "AWS::NoValue"})
+        assert {action.partition(":")[0] for action in statement["Action"]} == {"xray"}

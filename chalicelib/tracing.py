@@ -1,0 +1,82 @@
+"""Carries the trace context of a caller (W3C Trace Context) through requests and jobs.
+
+Log lines have the id of the trace. A host that records spans, as the local stack does for
+OpenTelemetry, sets a recorder; otherwise the caller's context is passed on as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from chalicelib import log
+
+HEADER = "traceparent"
+_FORMAT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+class TraceSpan(Protocol):
+    """A request or a job, as part of a trace."""
+
+    @property
+    def traceparent(self) -> str:
+        """The context of the span as the value of the header; empty without a trace."""
+
+    def note(self, **attributes: str | int) -> None:
+        """Add attributes, whose dots are written as two underscores."""
+
+
+class _PassedOn:
+    """The context of a caller, when no spans are recorded."""
+
+    def __init__(self, traceparent: str) -> None:
+        self.traceparent = traceparent
+
+    def note(self, **attributes: str | int) -> None:
+        """Do nothing."""
+
+
+NO_SPAN: TraceSpan = _PassedOn("")
+"""Of a request without a trace."""
+# Takes the name of a span and the context of its caller, which may be empty.
+Recorder = Callable[[str, str], AbstractContextManager[TraceSpan]]
+
+
+class Recording:
+    """The recorder of this process."""
+
+    recorder: Recorder | None = None
+
+
+def record_with(recorder: Recorder | None) -> None:
+    """Record spans with a recorder from now on; None ends it."""
+    Recording.recorder = recorder
+
+
+@contextmanager
+def span(name: str, sent: str = "") -> Iterator[TraceSpan]:
+    """Run a block as part of a trace, whose id all log lines in the block have.
+
+    Args:
+        name: of the span: an operation or a function.
+        sent: value of the caller's header; a malformed one counts as absent.
+    """
+    caller = sent if _FORMAT.fullmatch(sent) else ""
+    if Recording.recorder is None:
+        if not caller:
+            yield NO_SPAN
+            return
+        with log.bound(trace_id=_trace_id(caller)):
+            yield _PassedOn(caller)
+        return
+    with (
+        Recording.recorder(name, caller) as found,
+        log.bound(trace_id=_trace_id(found.traceparent)),
+    ):
+        yield found
+
+
+def _trace_id(traceparent: str) -> str:
+    return traceparent.split("-")[1]
