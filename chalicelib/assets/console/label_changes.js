@@ -1,8 +1,13 @@
-// Changes of labels that a person plans before an upload or a training: merges and removals.
+// Changes that a person plans before an upload or a training: of labels merges and removals, of examples removals.
 
-import { call } from "./api.js";
+import { call, readAll } from "./api.js";
 
 const POLL_MILLISECONDS = 700;
+// The service warns of boxes that are narrower or lower.
+const TINY_SIDE = 4;
+const MAX_EXAMPLES = 1_000_000,
+  PAGE = 100,
+  MAX_CORRECTIONS = 10_000;
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 /** Wait until the upload of a new dataset has ended, and return the dataset. */
@@ -14,15 +19,19 @@ async function waitUntilRead(variables) {
   }
 }
 
-/** Merge labels of a dataset as planned by name. */
+/** Merge labels of a dataset as planned by name. The first one that goes into a new label gets its name. */
 export async function mergeLabels(variables, labels, changes) {
   const ids = new Map(labels.map((label) => [label.name, label.id]));
-  for (const [name, { into }] of Object.entries(changes))
-    if (into)
-      await call("changeLabel", {
-        variables: { ...variables, label_id: ids.get(name) },
-        json: { mergeInto: ids.get(into) },
-      });
+  for (const [name, { into }] of Object.entries(changes)) {
+    const id = ids.get(name);
+    // A label may have no example left, if all were duplicates.
+    if (!into || id === undefined) continue;
+    await call("changeLabel", {
+      variables: { ...variables, label_id: id },
+      json: ids.has(into) ? { mergeInto: ids.get(into) } : { name: into },
+    });
+    if (!ids.has(into)) ids.set(into, id);
+  }
 }
 
 /** Apply planned merges and removals, by label name, as soon as a new dataset is read. */
@@ -34,4 +43,29 @@ export async function applyChanges(family, { id }, changes) {
   for (const label of labels)
     if (changes[label.name]?.remove)
       await call("removeLabel", { variables: { ...variables, label_id: label.id } });
+}
+
+// The examples that are removed, by the code of the warning about them.
+const REMOVED = {
+  tinyBoxes: (examples) => examples.filter(({ box }) => Math.min(box.width, box.height) < TINY_SIDE),
+  contradictingTexts: (examples) => {
+    const same = Map.groupBy(examples, (example) => example.name);
+    return examples.filter(({ name }) => new Set(same.get(name).map(({ label }) => label.id)).size > 1);
+  },
+};
+
+/** Remove the examples of a new dataset that warnings are about; `planned` has their codes. */
+export async function removeExamples(family, { id }, planned) {
+  const codes = Object.keys(planned).filter((code) => planned[code]);
+  if (!codes.length) return;
+  const variables = { family, dataset_id: id };
+  await waitUntilRead(variables);
+  const examples = await readAll("browse", { variables }, MAX_EXAMPLES, PAGE);
+  const found = codes.flatMap((code) => REMOVED[code](examples)).map((example) => example.id);
+  for (let at = 0; at < found.length; at += MAX_CORRECTIONS) {
+    const corrections = found
+      .slice(at, at + MAX_CORRECTIONS)
+      .map((exampleId) => ({ exampleId, remove: true }));
+    await call("correct", { variables, json: { corrections } });
+  }
 }

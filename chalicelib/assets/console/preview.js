@@ -3,24 +3,24 @@
 import { useState } from "./hooks.module.js";
 import { rolesOf, withField, withRole } from "./reading.js";
 import { Action, Bar, familyOf, Field, html, nameControls, number, Table } from "./ui.js";
-import { MIN_EXAMPLES, WeakLabels, withChange } from "./weak_labels.js";
+import { DELIMITERS, Warnings } from "./warnings.js";
+import { MIN_EXAMPLES, WeakLabels } from "./weak_labels.js";
 import { t } from "./words.js";
 
 const MAX_LABELS = 12;
 const MAX_COLUMNS = 40;
 const HEADER_ROWS = 6;
-const DELIMITERS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe" };
 const ENCODINGS = [
   ..."utf-8 utf-16 windows-1252 windows-1250 windows-1251 windows-1254 windows-1256".split(" "),
   ..."cp932 gb18030 big5 euc_kr koi8-r cp437".split(" "),
 ];
 const ROLES = ["", "text", "label"];
-const GUESSED = ["columnsGuessed", "columnsSwapped"];
 
-export function Preview({ found, file, type, options, busy, change, create, isNew }) {
+export function Preview({ found, file, type, options, busy, change, setType, create, isNew }) {
   const [name, setName] = useState(file.name.replace(/\.\w+$/, ""));
   const [changes, plan] = useState({});
-  const fix = { found, options, change, changes, plan, type, isNew };
+  const [removals, setRemovals] = useState({});
+  const fix = { found, options, change, changes, plan, setRemovals, type, setType, isNew };
   return html`
     <section class="card" aria-busy=${busy}>
       <h2>${t("upload.understood")}</h2>
@@ -48,7 +48,7 @@ export function Preview({ found, file, type, options, busy, change, create, isNe
         kind="primary"
         focused
         disabled=${busy || found.refusal || !found.kept}
-        run=${() => create(name, changes)}
+        run=${() => create(name, changes, removals)}
       >
         ${t(isNew ? "upload.create" : "upload.addCount", { count: number(found.kept) })}
       <//>
@@ -202,7 +202,7 @@ function Summary(fix) {
         (key) => html`<div><dt>${t(`format.${key}`)}</dt><dd>${number(found[key])}</dd></div>`,
       )}
     </dl>
-    ${found.warnings.map((warning) => html`<${Warning} key=${warning.code} warning=${warning} ...${fix} />`)}
+    <${Warnings} ...${fix} />
     ${!found.isTrainable && found.reasons.map((reason) => html`<p class="notice warn">${reason}</p>`)}
     ${
       isNew &&
@@ -252,70 +252,4 @@ export function Rejections({ of }) {
       </ul>
     </details>
   `;
-}
-
-/** A warning with a button for each fix that the page knows. */
-function Warning({ warning, ...fix }) {
-  return html`
-    <div class="notice warn">
-      <p>${nameControls(warning.message)}</p>
-      <div class="row">
-        ${fixesOf(warning, fix).map(
-          ({ text, run }) => html`<button type="button" class="button small" onClick=${run}>${text}</button>`,
-        )}
-      </div>
-    </div>
-  `;
-}
-
-/** Return the fixes of a warning, each with the text of its button. */
-function fixesOf({ code, places }, { found, options, change, changes, plan, isNew }) {
-  if (GUESSED.includes(code)) {
-    const roles = { of: rolesOf(options, found), columns: found.columns };
-    return [{ text: t("fix.columns"), run: () => change({ ...options, roles }) }];
-  }
-  if (code === "headerGuessed") {
-    const row = String(Math.max(1, (found.preview[0]?.row ?? 2) - 1));
-    const set = (value) => () => change(withField(options, "header", value));
-    return [
-      { text: t("fix.header"), run: set(row) },
-      { text: t("fix.data"), run: set("false") },
-    ];
-  }
-  if (code === "encodingGuessed" && found.format.encoding)
-    return [
-      {
-        text: t("fix.encoding", { name: found.format.encoding }),
-        run: () => change({ ...options, encoding: found.format.encoding }),
-      },
-    ];
-  if (code === "delimiterGuessed") {
-    const name = DELIMITERS[found.format.delimiter];
-    return [
-      {
-        text: t("fix.delimiter", { name: t(`delimiter.${name}`) }),
-        run: () => change({ ...options, delimiter: name }),
-      },
-    ];
-  }
-  if (code === "labelsAlmostEqual" && isNew)
-    return places
-      .map((place) => pairOf(place, found.labels))
-      .filter((pair) => pair && !changes[pair[0]] && !changes[pair[1]])
-      .map(([rare, common]) => ({
-        text: t("fix.merge", { rare, common }),
-        run: () => plan(withChange(changes, rare, { into: common })),
-      }));
-  return [];
-}
-
-/** Return the two labels of a place such as `billing / Billing`; the names may contain slashes. */
-function pairOf(place, labels) {
-  const names = new Set(labels.map((label) => label.name));
-  const parts = place.split(" / ");
-  for (let at = 1; at < parts.length; at++) {
-    const pair = [parts.slice(0, at).join(" / "), parts.slice(at).join(" / ")];
-    if (pair.every((name) => names.has(name))) return pair;
-  }
-  return null;
 }

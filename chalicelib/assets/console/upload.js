@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { datasetUrl } from "./datasets.js";
 import { DropZone } from "./drop.js";
 import { MAX_BYTES } from "./folder.js";
-import { applyChanges } from "./label_changes.js";
+import { applyChanges, removeExamples } from "./label_changes.js";
 import { Preview } from "./preview.js";
 import { fieldsOf } from "./reading.js";
 import { Action, bytes, familyOf, Field, go, Head, html, Problem, Progress } from "./ui.js";
@@ -18,7 +18,7 @@ const TABLES_AND_ZIPS = ".csv,.tsv,.json,.jsonl,.xlsx,.zip,.txt,.yml,.yaml";
 export function Upload({ query }) {
   const reading = useReading();
   const { file, type, options, parts, found } = reading;
-  const create = async (name, changes) => {
+  const create = async (name, changes, removals) => {
     const family = familyOf(type);
     const fields = { ...fieldsOf(options), ...parts.fields };
     if (query.to) {
@@ -32,6 +32,7 @@ export function Upload({ query }) {
       file: parts.file,
     });
     await applyChanges(family, made, changes);
+    await removeExamples(family, made, removals);
     return go(datasetUrl(made));
   };
   return html`

@@ -71,7 +71,7 @@ export function useReading(isRead = () => true, collect = () => null) {
     choose,
     setOptions: (options) => setState((old) => ({ ...old, options })),
     change: (options) => read(state.file, state.type, options, state.parts),
-    setType: (type) => read(state.file, type, {}, state.parts),
+    setType: (type, options = {}) => read(state.file, type, options, state.parts),
     again: () => read(state.file, state.type, state.options),
   };
 }

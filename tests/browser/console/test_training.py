@@ -68,6 +68,7 @@ def test_a_dataset_is_renamed_and_deleted_by_dialogs_of_the_page(console, weak):
     expect(page.get_by_role("heading", name="renamed")).to_be_visible()
     delete = page.get_by_role("button", name="Delete dataset")
     delete.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert caller.get(f"/v2/language/datasets/{dataset['id']}").ok()["name"] == "renamed"

@@ -7,9 +7,10 @@ import base64
 import pytest
 from playwright.sync_api import expect
 
+from tests.boxes import BOXES, pictures
 from tests.formats.drawn import encoded, noise
 from tests.live import SHOP
-from tests.pictures import draw, label_folders, make_zip
+from tests.pictures import a_box, annotations, draw, label_folders, make_zip
 from tests.workbooks import sheet, workbook
 
 WIDE, SIDE, LEAST_SIDE = 2400, 1600, 640
@@ -179,3 +180,88 @@ def test_weak_labels_are_merged_or_left_out_before_the_upload(console, newcomer)
     [kept] = caller.get("/v2/language/datasets").ok()["data"]
     labels = {one["name"]: one["numExamples"] for one in kept["labelSummary"]["labels"]}
     assert labels == {"billing": 9, "returns": 9}
+
+
+def labels_of(caller, family: str) -> dict[str, int]:
+    """Return the labels of the only dataset, with their examples."""
+    [kept] = caller.get(f"/v2/{family}/datasets").ok()["data"]
+    return {one["name"]: one["numExamples"] for one in kept["labelSummary"]["labels"]}
+
+
+def create(console, caller) -> None:
+    """Create the dataset, and wait for its page and the examples."""
+    console.page.get_by_role("button", name="Create the dataset").click()
+    console.page.wait_for_url("**#/dataset/**")
+    _, family, dataset = console.page.url.rsplit("/", 2)
+    caller.wait(f"/v2/{family}/datasets/{dataset}", "statusMsg", "UPLOADING")
+
+
+def test_warnings_of_texts_are_fixed_by_buttons(console, newcomer):
+    """Lists become their first label, marks and contradictions are left out, others accepted."""
+    lists = ("Account|Urgent", "Account", "Returns|Angry", "Shipping")
+    rows = [f"a question {n} about things,{lists[n % 4]}" for n in range(40)]
+    marks = [f"no idea what this is {n},None" for n in range(6)]
+    missing = [f"nothing was chosen {n},#N/A" for n in range(2)]
+    twice = ["is it one or the other,Account", "is it one or the other,Shipping"]
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    content = "\n".join(["text,label", *rows, *marks, *missing, *twice])
+    drop(console, "tickets.csv", content.encode())
+    page.wait_for_selector("text=Preview")
+    warnings = page.locator(".notice.warn")
+    assert all(found.locator("button").count() for found in warnings.all())
+    page.get_by_role("button", name="Use the first label of each list").click()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Use the first label of each list").click()
+    page.get_by_role("button", name="Leave out None").click()
+    page.get_by_role("button", name="Leave these texts out").click()
+    page.get_by_role("button", name="Leave them out").click()
+    page.get_by_role("button", name="Keep as it is").click()
+    expect(warnings).to_have_count(0)
+    create(console, caller)
+    assert labels_of(caller, "language") == {"Account": 20, "Returns": 10, "Shipping": 10}
+
+
+def test_text_and_label_are_swapped(console, newcomer):
+    """A file with nearly one label a text has a button that swaps the columns."""
+    rows = [f"{'ab'[n % 2]} {n % 3},I wonder about thing number {n}" for n in range(20)]
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "swapped.csv", "\n".join(["text,label", *rows]).encode())
+    page.get_by_role("button", name="Swap text and label").first.click()
+    expect(page.locator(".bars")).to_contain_text("a 0")
+    create(console, caller)
+    assert len(labels_of(caller, "language")) == 6
+
+
+def test_tiny_boxes_are_left_out(console, newcomer):
+    """A button removes boxes that are too small, after the dataset was created."""
+    rows = [
+        (name, [circle, a_box("square", 50, 9 + place, 3, 2) if place < 3 else square])
+        for place, (name, [circle, square]) in enumerate(BOXES.items())
+    ]
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "boxes.zip", make_zip({**pictures(), "annotations.csv": annotations(rows)}))
+    page.get_by_label("Dataset type").select_option("image-detection")
+    page.get_by_role("button", name="Leave these boxes out").click()
+    create(console, caller)
+    assert labels_of(caller, "vision") == {"circle": 6, "square": 3}
+    console.errors.clear()  # the browser reports that the archive has no folders of labels
+
+
+def test_labels_of_a_table_are_split(console, newcomer):
+    """Cells with several labels of images are split by a button, and the folders are accepted."""
+    rows = [f"{n}.png,{'red|round' if n % 2 else 'red'}" for n in range(6)]
+    table = "\n".join(["filename,label", *rows])
+    files = {f"{n}.png": draw("circle", salt=n) for n in range(6)}
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "signs.zip", make_zip({**files, "train.csv": table.encode()}))
+    page.get_by_role("button", name="Split labels at |").click()
+    expect(page.get_by_label("Dataset type")).to_have_value("image-multi-label")
+    expect(page.get_by_role("button", name="Split labels at |")).to_have_count(0)
+    for _ in range(page.get_by_role("button", name="Keep as it is").count()):
+        page.get_by_role("button", name="Keep as it is").first.click()
+    create(console, caller)
+    assert labels_of(caller, "vision") == {"red": 6, "round": 3}
