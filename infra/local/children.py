@@ -109,7 +109,12 @@ def run_front(
     pages = metrics_pages(app, settings, options, saving)
     try:
         front.run(
-            app, listener, settings, has_gateway_limits=options.has_gateway_limits, pages=pages
+            app,
+            listener,
+            settings,
+            has_gateway_limits=options.has_gateway_limits,
+            pages=pages,
+            public=options.public,
         )
     finally:
         flush()

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from chalicelib.config import Settings
+from chalicelib.config import Settings, SettingsError
+from infra.local.http.public import STORAGE_PATH
 from infra.local.options import AWS, MOTO, Options
 from infra.local.state import AWS_KEY_NAMES, State
 
@@ -14,6 +15,7 @@ from infra.local.state import AWS_KEY_NAMES, State
 ROOT = Path(__file__).parents[2]
 # Access key and secret of other emulators, which accept any.
 DUMMY_KEY = "test"
+STORAGE_URL = "PRESAGE_PUBLIC_STORAGE_URL"
 # Variables that other commands need to reach the running stack.
 SHARED = (
     "AWS_ENDPOINT_URL",
@@ -59,14 +61,25 @@ def process_environment(
     )
     if not caller.get("PRESAGE_TOKEN_SECRET") and not caller.get("PRESAGE_TOKEN_SECRET_NAME"):
         environment["PRESAGE_TOKEN_SECRET"] = state.token_secret()
+    if options.public:
+        hosts = (environment.get("PRESAGE_AUDIENCE_HOSTS", ""), options.public.host_name)
+        environment["PRESAGE_AUDIENCE_HOSTS"] = ",".join(hosts)
     if options.backend == AWS:
         environment.pop("AWS_ENDPOINT_URL", None)
         return environment
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
         environment.pop(name, None)
+    keys = _aws_keys(caller, options, state)
+    if options.public and not environment.get(STORAGE_URL):
+        if keys["AWS_SECRET_ACCESS_KEY"] == DUMMY_KEY:
+            raise SettingsError(
+                "PRESAGE_PUBLIC_URL needs secret keys, because everyone could sign URLs with "
+                f"{DUMMY_KEY!r}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            )
+        environment[STORAGE_URL] = f"{options.public.url}{STORAGE_PATH}"
     return {
         **environment,
-        **_aws_keys(caller, options, state),
+        **keys,
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_ENDPOINT_URL": str(endpoint_url),
     }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from chalicelib.commands import run_command
+from infra.local.http.listening import LOOPBACK, is_loopback
+from infra.local.http.public import PublicAddress, WrongAddress, read_public_address
 
 MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
 # Default address of LocalStack; AWS_ENDPOINT_URL overrides it.
@@ -41,6 +44,10 @@ class Options:
 
     backend: str
     """MOTO, LOCALSTACK or AWS."""
+    host: str
+    """Address of the HTTP front; everything else listens on 127.0.0.1."""
+    public: PublicAddress | None
+    """Address by which callers reach the front; None if it is that of the front."""
     port: int
     """Port of the HTTP front; 0 for any free one."""
     aws_port: int
@@ -79,10 +86,22 @@ class Options:
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     """Read the command line; the environment gives the defaults."""
-    arguments_given = _parser(environment).parse_args(arguments)
+    parser = _parser(environment)
+    arguments_given = parser.parse_args(arguments)
+    try:
+        public = read_public_address(environment, arguments_given.host)
+    except WrongAddress as error:
+        parser.error(str(error))
+    if public is None and not is_loopback(arguments_given.host):
+        parser.error(
+            f"--host {arguments_given.host} needs PRESAGE_PUBLIC_URL, the address by which callers "
+            "reach the service, such as https://presage.example.org."
+        )
     backend, endpoint_url = _backend(arguments_given.backend, environment.get("AWS_ENDPOINT_URL"))
     return Options(
         backend=backend,
+        host=arguments_given.host,
+        public=public,
         port=arguments_given.port,
         aws_port=arguments_given.aws_port,
         state_dir=arguments_given.state_dir.absolute(),
@@ -124,6 +143,12 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     parser.add_argument(
         "--offline", action="store_true", help="download nothing and connect to no other machine"
     )
+    parser.add_argument(
+        "--host",
+        type=_host,
+        default=environment.get("PRESAGE_HOST") or LOOPBACK,
+        help="address of the service; others than 127.0.0.1 need PRESAGE_PUBLIC_URL (PRESAGE_HOST)",
+    )
     # Defaults are texts, so that a wrong variable is refused like a wrong argument.
     for name, kind, variable, default, text in _NUMBERS:
         value = environment.get(variable) or default
@@ -141,6 +166,16 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
         help="folder for keys, data and logs",
     )
     return parser
+
+
+def _host(text: str) -> str:
+    """Read the address to listen on."""
+    try:
+        return LOOPBACK if text == "localhost" else str(ipaddress.ip_address(text.strip("[]")))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an IP address such as 0.0.0.0"
+        ) from error
 
 
 def _backend(wanted_backend: str | None, given_url: str | None) -> tuple[str, str | None]:

@@ -35,7 +35,7 @@ from infra.local.children import (
     say,
 )
 from infra.local.environment import SHARED, process_environment
-from infra.local.http.listening import CannotStart, address, bind
+from infra.local.http.listening import CannotStart, address, bind, is_loopback
 from infra.local.logs import archive_logs
 from infra.local.options import MOTO, Options
 from infra.local.saving import SavingState
@@ -111,7 +111,7 @@ class Supervisor:
 
     def _bind(self) -> None:
         self._claim_folder()
-        self._front = bind(self._options.port, "PRESAGE_PORT")
+        self._front = bind(self._options.port, "PRESAGE_PORT", self._options.host)
         options = self._options
         self._telemetry = Telemetry.read(options, self._given)
         self._telemetry.prepare()
@@ -211,7 +211,11 @@ class Supervisor:
             say("the demo failed; the service runs anyway.")
         self._is_ready = True
         self._describe(settings)
-        print(f"Presage is ready on {url}", flush=True)
+        public = self._options.public
+        if public and public.scheme == "http" and not is_loopback(self._options.host):
+            say(f"{public.url} is not encrypted: everyone on the way can read keys and data. Use "
+                "https.")  # fmt: skip
+        print(f"Presage is ready on {public.url if public else url}", flush=True)
         if not (self._options.is_bare or self._options.is_offline):
             self._tasks[process.fork("presage-models", lambda: run_models(settings))] = None
 

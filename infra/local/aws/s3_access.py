@@ -137,16 +137,24 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
     """
     form = _read_form(environ)
     try:
-        _check_policy(form, keys)
+        check_policy({**form.fields, "bucket": form.bucket}, form.size, keys)
     except Refused:
         form.file.close()
         raise
     return form
 
 
-def _check_policy(form: Form, keys: KeyPair) -> None:
-    """Check a form against its own policy."""
-    fields = form.fields
+def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
+    """Check a form against its own policy.
+
+    Args:
+        fields: fields by lower-case name, with the bucket and without the file.
+        size: size of the file, in bytes.
+        keys: key pair that must have signed the policy.
+
+    Raises:
+        Refused: signature, expiry or a condition does not hold.
+    """
     policy_text, credential = fields.get("policy", ""), fields.get("x-amz-credential", "")
     check_key_id(keys, credential.partition("/")[0])
     expected = _policy_signature(policy_text, credential, keys.secret)
@@ -161,7 +169,7 @@ def _check_policy(form: Form, keys: KeyPair) -> None:
         raise Refused(message, "InvalidPolicyDocument", "400 Bad Request") from error
     if datetime.now(UTC) > expiration:
         raise Refused("Invalid according to Policy: Policy expired.")
-    _check_conditions(conditions, {**fields, "bucket": form.bucket}, form.size)
+    _check_conditions(conditions, fields, size)
 
 
 def _read_form(environ: dict[str, Any]) -> Form:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
-from chalicelib.errors import RouteNotFound, ServiceError, TimedOut, TooLarge
+from chalicelib.errors import BadRequest, RouteNotFound, ServiceError, TimedOut, TooLarge
 from chalicelib.web.http.cors import OPEN_HEADERS
 from infra.local.events import WORKER_SECONDS, LambdaContext
 from infra.local.http.gateway import (
@@ -32,7 +32,9 @@ from infra.local.http.gateway import (
     proxy_event,
     remap_headers,
 )
+from infra.local.http.public import PublicAddress
 from infra.local.http.server import HEADERS_KEY, THREADS, error_body, make_server, too_large_message
+from infra.local.http.storage import Storage, is_storage_path, make_storage, safe_headers
 from infra.template.functions import RECORDS, TEXTS
 from infra.template.routing import function_of
 
@@ -64,7 +66,23 @@ class GatewayLimits:
     """Whether some headers of answers are renamed, as `WWW-Authenticate` is."""
 
 
+class UnknownHost(BadRequest):
+    """A request for another host than the public one."""
+
+    status = 421
+    code = "unknown_host"
+
+
 GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS, True)
+
+
+@dataclass(frozen=True)
+class PublicOrigin:
+    """The one origin by which callers reach the service and its storage."""
+
+    address: PublicAddress
+    storage: Storage | None = None
+    """Answers below /storage/; None if callers reach the storage elsewhere."""
 
 
 Page = Callable[[HttpRequest], HttpAnswer]
@@ -80,8 +98,11 @@ class Front:
         limits: GatewayLimits,
         has_origins: bool = False,
         pages: Mapping[str, Page] | None = None,
+        origin: PublicOrigin | None = None,
     ) -> None:
         self._app = app
+        self._public = origin.address if origin else None
+        self._storage = origin.storage if origin else None
         self._has_origins = has_origins
         self._pages = pages or {}
         self._function_name = function_name
@@ -93,13 +114,39 @@ class Front:
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
         """Answer one request."""
-        request = _read_request(environ)
-        answer = self._answer(request)
+        path, query = _target(environ)
+        is_stored = self._storage is not None and is_storage_path(path)
+        refused = self._wrong_host(environ)
+        if refused:
+            answer = refused
+            answer.headers.extend(safe_headers() if is_stored else [])
+        elif self._storage is not None and is_stored:
+            return self._storage(environ, start_response)
+        else:
+            answer = self._answer(_read_request(environ, path, query, self._public))
+        return self._send(answer, environ["REQUEST_METHOD"], start_response)
+
+    def _wrong_host(self, environ: dict[str, Any]) -> HttpAnswer | None:
+        """Refuse a request for another host; without a public address every host is accepted."""
+        given = str(environ.get("HTTP_HOST", ""))
+        if self._public is None or self._public.has_host(given):
+            return None
+        return _refusal(
+            UnknownHost(
+                f"{given[:100]!r} is not this service's host. Use {self._public.url}, "
+                "as PRESAGE_PUBLIC_URL names it."
+            )
+        )
+
+    def _send(
+        self, answer: HttpAnswer, method: str, start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Write an answer."""
         if answer.is_own and self._has_origins:
             answer.headers.extend(OPEN_HEADERS.items())
         status = f"{answer.status} {_reason(answer.status)}"
         has_body = answer.status >= 200 and answer.status not in (204, 304)
-        is_head = request.method == "HEAD"
+        is_head = method == "HEAD"
         length = answer.length if is_head and not answer.is_own else len(answer.body)
         lengths = [("Content-Length", str(length))] if has_body and length is not None else []
         start_response(status, [*answer.headers, *lengths])
@@ -167,21 +214,33 @@ class Front:
         return dict(running.result(self._limits.seconds))
 
 
-def _read_request(environ: dict[str, Any]) -> HttpRequest:
-    """Read a request from the WSGI environment, with path and query as sent."""
+def _target(environ: dict[str, Any]) -> tuple[str, str]:
+    """Return path and query of a request as sent; only octets that need no encoding are decoded."""
     target = environ["REQUEST_URI"]
     if not target.startswith("/"):
         parts = urlsplit(target)
         target = f"{parts.path or '/'}?{parts.query}"
     path, _, query = target.partition("#")[0].partition("?")
-    path = _ENCODED.sub(_decode_unreserved, path)
+    return _ENCODED.sub(_decode_unreserved, path), query
+
+
+def _read_request(
+    environ: dict[str, Any], path: str, query: str, public: PublicAddress | None
+) -> HttpRequest:
+    """Read a request from the WSGI environment; the host is the public one, whatever was sent."""
+    headers, address, scheme = environ[HEADERS_KEY], environ["REMOTE_ADDR"], "http"
+    if public is not None:
+        address, scheme = public.caller(address, headers), public.scheme
+        others = ((name, value) for name, value in headers if name.lower() != "host")
+        headers = [("Host", public.host), *others]
     return HttpRequest(
         method=environ["REQUEST_METHOD"],
         path=path,
         query=query,
-        headers=environ[HEADERS_KEY],
+        headers=headers,
         body=environ["wsgi.input"].read(),
-        address=environ["REMOTE_ADDR"],
+        address=address,
+        scheme=scheme,
     )
 
 
@@ -214,6 +273,7 @@ def run(
     *,
     has_gateway_limits: bool,
     pages: Mapping[str, Page] | None = None,
+    public: PublicAddress | None = None,
 ) -> None:
     """Serve an application until the process ends.
 
@@ -223,10 +283,18 @@ def run(
         settings: names and allowed origins.
         has_gateway_limits: whether API Gateway's limits are enforced.
         pages: by path, what the front answers itself to GET and HEAD.
+        public: address by which callers reach the front, if it is another.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     limits = GATEWAY if has_gateway_limits else GatewayLimits()
     has_origins = bool(settings.allow_origins)
-    front = Front(app, f"{settings.name}-api", limits, has_origins, pages)
-    make_server(front, listener, limits.body_bytes, OPEN_HEADERS if has_origins else {}).run()
+    origin = _origin(settings, public) if public else None
+    front = Front(app, f"{settings.name}-api", limits, has_origins, pages, origin)
+    error_headers = OPEN_HEADERS if has_origins else {}
+    forms = origin.storage.forms if origin and origin.storage else None
+    make_server(front, listener, limits.body_bytes, error_headers, forms).run()
+
+
+def _origin(settings: Settings, public: PublicAddress) -> PublicOrigin:
+    return PublicOrigin(public, make_storage(settings, public))

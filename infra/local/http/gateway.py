@@ -69,6 +69,8 @@ class HttpRequest:
     body: bytes
     """Body, without transfer encoding."""
     address: str = "127.0.0.1"
+    scheme: str = "http"
+    """Scheme by which the caller reached the service."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def _passed_headers(request: HttpRequest) -> list[tuple[str, str]]:
     return [
         *((n, v) for n, v in passed if not n.lower().startswith("x-forwarded-")),
         ("X-Forwarded-For", request.address),
-        ("X-Forwarded-Proto", "http"),
+        ("X-Forwarded-Proto", request.scheme),
     ]
 
 

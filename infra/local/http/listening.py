@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
+
+LOOPBACK = "127.0.0.1"
+# What stands for every address of the machine, and how this machine calls it.
+_EVERY = {"0.0.0.0": LOOPBACK, "::": "::1"}  # noqa: S104 - compared, not bound
 
 
 class CannotStart(Exception):
     """The stack cannot start; the text says why and what to do."""
 
 
-def bind(port: int, variable: str, host: str = "127.0.0.1") -> socket.socket:
-    """Bind a port of an address, by default of the loopback address.
+def bind(port: int, variable: str, host: str = LOOPBACK) -> socket.socket:
+    """Bind a port of an address.
 
     Raises:
         CannotStart: the port is in use; the text names the variable that sets another.
     """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -30,6 +36,12 @@ def bind(port: int, variable: str, host: str = "127.0.0.1") -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """Return the URL of a bound socket."""
+    """Return the URL by which this machine reaches a bound socket."""
     host, port = listener.getsockname()[:2]
-    return f"http://{host}:{port}"
+    host = _EVERY.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address."""
+    return ipaddress.ip_address(host).is_loopback

@@ -26,6 +26,8 @@ from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import BadRequest, Error
 
 from infra.local.http.dispatcher import FairDispatcher
+from infra.local.http.forms import FIELDS_BYTES, FormChecks, FormRefused, LengthRequired
+from infra.local.http.storage import is_storage_path, safe_headers
 
 # Key in the WSGI environment of the headers as sent.
 HEADERS_KEY = "presage.headers"
@@ -47,7 +49,9 @@ THREADS = 24
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+;=%]*)(:[0-9]*)?")
 _CODES = {
     400: "bad_request",
+    403: "form_refused",
     408: "request_timeout",
+    411: "length_required",
     413: "too_large",
     431: "headers_too_large",
     500: "internal_error",
@@ -57,6 +61,7 @@ _CODES = {
 # What is wrong and what to do, where the status says it.
 _TEXTS = {
     408: f"Nothing arrived for {STALLED_SECONDS:g} seconds in the middle of a request; repeat it.",
+    411: "Send the form with Content-Length.",
     431: f"The request line and headers are larger than {MAX_HEADER_BYTES} bytes.",
     500: "An internal error occurred.",
     505: "Only HTTP/1.1 and HTTP/1.0 are spoken here.",
@@ -81,10 +86,19 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
     """Parses one request, stores the headers as sent, and never waits for a refused body."""
 
     raw_headers: tuple[tuple[str, str], ...] = ()
+    is_unchecked_form = False
+    error: Error | None
+    adj: Adjustments
+
+    def __init__(self, adjustments: Adjustments, forms: FormChecks | None = None) -> None:
+        super().__init__(adjustments)
+        self._forms = forms
 
     def received(self, data: bytes) -> int:
         """Parse bytes and return how many of them belong to this request."""
         consumed: int = super().received(data)
+        if self.is_unchecked_form:
+            self._check_form()
         if self.chunked and not self.completed:
             self._check_control_line()
         if self.error is not None or self.body_rcv is None:
@@ -109,6 +123,26 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
             return
         self._check_framing()
         self._check_host()
+        if self._forms is not None and self._forms.is_form(self):
+            self._expect_form(self._forms)
+
+    def _expect_form(self, forms: FormChecks) -> None:
+        """Allow the size of a presigned form, which is checked as soon as its fields are here."""
+        if self.chunked:
+            self.error = LengthRequired("")
+            self.completed = True
+            return
+        self.adj = forms.adjust(self.adj)
+        self.is_unchecked_form = self.content_length > 0
+
+    def _check_form(self) -> None:
+        """Refuse a form that is not signed, before more of its file is read."""
+        needed = min(FIELDS_BYTES, self.content_length)
+        if self.error or self._forms is None or self.body_bytes_received < needed:
+            return
+        self.is_unchecked_form = False
+        self.error = self._forms.check(self, self.body_rcv.getbuf().get(FIELDS_BYTES))
+        self.completed = self.completed or self.error is not None
 
     def _check_framing(self) -> None:
         """Refuse a request whose end two readers could find in different places. RFC 9112, 6.1."""
@@ -186,6 +220,8 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.status = f"{error.code} {error.reason}"
         self.response_headers.append(("Content-Type", "application/json"))
         self.response_headers.extend(self.channel.server.error_headers.items())
+        if is_storage_path(getattr(self.request, "path", "")):
+            self.response_headers.extend(safe_headers())
         self.set_close_on_finish()
         self.content_length = len(body)
         # HEAD is refused without a body, too.
@@ -197,6 +233,8 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
             return too_large_message(
                 self.channel.adj.max_request_body_size - 1, self.request.content_length
             )
+        if isinstance(error, FormRefused):
+            return str(error.body)
         if error.code in _TEXTS:
             return _TEXTS[error.code]
         return f"The request is not well-formed HTTP: {error.body}"
@@ -205,13 +243,16 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
 class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     """One connection; after a refusal it discards further data before it closes."""
 
-    parser_class = Parser
     task_class = RequestTask
     error_task_class = JsonErrorTask
     request: Parser | None = None
     is_refused = False
     linger_until: float | None = None
     held_until = 0.0
+
+    def parser_class(self, adjustments: Adjustments) -> Parser:
+        """Return the parser of the next request."""
+        return Parser(adjustments, self.server.forms)
 
     def readable(self) -> bool:
         """Return whether to read: true after a refusal, false while the client must wait."""
@@ -266,6 +307,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
     channel_class = Channel
     error_headers: Mapping[str, str] = {}
     """Further headers of answers to requests that do not reach the application."""
+    forms: FormChecks | None = None
+    """Checks of presigned forms, if the application passes them to the storage."""
 
     def maintenance(self, now: float) -> None:
         """End expired connections; called every second."""
@@ -293,6 +336,7 @@ def make_server(
     listener: socket.socket,
     max_body_bytes: int,
     error_headers: Mapping[str, str],
+    forms: FormChecks | None = None,
 ) -> Server:
     """Return a server, whose `run` serves until the process ends.
 
@@ -301,6 +345,7 @@ def make_server(
         listener: bound socket.
         max_body_bytes: largest body of a request, in bytes.
         error_headers: further headers of answers to requests that do not reach the application.
+        forms: checks of presigned forms, which may be larger than other bodies.
     """
     adjustments = Adjustments(
         # The listener is bound already; waitress would look up every interface without an address.
@@ -330,4 +375,5 @@ def make_server(
         sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
     )
     server.error_headers = error_headers
+    server.forms = forms
     return server

@@ -1,0 +1,121 @@
+"""Checks the beginning of presigned forms, before the front stores their files on disk.
+
+The storage checks a form when it is complete. Without this check, anyone could fill the disk with
+bodies of 2 GB that are refused only at their end.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from waitress.utilities import Error
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.http import parse_options_header
+from werkzeug.sansio.multipart import Data, Field, File, MultipartDecoder, NeedData
+
+from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH
+from infra.local.aws.s3_access import Refused, check_policy
+from infra.local.aws.signatures import KeyPair
+
+# The fields of a form, which come before its file.
+FIELDS_BYTES = 64 * 1024
+_MAX_FORM_BYTES = MAX_ARCHIVE_BYTES_BY_PATH + FIELDS_BYTES
+
+
+class FormRefused(Error):  # type: ignore[misc]  # waitress has no types
+    """A form that is not signed, or not as it was sent."""
+
+    code = 403
+    reason = "Forbidden"
+
+
+class LengthRequired(Error):  # type: ignore[misc]  # waitress has no types
+    """A form without a length."""
+
+    code = 411
+    reason = "Length Required"
+
+
+class FormChecks:
+    """Checks forms that are sent to one bucket."""
+
+    def __init__(self, path: str, bucket: str, keys: KeyPair) -> None:
+        """Check the forms of a bucket.
+
+        Args:
+            path: path of the bucket at the front.
+            bucket: its name.
+            keys: key pair that must have signed the policy of a form.
+        """
+        self._path = path
+        self._bucket = bucket
+        self._keys = keys
+
+    def is_form(self, request: Any) -> bool:
+        """Return whether a request, whose headers have arrived, sends a form to the bucket."""
+        return bool(request.command == "POST") and str(request.path).removesuffix("/") == self._path
+
+    def adjust(self, adjustments: Any) -> Any:
+        """Return a server's adjustments with the size limit of forms."""
+        adjusted = copy(adjustments)
+        adjusted.max_request_body_size = _MAX_FORM_BYTES + 1
+        return adjusted
+
+    def check(self, request: Any, begun: bytes) -> Error | None:
+        """Return why a form is refused, or None if its policy is signed and allows it.
+
+        Args:
+            request: the request, whose headers have arrived.
+            begun: the first FIELDS_BYTES of its body, or all of a shorter one.
+        """
+        try:
+            fields = _fields(request.headers.get("CONTENT_TYPE", ""), begun)
+            # The file's own size is known at the end; only a form that is certainly too large
+            # is refused here.
+            size = max(1, request.content_length - FIELDS_BYTES)
+            check_policy(fields | {"bucket": self._bucket}, size, self._keys)
+        except Refused as refused:
+            return FormRefused(str(refused))
+        return None
+
+
+def _fields(content_type: str, begun: bytes) -> dict[str, str]:
+    """Return the fields before the file of a form.
+
+    Raises:
+        Refused: the body is not such a form.
+    """
+    kind, options = parse_options_header(content_type)
+    boundary = options.get("boundary", "").encode("utf-8", "replace")
+    if kind != "multipart/form-data" or not boundary:
+        raise Refused("Send the fields and the file as multipart/form-data.")
+    decoder = MultipartDecoder(boundary, FIELDS_BYTES)
+    fields: dict[str, bytes] = {}
+    name = ""
+    try:
+        decoder.receive_data(begun)
+        while not isinstance(event := decoder.next_event(), NeedData):
+            if isinstance(event, File) or (isinstance(event, Field) and event.name == "file"):
+                return {field: value.decode("utf-8") for field, value in fields.items()}
+            if isinstance(event, Field):
+                name = _new_name(event, fields)
+            elif isinstance(event, Data):
+                fields[name] += event.data
+    except (ValueError, RequestEntityTooLarge) as error:
+        raise Refused("The form cannot be read.") from error
+    raise Refused(f"The first {FIELDS_BYTES} bytes of the form do not reach its file.")
+
+
+def _new_name(event: Field, fields: dict[str, bytes]) -> str:
+    """Add an empty field and return its name in lower case.
+
+    Raises:
+        Refused: the form has the field already.
+    """
+    name = str(event.name).lower()
+    # Two readers could use different ones of them.
+    if name in fields:
+        raise Refused(f"The form has the field {name!r} twice.")
+    fields[name] = b""
+    return name
