@@ -34,6 +34,7 @@ const FORMATS = ["xlsx", "csv"];
 const MAX_DOCUMENT_BYTES = 10_000_000;
 const DOCUMENT_SIDE = 3200;
 const OWN_FORM = "own";
+const REVIEW_BELOW = 0.6;
 const POLL_MILLISECONDS = 700;
 const isOpen = (batch) => ["QUEUED", "RUNNING"].includes(batch?.status);
 const isReader = (model) => model.modelType === "ocr";
@@ -51,11 +52,12 @@ function collect(chosen) {
   return { name: `${folder}.zip`, size, files };
 }
 
-export function Classify({ rest: [, id] }) {
+export function Classify({ rest: [, id], query }) {
   const reading = useReading((type) => familyOf(type) === "language", collect);
   const models = useLoad(usableModels, []);
   const { file, type, sent, error, parts } = reading;
   const isText = familyOf(type) === "language";
+  const below = Number(query.below) || REVIEW_BELOW;
   return html`
     <${Head} title=${t("classify.title")} />
     <p class="muted">${t("classify.lead")}</p>
@@ -80,9 +82,10 @@ export function Classify({ rest: [, id] }) {
                   reading=${reading}
                   models=${all.filter((model) => familyOf(model.modelType) === "language")}
                   id=${id}
+                  below=${below}
                 />
               `
-              : html`<${ImageSettings} key=${file} file=${file} models=${all} id=${id} />`}
+              : html`<${ImageSettings} key=${file} file=${file} models=${all} id=${id} below=${below} />`}
         <//>
       `
     }
@@ -114,10 +117,10 @@ function useBatch(family) {
 }
 
 /** The options of an answer of labels: format, number and threshold; and the fields of a call for them. */
-function useLabelOptions(name) {
+function useLabelOptions(name, reviewBelow) {
   const [format, setFormat] = useState(/\.(csv|tsv|txt)$/i.test(name) ? "csv" : "xlsx");
   const [count, setCount] = useState("1");
-  const [below, setBelow] = useState(0.6);
+  const [below, setBelow] = useState(reviewBelow);
   const fields = { format, numResults: count, reviewBelow: below > 0 ? below : "", columns: "input" };
   return { fields, format, setFormat, count, setCount, below, setBelow };
 }
@@ -142,7 +145,7 @@ function LabelOptions({ of: { format, setFormat, count, setCount, below, setBelo
         type="range"
         min="0"
         max="0.99"
-        step="0.01"
+        step="0.001"
         value=${below}
         onInput=${(e) => setBelow(Number(e.target.value))}
       />
@@ -160,10 +163,10 @@ function ModelChooser({ models, model, choose }) {
   `;
 }
 
-function TextSettings({ reading, models, id }) {
+function TextSettings({ reading, models, id, below }) {
   const { file, found, parts } = reading;
   const [chosen, choose] = useState(id);
-  const labels = useLabelOptions(file.name);
+  const labels = useLabelOptions(file.name, below);
   const { batch, start } = useBatch("language");
   const isSent = useRef(false);
   const model = models.find((one) => one.modelId === chosen) ?? models[0];
@@ -210,7 +213,7 @@ function pack(file, model, onProgress) {
   return zipFiles(file.files, onProgress, { shrink, isPacked });
 }
 
-function ImageSettings({ file, models, id }) {
+function ImageSettings({ file, models, id, below }) {
   const paths = useLoad(() => pathsOf(file), [file]);
   // Only some models read PDFs. Where there are none, models that classify come first.
   const hasPdf = paths.data?.some((path) => !IMAGE_NAME.test(path));
@@ -222,7 +225,7 @@ function ImageSettings({ file, models, id }) {
   return html`
     <${Loaded} of=${paths}>
       ${(found) => html`
-        <${ImageBatch} file=${file} count=${found.length} model=${model}>
+        <${ImageBatch} file=${file} count=${found.length} model=${model} below=${below}>
           <${ModelChooser} models=${offered} model=${model} choose=${choose} />
         <//>
       `}
@@ -230,14 +233,14 @@ function ImageSettings({ file, models, id }) {
   `;
 }
 
-function ImageBatch({ file, count, model, children }) {
+function ImageBatch({ file, count, model, below, children }) {
   const reads = isReader(model);
   const [sent, setSent] = useState(null);
   const [task, setTask] = useState(TASKS[0]);
   const [form, setForm] = useState(FORM_TYPES[0]);
   const [kind, setKind] = useState(null);
   const own = useTemplate();
-  const labels = useLabelOptions(file.name);
+  const labels = useLabelOptions(file.name, below);
   const { batch, start } = useBatch("vision");
   const isForm = reads && task === "form";
   const needsTemplate = isForm && form === OWN_FORM && !own.template.keys.length;

@@ -8,6 +8,7 @@ import { Matrix } from "./matrix.js";
 import { Card, LabelMetrics } from "./metrics.js";
 import { isOpen } from "./models.js";
 import { Reliability } from "./reliability.js";
+import { Thresholds } from "./thresholds.js";
 import { startTraining } from "./training.js";
 import { Action, go, Head, html, Loaded, Progress, useEvery, useFocus, useLoad } from "./ui.js";
 import { Versions } from "./versions.js";
@@ -135,6 +136,10 @@ function Result({ variables, training }) {
         }
       `}
     <//>
+    ${
+      card.data?.thresholds?.length > 0 &&
+      html`<${Thresholds} thresholds=${card.data.thresholds} family=${family} modelId=${training.modelId} />`
+    }
     <${Reliability} variables=${variables} trainedAt=${training.updatedAt} />
   `;
 }

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.console.test_upload import drop
 from tests.live import SHOP
 
 EPOCHS = 4
@@ -64,7 +65,7 @@ def test_labels_have_intervals_and_a_threshold(console, owner, model):
     assert shares.count() >= 2
     for one in shares.all():
         assert re.fullmatch(r"between \d+\s% and \d+\s%", one.get_attribute("title"))
-    slider = page.get_by_role("slider")
+    slider = page.get_by_role("slider", name="Threshold")
     said = slider.locator("xpath=../following-sibling::p")
     expect(said).to_contain_text("Precision")
     slider.focus()
@@ -73,6 +74,39 @@ def test_labels_have_intervals_and_a_threshold(console, owner, model):
     metrics = owner.get(f"/v2/language/models/{model}").ok()["metricsData"]
     recall = metrics["precisionRecallCurve"]["recall"][-1]
     expect(said).to_contain_text(f"recall {recall * 100:.1f}")
+
+
+def test_threshold_is_chosen_by_a_target_precision(console, owner, model):
+    """The slider shows threshold and coverage of the card; a file is classified with it."""
+    page = console.page
+    figures = {"coverageLow": 0.7, "coverageHigh": 0.8}
+    thresholds = [
+        {"precision": 0.9, "threshold": 0.4, "coverage": 0.9, **figures},
+        {"precision": 0.95, "threshold": 0.65432, "coverage": 0.75, **figures},
+        {"precision": 0.99, "threshold": None, "coverage": 0, **figures},
+    ]
+    card = owner.get(f"/v2/language/models/{model}/card").ok()
+    path = f"**/v2/language/models/{model}/card"
+    page.route(path, lambda route: route.fulfill(json={**card, "thresholds": thresholds}))
+    console.enter(owner, f"model/language/{model}")
+    said = page.locator("section", has_text="Threshold for a target").get_by_role("status")
+    expect(said).to_contain_text("From a probability of 0.655, the model answers 75.0")
+    expect(said).to_contain_text("between 70")
+    page.get_by_role("slider", name="95").focus()
+    console.press("End")
+    expect(said).to_contain_text("No threshold reaches 99")
+    console.press("ArrowLeft")
+    page.get_by_role("link", name="review below 0.655").click()
+    drop(console, "new.csv", SHOP)
+    expect(page.get_by_text(re.compile("Mark for review below 65|66"))).to_be_visible()
+
+
+def test_labels_of_images_have_their_thresholds(console, live):
+    """A model with several labels an image has a row with its threshold for each label."""
+    studio = live.studio
+    console.enter(studio.caller, f"model/vision/{studio.tagger}")
+    table = console.page.get_by_role("region", name="Threshold for a target")
+    expect(table.get_by_role("rowheader")).to_have_text(["circle", "square"])
 
 
 def test_calibration_and_card_are_shown(console, owner, model):
