@@ -68,6 +68,18 @@ def read_end(text: str) -> int:
     return len(text)
 
 
+def read_cost(text: str) -> int:
+    """Return about how many tokens an encoder reads of a text, begin and end of windows included.
+
+    A text of a few words is not counted exactly, but never costs more than a whole window.
+    """
+    if len(text) <= SHORT_CHARACTERS:
+        return len(text)
+    tokens = sum(_tokens(start, end) for start, end in _words(text))
+    # Every window of a longer text costs some tokens more.
+    return tokens if tokens <= _SHORT_TOKENS else tokens + tokens // 4
+
+
 def is_cut(text: str) -> bool:
     """Return whether a text has more words than are read."""
     return read_end(text) < len(text)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, LANGUAGE, MULTI_LABEL, VISION
 from chalicelib.domain.datasets.upload_format import ReadingOptions, UploadWarning
+from chalicelib.domain.datasets.windows import read_cost
 from chalicelib.domain.documents.ocr import DocumentFindings
 from chalicelib.domain.models.model import OCR
 from chalicelib.domain.models.prediction import Detection, Probability
@@ -44,6 +46,9 @@ FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
 FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "pictures"}
 # Lines of a part by kind, so that a part takes seconds, or minutes for documents with many pages.
 PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
+# Most tokens of the texts of a part, as many as a thousand texts of 128 tokens have. So parts of
+# long texts have fewer lines, and take no longer.
+PART_TOKENS = 128_000
 # Parts of one account that wait or run at a time, so that accounts take turns.
 PARTS_AT_ONCE = 10
 # Most lines of a batch. beyond.md, section 4.
@@ -165,6 +170,8 @@ class Batch:
     """Number of lines, counted from the first, with a reserved prediction."""
     month: str = ""
     """Month of the reservation; empty before."""
+    part_ends: Sequence[int] = ()
+    """Lines up to the end of each part; empty if all but the last part have `part_lines`."""
     parts_done: frozenset[str] = field(default_factory=frozenset)
     """Numbers of the answered parts; `12:3` if 3 lines of part 12 failed."""
     size_bytes: int = 0
@@ -183,7 +190,7 @@ class Batch:
 
     @property
     def part_lines(self) -> int:
-        """Return the lines of a part; the last one may have fewer."""
+        """Return the most lines of a part."""
         return part_lines(self.family, self.kind)
 
     @property
@@ -217,7 +224,14 @@ class Batch:
     @property
     def parts(self) -> int:
         """Return the number of parts."""
-        return -(-self.total // self.part_lines)
+        return len(self.part_ends) or -(-self.total // self.part_lines)
+
+    def part_range(self, number: int) -> range:
+        """Return the numbers of a part's lines, from 0."""
+        if self.part_ends:
+            return range(self.part_ends[number - 1] if number else 0, self.part_ends[number])
+        start = number * self.part_lines
+        return range(start, min(start + self.part_lines, self.total))
 
     @cached_property
     def numbers_done(self) -> frozenset[int]:
@@ -227,9 +241,7 @@ class Batch:
     @property
     def lines_done(self) -> int:
         """Return the lines of the answered parts."""
-        missing = self.parts * self.part_lines - self.total
-        is_last_done = bool(self.parts) and self.parts - 1 in self.numbers_done
-        return len(self.numbers_done) * self.part_lines - (missing if is_last_done else 0)
+        return sum(len(self.part_range(number)) for number in self.numbers_done)
 
     @property
     def lines_failed(self) -> int:
@@ -260,11 +272,22 @@ class Batch:
 
 
 def part_lines(family: str, kind: str) -> int:
-    """Return how many lines a part has."""
+    """Return how many lines a part has at most."""
     if kind == RANK:
         # A ranking computes predictions, so its parts have the same size.
         kind = PREDICT if family == VISION else INTENT
     return PART_LINES[kind]
+
+
+def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLine]:
+    """Yield the lines of the next part: up to `part_lines`, and fewer if their texts are long."""
+    cost = 0
+    for line in islice(lines, batch.part_lines):
+        yield line
+        # Only texts stand in their lines; the lines of files name where their bytes are.
+        cost += read_cost(line.text) if batch.family == LANGUAGE else 0
+        if cost >= PART_TOKENS:
+            return
 
 
 def part_entry(number: int, failed: int) -> str:

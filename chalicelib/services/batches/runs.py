@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from chalicelib import journal, log
@@ -34,6 +33,7 @@ from chalicelib.domain.jobs.batch import (
     Batch,
     BatchLine,
     LineError,
+    lines_of_part,
 )
 from chalicelib.domain.jobs.batch_table import InputTable, new_table
 from chalicelib.domain.jobs.batch_work import BatchWork, Ranker, Tables
@@ -169,12 +169,12 @@ class BatchRunService:
         """
         with self._owned(batch) as (owned, check):
             table = new_table(owned)
-            total = self._write_parts(owned, check, table)
+            ends = self._write_parts(owned, check, table)
             # A repeated step keeps the month of the first, so that nothing is reserved in two
             # months.
             month = owned.month or (self._allowances.month() if owned.is_metered else "")
-            self._batches.count(owned, total, month, table.warnings)
-            self._reserve(replace(owned, total=total, month=month))
+            self._batches.count(owned, ends, month, table.warnings)
+            self._reserve(replace(owned, total=ends[-1], month=month))
         self._start_next(batch.account_id)
 
     def settle(self, batch: Batch) -> None:
@@ -268,22 +268,22 @@ class BatchRunService:
                 self._allowances.settle(owned, 0)
             raise
 
-    def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> int:
-        """Split the input into parts; return the number of lines."""
-        total = 0
+    def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
+        """Split the input into parts; return the number of lines up to the end of each."""
+        ends: list[int] = []
         with tempfile.TemporaryFile() as file:
             read = self._lines(batch, file, check, table)
             lines = self._tables.with_cells(batch, table, read)
             for number in range(10**9):
                 check()
-                count = self._files.put_part(batch, number, islice(lines, batch.part_lines))
+                count = self._files.put_part(batch, number, lines_of_part(lines, batch))
                 if not count:
                     break
-                total += count
-        if not total:
+                ends.append((ends[-1] if ends else 0) + count)
+        if not ends:
             raise InvalidUpload("The input holds no line to answer.")
         self._tables.put_columns(batch, table)
-        return total
+        return ends
 
     def _lines(
         self, batch: Batch, file: BinaryIO, check: Callable[[], None], table: InputTable
@@ -391,7 +391,7 @@ class BatchRunService:
         # A retraining during the batch must not mix answers of two versions.
         model = replace(found, version=batch.model_version)
         # By line number, so that a repeated part covers the same lines.
-        covered = lines[: max(0, batch.covered - number * batch.part_lines)]
+        covered = lines[: max(0, batch.covered - batch.part_range(number).start)]
         asked = [line for line in covered if line.error is None]
         answers: Iterator[AnsweredLine] = iter(())
         if asked:

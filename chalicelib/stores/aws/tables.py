@@ -366,6 +366,7 @@ class BatchRow(TableRow):
     total = NumberAttribute(default=0)
     covered = NumberAttribute(default=0)
     month = UnicodeAttribute(null=True)
+    part_ends = JSONAttribute(null=True)
     parts_done = UnicodeSetAttribute(null=True)
     done_by = UnicodeAttribute(null=True)
     stalls = NumberAttribute(default=0)

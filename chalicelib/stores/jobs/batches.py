@@ -129,16 +129,29 @@ class BatchStore:
         self._own(batch, [BatchRow.lease_until.set(0)])
 
     def count(
-        self, batch: Batch, total: int, month: str, warnings: Sequence[UploadWarning] = ()
+        self,
+        batch: Batch,
+        ends: Sequence[int],
+        month: str,
+        warnings: Sequence[UploadWarning] = (),
     ) -> None:
-        """Record the number of lines, the month that counts their predictions, and warnings.
+        """Record the lines, the month that counts their predictions, and warnings.
+
+        Args:
+            batch: the batch.
+            ends: number of lines up to the end of each part; at least one part.
+            month: the month; empty if the lines are not counted.
+            warnings: what had to be guessed about the input.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
         """
         # OCR calls are not metered, so their batches have no month.
         counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
-        actions = [BatchRow.total.set(total), counted]
+        # Only parts of long texts have fewer lines, so most batches store no ends.
+        is_even = [*ends[:-1]] == [*range(batch.part_lines, ends[-1], batch.part_lines)]
+        parts = BatchRow.part_ends.remove() if is_even else BatchRow.part_ends.set([*ends])
+        actions = [BatchRow.total.set(ends[-1]), parts, counted]
         if warnings:
             actions.append(BatchRow.warnings.set([asdict(one) for one in warnings]))
         self._own(batch, actions)
@@ -287,6 +300,7 @@ def _load(row: BatchRow) -> Batch:
         total=int(row.total),
         covered=int(row.covered),
         month=row.month or "",
+        part_ends=tuple(row.part_ends or ()),
         parts_done=frozenset(row.parts_done or ()),
         size_bytes=int(row.size_bytes),
         result=row.result or "",

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from chalicelib.domain.jobs import batch as rules
 from chalicelib.domain.jobs.batch import MAX_KEPT_BATCHES, MAX_OPEN_BATCHES
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import (
@@ -59,6 +60,27 @@ def test_each_line_is_answered_as_the_single_call_does(batches: Batches) -> None
     ]
     assert batches.content(made).splitlines() == expected
     assert done.size_bytes == len(batches.content(made))
+
+
+def test_parts_of_long_texts_have_fewer_lines(
+    batches: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part ends where its texts cost as much as one of short texts; every line is answered."""
+    monkeypatch.setattr(rules, "PART_TOKENS", 600)
+    long = "Please book a table for two in the garden. " * 20
+    asked = [*texts(12), *(f"{number}. {long}" for number in range(5)), *texts(7)]
+    limit = batches.world.account.predictions_per_month
+    batches.use(limit - 20)
+    made = batches.send(asked, is_partial=True)
+
+    assert made.part_ends == (10, 15, 21, 24)
+    batches.world.work()
+    done = batches.get(made)
+    assert (done.status, done.parts, done.lines_done, done.lines_failed) == ("SUCCEEDED", 4, 24, 4)
+    lines = batches.lines(made)
+    assert [line["row"] for line in lines] == [*range(1, 25)]
+    assert ["error" in line for line in lines] == [False] * 20 + [True] * 4
+    assert batches.used() == limit
 
 
 def test_labels_are_as_many_as_asked_for_and_ids_come_back(batches: Batches) -> None:
