@@ -284,7 +284,7 @@ def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLin
     cost = 0
     for line in islice(lines, batch.part_lines):
         yield line
-        # Only texts stand in their lines; the lines of files name where their bytes are.
+        # The lines of files hold no text, only the place of the bytes.
         cost += read_cost(line.text) if batch.family == LANGUAGE else 0
         if cost >= PART_TOKENS:
             return

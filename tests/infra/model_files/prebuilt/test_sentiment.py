@@ -75,6 +75,67 @@ SENTENCES = {
 }
 
 
+# Written before the sentences of the project that are like them.
+HARSH = {
+    "business news": (
+        "Quarterly earnings slumped to 3.1 million from 5.6 million a year ago",
+        "Shares of the brewer tumbled nine percent after the announcement",
+        "The airline booked a pretax loss of EUR 41 million",
+        "Orders at the machine builder shrank for the third quarter running",
+        "The retailer cut its forecast for the full year",
+        "Net sales went down 12 percent to 88 million euros",
+        "The group will lay off 300 people at its Finnish sites",
+        "Operating margin narrowed to 4.2 % from 7.9 %",
+        "Weak demand in Asia weighed on the results",
+        "The carmaker recalls 90,000 vehicles over faulty brakes",
+        "The bank was fined 20 million dollars for money laundering",
+        "Analysts downgraded the stock to sell",
+        "The start-up filed for insolvency on Thursday",
+        "The merger collapsed after regulators objected",
+        "The company missed market expectations by a wide margin",
+    ),
+    "complaints": (
+        "@skyways my bag is still in Denver and no one picks up the phone",
+        "@skyways flight 402 delayed again, third time this month",
+        "sat on the tarmac for two hours, no water, no information @skyways",
+        "@mobilefirst no signal since this morning, what am I paying for?",
+        "your app keeps logging me out, fix it @bankly",
+        "@bankly you blocked my card while I'm abroad. thanks for nothing",
+        "@parcelnow driver left my parcel in the rain",
+        "@skyways cancelled my flight and can't rebook me until Thursday",
+        "been on hold for 55 mins @skyways is anyone there??",
+        "so now they charge for carry-on bags too. unbelievable",
+        "lost all my respect for that team tonight",
+        "the government just doesn't care about us",
+        "this new season is so boring I fell asleep",
+        "@skyways your gate agent was rude to my mother",
+        "can't believe they fired him, what a disgrace",
+        "ugh the traffic on 95 is a nightmare",
+        "@netco internet down AGAIN #fail",
+        "I miss the old version, this one is a mess",
+        "@skyways DM'd you twice, no reply",
+        "missed my connection because of you @skyways and now I sleep on the floor",
+    ),
+}
+GAINS = (
+    "Quarterly earnings climbed to 5.6 million from 3.1 million a year ago",
+    "Shares of the brewer surged nine percent after the announcement",
+    "The airline swung to a pretax profit of EUR 41 million",
+    "Orders at the machine builder grew for the third quarter running",
+    "The retailer raised its forecast for the full year",
+    "Net sales went up 12 percent to 88 million euros",
+    "The group will hire 300 people at its Finnish sites",
+    "Operating margin widened to 7.9 % from 4.2 %",
+    "Strong demand in Asia lifted the results",
+    "The firm won a contract worth 90 million euros",
+    "The bank returned to profit after two lean years",
+    "Analysts upgraded the stock to buy",
+    "The start-up raised 12 million dollars from investors",
+    "Cost savings were larger than planned",
+    "The company beat market expectations by a wide margin",
+)
+
+
 def make_ratings(folder, lines, spreads=()):
     """Pack rating lines by source as VADER's authors did."""
     path = folder / "ratings.tar.gz"
@@ -169,7 +230,10 @@ def test_own_sentences_are_of_three_kinds_and_not_the_ones_tested_here():
     assert all(-4 <= sentence.mean <= 4 for sentence in own_sentences())
     assert len({text.casefold() for text in texts}) == len(texts)
     assert not any("{" in text or text != text.strip() for text in texts)
-    tested = {text for group in SENTENCES.values() for text in group}
+    tested = {
+        *GAINS,
+        *(text for part in (SENTENCES, HARSH) for some in part.values() for text in some),
+    }
     assert not tested & set(texts)
 
 
@@ -240,6 +304,16 @@ def test_installed_sentiment_knows_plain_sentences(installed_model, label):
     found = answers(installed_model, SENTENCES[label])
 
     assert found.count(label) >= 8, list(zip(SENTENCES[label], found, strict=True))
+
+
+@pytest.mark.parametrize("kind", HARSH)
+def test_installed_sentiment_finds_bad_news_and_complaints(installed_model, kind):
+    """A service desk needs them most: facts that annoy people are not neutral."""
+    found = answers(installed_model, HARSH[kind])
+
+    assert found.count("negative") >= 0.85 * len(found), list(zip(HARSH[kind], found, strict=True))
+    gains = answers(installed_model, GAINS)
+    assert gains.count("positive") > gains.count("neutral") > gains.count("negative")
 
 
 @pytest.mark.parametrize("text", ["", "\ud800", "你好" * 3_000, "\u202e\u200b", "a" * 50_000])
