@@ -33,6 +33,7 @@ from chalicelib.engines.ocr.forms.field_kinds import (
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
 from chalicelib.engines.ocr.forms.pieces import Remains, take_out_keys
 from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.engines.ocr.forms.second_captions import without_second_captions
 from chalicelib.engines.ocr.forms.segments import (
     LineSegment,
     make_segments,
@@ -97,7 +98,7 @@ def _find_printed(
     check()
     found = find_keys(keys, segments, check)
     check()
-    remains = take_out_keys(found, segments, rules)
+    remains = without_second_captions(found, take_out_keys(found, segments, rules))
     numbered = NumberedLines(segments, remains.pieces)
     remains = numbered.without_numbers(remains)
     columns = StatementColumns(segments, remains.pieces)

@@ -110,8 +110,10 @@ SENTENCE_LINES = 4
 SENTENCE_GAP_HEIGHTS = 0.5
 # Number of sentences above which a page is not a form; further lines are not searched.
 MOST_INSTRUCTIONS = 200
-# Numbered captions that make a form of them.
-FEWEST_NUMBERED_CAPTIONS = 4
+# Captions with the same peculiarity that make a rule of it: a number, a second language.
+FEWEST_CAPTIONS = 4
+# Share of the keys that have a caption in a second language, if any has.
+SECOND_CAPTION_SHARE = 0.8
 # Certainty that a street, or a continued address, is one: behind the number of a caption, in a
 # value, and above a town.
 STREET_CERTAINTY = 0.8

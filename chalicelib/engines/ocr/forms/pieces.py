@@ -20,6 +20,7 @@ from chalicelib.engines.ocr.kinds.dates import find_dates
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
+_LEADERS = re.compile(r"\s?(?:[.…·_] ?){4,}")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _GOES_ON = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
@@ -88,10 +89,30 @@ def take_out_keys(
             pieces += _between_keys(segment, sorted(spans[number]))
         elif number in captions or _is_label(segment.text):
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
-        elif number not in instructions and (piece := _bare(segment, 0, len(segment.text))):
+        elif (
+            number not in instructions
+            and not _is_hint(segment, keys)
+            and (piece := _bare(segment, 0, len(segment.text)))
+        ):
             pieces.append(FormPiece(piece, None, _begins_with_label(segment.text)))
     kept = (each for each in pieces if not _is_letter_of_line(each, keys))
     return Remains(tuple(kept), tuple(labels))
+
+
+def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
+    """Return whether a text is a remark in brackets directly behind or below a key."""
+    if not _HINT.fullmatch(segment.text):
+        return False
+    rect, reach = segment.rect, segment.height
+    return any(
+        (is_level(last, rect) and 0 <= rect.min_x - last.max_x < measures.WORD_GAP_HEIGHTS * reach)
+        or (
+            abs(last.min_x - rect.min_x) < reach
+            and abs(rect.min_y - last.max_y) < measures.LINE_GAP_HEIGHTS * reach
+        )
+        for key in keys
+        for last in [key.segments[-1].rect]
+    )
 
 
 def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
@@ -117,16 +138,25 @@ def is_numbered_caption(text: str) -> bool:
     )
 
 
+def is_enumeration(text: str) -> bool:
+    """Return whether a text is the number or letter that a form prints before a caption."""
+    return _ENUMERATION.fullmatch(text) is not None
+
+
 def _is_label(text: str) -> bool:
-    """Return whether a line is only a label."""
-    return text.rstrip(_TRAILING).endswith((":", "："))
+    """Return whether a line is only a label: a colon or leaders end it."""
+    leaders = _LEADERS.search(text)
+    is_led = leaders is not None and leaders.start() > 0 and leaders.end() == len(text)
+    return is_led or text.rstrip(_TRAILING).endswith((":", "："))
 
 
 def _begins_with_label(text: str) -> bool:
     """Return whether a line is a label followed by its value."""
     label = _LABEL.match(text)
     is_label = label is not None and len(label.group().split()) <= measures.LABEL_WORDS
-    return is_label or _is_dated(text)
+    leaders = _LEADERS.search(text)
+    is_led = leaders is not None and text[0].isalpha()
+    return is_label or is_led or _is_dated(text)
 
 
 def _numbered_captions(
@@ -145,7 +175,7 @@ def _numbered_captions(
         and places[0][0] <= len(_LONGEST_NUMBER)
         for number, places in spans.items()
     )
-    if count >= measures.FEWEST_NUMBERED_CAPTIONS:
+    if count >= measures.FEWEST_CAPTIONS:
         for number, segment in enumerate(segments):
             if is_numbered_caption(segment.line.text):
                 yield number
@@ -210,11 +240,11 @@ def _between_keys(
 ) -> Iterator[FormPiece]:
     """Yield the texts before, between and after the keys of a line."""
     head = _bare(segment, 0, spans[0][0])
-    if head and not (_ENUMERATION.fullmatch(head.text) or is_instruction(head.text)):
+    if head and not (is_enumeration(head.text) or is_instruction(head.text)):
         yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
     ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
     first = segment.text[spans[0][0]]
-    is_numbered = first.isdecimal() or (head and _ENUMERATION.fullmatch(head.text))
+    is_numbered = first.isdecimal() or (head and is_enumeration(head.text))
     for (_, end, owner), stop in zip(spans, ends, strict=True):
         start = _past_hint(segment.text, end, stop)
         rest = _bare(segment, start, stop)

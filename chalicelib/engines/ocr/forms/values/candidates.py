@@ -16,10 +16,10 @@ from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains
+from chalicelib.engines.ocr.forms.pieces import Remains, is_enumeration
 from chalicelib.engines.ocr.forms.rulings import PageRules
-from chalicelib.engines.ocr.forms.values.header_boxes import values_below_headers
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.values.next_cells import values_in_next_cells
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ BELOW = "below"
 ABOVE = "above"
 # In the ruled box that the key labels.
 BOXED = "boxed"
+# In the value cell to the right of the key's cell.
+ADJACENT = "adjacent"
 # Behind the second printing of the line's number.
 NUMBERED = "numbered"
 # In the key's row of a statement, in the column of what the key asks for.
@@ -147,7 +149,7 @@ class Candidate:
     piece: int
     """Index in the list of pieces."""
     relation: str
-    """INLINE, RIGHT, BELOW, ABOVE, BOXED, NUMBERED or CROSSED."""
+    """INLINE, RIGHT, BELOW, ABOVE, BOXED, ADJACENT, NUMBERED or CROSSED."""
     score: float
     """Score without regard to competing candidates, 0 to about 1."""
 
@@ -178,7 +180,7 @@ class Neighbourhood:
         self._key_rects = [segment.rect for key in keys for segment in key.segments]
         self.pieces = remains.pieces
         self._rulings = rulings
-        self._headed = values_below_headers(keys, remains, rulings)
+        self._headed = values_in_next_cells(keys, remains, rulings)
         self._is_owned = np.array([piece.owner is not None for piece in self.pieces], dtype=bool)
         self._is_labelled = np.array([piece.is_labelled for piece in self.pieces], dtype=bool)
         self._has_digit = np.array(
@@ -209,7 +211,8 @@ class Neighbourhood:
             elif (first := self._columns.below_header(key.rect)) is not None:
                 places = [(CROSSED, first, 1.0)]
             elif (headed := self._headed.get(number)) is not None:
-                places = [(BOXED, headed, 1.0)]
+                is_adjacent = self._rects[headed, 0] > key.rect.max_x
+                places = [(ADJACENT if is_adjacent else BOXED, headed, 1.0)]
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.pieces) else []
@@ -352,11 +355,11 @@ class Neighbourhood:
         box = self._rulings.box(rect)
         row = self._rects[_is_inside(self._rects, box)]
         has_row = bool(np.isfinite(right_gaps(row, rect, height)).any())
-        if (
-            not isfinite(box.area)
-            or box.max_y - rect.max_y > measures.BOX_ROOM_HEIGHTS * height
-            or has_row
-        ):
+        room = measures.BOX_ROOM_HEIGHTS * height
+        if len(row) == 1 and _is_inside(self._labels, box).sum() == len(key.segments):
+            # The only text of the box is above its only caption.
+            room = rect.min_y - box.min_y
+        if not isfinite(box.area) or box.max_y - rect.max_y > room or has_row:
             return []
         inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
         inside &= (self._rects[:, 3] <= rect.min_y + height / 2) & (
@@ -408,7 +411,7 @@ class Neighbourhood:
     def _stacked(
         self, key: FoundKey, relation: str, measure: Measure
     ) -> Iterator[tuple[str, int, float]]:
-        rect, height = key.rect, key.height
+        rect, height = _with_number(key), key.height
         gaps = measure(self._rects, rect, height)
         labels = (
             measure(self._labels, rect, height).min(initial=np.inf),
@@ -429,6 +432,16 @@ class Neighbourhood:
         if is_below and place.min_x > rect.max_x:
             is_ruled = is_ruled or self._rulings.between_columns(key.segments[-1].rect, place)
         yield relation, piece, near * _weigh(relation, is_ruled)
+
+
+def _with_number(key: FoundKey) -> Rect:
+    """Return the rectangle of a key with the number before it, below which the value may begin."""
+    first = key.segments[0]
+    number = first.line.text[: first.start]
+    if not is_enumeration(number.strip()):
+        return key.rect
+    width = len(number) * first.rect.width / len(first.text)
+    return replace(key.rect, min_x=min(key.rect.min_x, first.rect.min_x - width))
 
 
 def _is_inside(rects: Rects, box: Rect | None) -> Bools:

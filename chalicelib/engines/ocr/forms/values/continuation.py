@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite, isinf
@@ -16,6 +17,7 @@ from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.values.candidates import (
+    ADJACENT,
     BELOW,
     BOXED,
     INLINE,
@@ -32,7 +34,8 @@ from chalicelib.engines.ocr.kinds.span import word_set
 _FINDERS = (find_money, find_numbers, find_dates, find_phones, find_mails)
 _OPEN_MARKS = (",", "-", "–", "&", "/", "(", "+")
 _OPEN_WORDS = word_set("and or of the for with to in at by a an und et y de from on")
-
+# The next amount of a row is in another column.
+_AMOUNT = re.compile(r"[-(]?[$€£]?\s?\d{1,3}(?:[.,]?\d{3})*[.,]\d\d\)?")
 _NOTHING = (0.0, False)
 
 
@@ -42,6 +45,11 @@ def is_closed(text: str) -> bool:
         return False
     length = len(text.strip(" .;"))
     return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
+
+
+def is_amount(text: str) -> bool:
+    """Return whether a text is one whole amount of money, with cents."""
+    return _AMOUNT.fullmatch(text) is not None
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
@@ -113,6 +121,8 @@ class Continuation:
         """
         if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
             return [chosen.piece]
+        if is_amount(self._segment(chosen.piece).text):
+            return [chosen.piece]
         blank = self._rect(chosen.piece).min_x - key.rect.max_x
         height = self._segment(chosen.piece).height
         reach = (
@@ -120,7 +130,7 @@ class Continuation:
             if chosen.relation == RIGHT
             else 0.0
         )
-        if chosen.relation == BOXED:
+        if chosen.relation in {ADJACENT, BOXED}:
             reach = self._rest_of_box(key.rect, self._rect(chosen.piece))
         first = [chosen.piece, *self._rest_of_line(chosen.piece, reach)]
         if is_one_line(types):
@@ -177,10 +187,7 @@ class Continuation:
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
         """Return how far a value's box extends to the right, if the box has only one caption."""
         box = self._rulings.box(key)
-        inside = sum(
-            box.min_x < label.center[0] < box.max_x and box.min_y < label.center[1] < box.max_y
-            for label in self._labels
-        )
+        inside = sum(_is_inside(label, box) for label in self._labels)
         return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
 
     def _is_open(self, line: Sequence[int]) -> bool:
@@ -247,7 +254,8 @@ class Continuation:
         texts = self._segment(line[-1]).text, self._segment(other).text
         is_address = normalized_address(", ".join(texts)) is not None
         is_centred = _is_centred(key.rect, last, self._segment(other), chosen.relation)
-        must_be_full = not (is_address or is_centred) and (
+        is_inside = chosen.relation in {ADJACENT, BOXED} and self._is_alone(key, last.rect, other)
+        must_be_full = not (is_address or is_centred or is_inside) and (
             hangs or not (continues(*texts, types) or self._is_block(line, other))
         )
         is_end = (
@@ -257,6 +265,13 @@ class Continuation:
             or self._is_parted(last, other)
         )
         return None if is_end else other
+
+    def _is_alone(self, key: FoundKey, line: Rect, number: int) -> bool:
+        """Return whether a line and the next one are in a closed box with no other caption."""
+        box = self._rulings.box(line)
+        labels = sum(_is_inside(label, box) for label in self._labels)
+        own = sum(_is_inside(segment.rect, box) for segment in key.segments)
+        return isfinite(box.area) and labels == own and _is_inside(self._rect(number), box)
 
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
         """Return whether a ruled line ends a value below a line.
@@ -331,6 +346,12 @@ class Continuation:
     def _rect(self, number: int) -> Rect:
         """Return the rectangle of a piece on the levelled page."""
         return self._pieces[number].segment.rect
+
+
+def _is_inside(rect: Rect, box: Rect) -> bool:
+    """Return whether the middle of a rectangle is in a box."""
+    x, y = rect.center
+    return box.min_x < x < box.max_x and box.min_y < y < box.max_y
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from math import inf
-from string import ascii_lowercase
+from string import ascii_letters
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
@@ -19,7 +22,10 @@ from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import FormPiece, Remains
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 
-_NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])(?=\W*$|\s\W{0,3}\d)")
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Doubles
+
+_NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[A-Za-z])(?=\W*$|\s\W{0,3}\d)")
 _FIRST = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])[.)]?(?=$|\s+[^\s\d]|\s+$)")
 _LEADERS = " ._·…"
 
@@ -42,7 +48,7 @@ class LineNumber:
     @property
     def rank(self) -> tuple[int, str]:
         """Position of the number in the order of a form's numbers."""
-        digits = self.text.rstrip(ascii_lowercase)
+        digits = self.text.rstrip(ascii_letters)
         return int(digits or 0), self.text[len(digits) :]
 
 
@@ -66,9 +72,10 @@ class NumberedLines:
         ]
         repeated = _ordered(each for each in seconds if self._is_repeated(each))
         columns = sorted(each.rect.center[0] for each in repeated)
-        self._seconds = _Rows(
-            each for each in seconds if each in repeated or _is_in_column(each, columns)
-        )
+        self._texts = [piece.segment.rect for piece in pieces]
+        again = [each for each in seconds if each in repeated or _is_in_column(each, columns)]
+        self._codes = _codes((each for each in seconds if each not in again), self._texts)
+        self._seconds = _Rows((*again, *self._codes))
         alone = _printings([piece.segment for piece in pieces], _FIRST)
         self._alone = {
             each.place
@@ -104,7 +111,7 @@ class NumberedLines:
             for each in self._seconds.level(text)
         )
 
-    def before_value(self, key: FoundKey, others: Iterable[Rect]) -> LineNumber | None:
+    def before_value(self, key: FoundKey, others: Sequence[Rect]) -> LineNumber | None:
         """Return the number before a key's value; None for a key without a number.
 
         Args:
@@ -124,7 +131,14 @@ class NumberedLines:
         if not level:
             return None
         found = min(level, key=lambda each: each.rect.min_x)
-        between = chain(others, (each.rect for each in self._firsts.level(rect)))
+        between = list(chain(others, (each.rect for each in self._firsts.level(rect))))
+        if found in self._codes:
+            # Before another caption, or behind a value, a number counts captions.
+            numbers = {each.rect for each in self._seconds.every}
+            after = replace(found.rect, min_x=inf, max_x=inf)
+            between += [one for one in self._texts if one not in numbers]
+            if any(_is_between(found.rect, one, after) for one in others):
+                return None
         return None if any(_is_between(rect, one, found.rect) for one in between) else found
 
     def without_numbers(self, remains: Remains) -> Remains:
@@ -177,6 +191,29 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
     )
 
 
+def _codes(numbers: Iterable[LineNumber], texts: Sequence[Rect]) -> frozenset[LineNumber]:
+    """Return numbers of columns between captions and values, each printed only once."""
+    found: list[LineNumber] = []
+    rows = [(rect.min_x, rect.min_y, rect.max_y) for rect in texts]
+    rects = np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+    for column in _columns(each for each in numbers if each.is_alone):
+        if len(column) < measures.FEWEST_CAPTIONS or not _grows(column):
+            continue
+        # Behind a number that is a value itself, the row ends.
+        followed = sum(_has_text_behind(each.rect, rects) for each in column)
+        if 2 * followed >= len(column):
+            found += column
+    return frozenset(found)
+
+
+def _has_text_behind(number: Rect, rects: Doubles) -> bool:
+    """Return whether a text is in the row of a number, further right."""
+    starts, tops, bottoms = rects.T
+    shared = np.minimum(bottoms, number.max_y) - np.maximum(tops, number.min_y)
+    is_level = shared >= measures.SAME_LINE_SHARE * np.minimum(bottoms - tops, number.height)
+    return bool((is_level & (starts > number.max_x)).any())
+
+
 def _is_same(first: str, second: str) -> bool:
     """Return whether two copies are the same number; of one, only the letter may be printed."""
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
@@ -184,13 +221,18 @@ def _is_same(first: str, second: str) -> bool:
 
 def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
     """Return the numbers of columns in which they increase from row to row."""
+    return frozenset(each for column in _columns(numbers) if _grows(column) for each in column)
+
+
+def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
+    """Return numbers by columns, in which their centers are one below the other."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
         if each.rect.center[0] - last > measures.SAME_MIDDLE_HEIGHTS * each.rect.height:
             columns.append([])
         columns[-1].append(each)
-    return frozenset(each for column in columns if _grows(column) for each in column)
+    return columns
 
 
 def _grows(column: Iterable[LineNumber]) -> bool:
@@ -204,7 +246,7 @@ def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
     """Return whether a number is alone in the column of numbers that are printed twice."""
     reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
-    return number.is_alone and count >= measures.FEWEST_LINE_NUMBERS
+    return number.is_alone and not number.text.isupper() and count >= measures.FEWEST_LINE_NUMBERS
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:

@@ -20,6 +20,7 @@ from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.values.candidates import (
     ABOVE,
+    ADJACENT,
     BELOW,
     BOXED,
     CROSSED,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
 # Where the form itself says what holds the value.
-_PLACED = frozenset((BOXED, NUMBERED, CROSSED))
+_PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:

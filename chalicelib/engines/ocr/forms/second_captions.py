@@ -1,0 +1,80 @@
+"""Finds captions in a second language, which are printed next to or below the template's captions.
+
+A value may be missing or be a number; a second caption is at every key, has no digits, and is
+followed by the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from chalicelib.domain.documents.page import around
+from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
+from chalicelib.engines.ocr.forms.pieces import Remains
+from chalicelib.engines.ocr.forms.values.candidates import as_array, below_gaps, right_gaps
+
+
+def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remains:
+    """Remove second captions from the possible values.
+
+    Args:
+        keys: keys that were found.
+        remains: the page without the keys.
+    """
+    plain = [number for number, key in enumerate(keys) if not key.has_colon]
+    for every in (_behind(plain, remains), list(_below(plain, keys, remains))):
+        # A caption that is the same word in both languages has no second one.
+        pairs = [(key, piece) for key, piece in every if not _has_digit(remains, piece)]
+        is_enough = (
+            3 * len(pairs) >= 2 * len(plain)
+            and len(pairs) >= measures.FEWEST_CAPTIONS
+            and len(pairs) >= measures.SECOND_CAPTION_SHARE * len(every)
+        )
+        if is_enough and _are_captions(pairs, keys, remains):
+            second = {piece for _, piece in pairs}
+            rest = (each for number, each in enumerate(remains.pieces) if number not in second)
+            return replace(remains, pieces=tuple(rest))
+    return remains
+
+
+def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
+    """Return the text in the line of each key."""
+    owners = {piece.owner: number for number, piece in enumerate(remains.pieces)}
+    return [(number, owners[number]) for number in plain if number in owners]
+
+
+def _below(
+    plain: Sequence[int], keys: Sequence[FoundKey], remains: Remains
+) -> Iterator[tuple[int, int]]:
+    """Yield the text directly below each key, with the same left edge."""
+    rects = as_array([piece.segment.rect for piece in remains.pieces])
+    for number in plain if len(rects) else ():
+        key = keys[number]
+        gaps = below_gaps(rects, key.rect, key.height)
+        gaps[np.abs(rects[:, 0] - key.rect.min_x) > key.height] = np.inf
+        nearest = int(gaps.argmin())
+        if gaps[nearest] < measures.LINE_GAP_HEIGHTS:
+            yield number, nearest
+
+
+def _are_captions(
+    pairs: Sequence[tuple[int, int]], keys: Sequence[FoundKey], remains: Remains
+) -> bool:
+    """Return whether a third of the texts after some texts have digits."""
+    rects = as_array([piece.segment.rect for piece in remains.pieces])
+    followed = 0
+    for number, piece in pairs:
+        key = keys[number]
+        both = around((key.rect, remains.pieces[piece].segment.rect))
+        gaps = np.minimum(below_gaps(rects, both, key.height), right_gaps(rects, both, key.height))
+        gaps[piece] = np.inf
+        followed += bool(np.isfinite(gaps.min()) and _has_digit(remains, int(gaps.argmin())))
+    return 3 * followed >= len(pairs)
+
+
+def _has_digit(remains: Remains, piece: int) -> bool:
+    return any(map(str.isdecimal, remains.pieces[piece].segment.text))

@@ -1,0 +1,193 @@
+"""Finds values in the ruled cells next to their keys: tables with caption cells and value cells.
+
+On most forms, a box with only a caption is empty, and the box next to it is another field. Captions
+have cells of their own if several are in one row or column, each cell has only the caption, and the
+cells below or to the right have only free text, without any key in the same row or column. Most
+texts below must not be plain words, unless the cells below are taller than those of the captions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.caption_words import looks_like_label
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
+from chalicelib.engines.ocr.forms.pieces import Remains, is_numbered_caption
+from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.engines.ocr.forms.segments import is_level
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Doubles
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A cell with only a caption, and the cell next to it."""
+
+    key: int
+    """Index of the key."""
+    box: Rect
+    """Cell of the caption."""
+    value: int
+    """Index of the first piece in the next cell; -1 if the cell is empty."""
+    cell: Rect
+    """The next cell."""
+
+
+def values_in_next_cells(
+    keys: Sequence[FoundKey], remains: Remains, rulings: PageRules
+) -> dict[int, int]:
+    """Return the values of keys that have ruled cells of their own.
+
+    Args:
+        keys: keys that were found.
+        remains: the page without the keys.
+        rulings: ruled lines of the page.
+
+    Returns:
+        The index of a piece by the index of its key.
+    """
+    page = _Cells(keys, remains, rulings)
+    found = {pair.key: pair.value for pair in page.adjacent()}
+    return found | {pair.key: pair.value for pair in page.below()}
+
+
+class _Cells:
+    """Ruled cells of a page."""
+
+    def __init__(self, keys: Sequence[FoundKey], remains: Remains, rulings: PageRules) -> None:
+        self._keys = keys
+        self._pieces = remains.pieces
+        self._rulings = rulings
+        self._middles = _middles([piece.segment.rect for piece in remains.pieces])
+        labels = [segment.rect for key in keys for segment in key.segments]
+        labels += [segment.rect for segment in remains.labels]
+        self._texts = np.concatenate((self._middles, _middles(labels)))
+        self._is_free = np.array(
+            [each.owner is None and not each.is_labelled for each in remains.pieces], dtype=np.bool_
+        )
+        boxes = [rulings.box(key.rect) for key in keys]
+        is_closed = [
+            isfinite(box.area) and not key.has_colon for key, box in zip(keys, boxes, strict=True)
+        ]
+        counts = [_inside(self._texts, box).sum() for box in boxes]
+        self._alone = [
+            (number, box)
+            for number, (key, box) in enumerate(zip(keys, boxes, strict=True))
+            if is_closed[number] and counts[number] <= len(key.segments)
+        ]
+        # Boxes that hold caption and value.
+        self._shared = sum(
+            closed and bool(_inside(self._middles[self._is_free], box).any())
+            for closed, box in zip(is_closed, boxes, strict=True)
+        )
+
+    def below(self) -> Iterator[_Pair]:
+        """Yield headers with the cell below each."""
+        pairs: list[_Pair] = []
+        for number, box in self._alone:
+            column = Rect(box.min_x, box.max_y, box.max_x, inf)
+            pairs += self._pairs(number, box, column, 1)
+        # In a grid of equal boxes without any value, the text below is another caption.
+        is_table = (
+            len(pairs) >= measures.FEWEST_HEADERS
+            and not self._shared
+            and all(
+                pair.cell.height > pair.box.height + self._keys[pair.key].height / 2
+                for pair in pairs
+            )
+        )
+        rows: list[list[_Pair]] = []
+        for pair in sorted(pairs, key=lambda each: self._rect(each).center[1]):
+            if rows and is_level(self._rect(rows[-1][-1]), self._rect(pair)):
+                rows[-1].append(pair)
+            else:
+                rows.append([pair])
+        for row in rows:
+            if self._are_values(row, is_table):
+                yield from row
+
+    def adjacent(self) -> Iterator[_Pair]:
+        """Yield captions with the cell to the right of each."""
+        pairs: list[_Pair] = []
+        for number, box in self._alone:
+            pairs += self._pairs(number, box, Rect(box.max_x, box.min_y, inf, box.max_y), 0)
+        # A column has either captions or values.
+        starts = np.array([box.min_x for _, box in self._alone])
+        pairs = [
+            pair
+            for pair in pairs
+            if not (np.abs(starts - pair.cell.min_x) < self._keys[pair.key].height).any()
+        ]
+        # Captions with room below them may be those of blank boxes, next to other captions.
+        roomy = sum(self._has_room(pair) for pair in pairs)
+        is_sure = 2 * roomy <= len(pairs) or self._are_numbers(pairs)
+        if is_sure and len(pairs) >= max(measures.FEWEST_HEADERS, self._shared + 1):
+            yield from (pair for pair in pairs if not self._is_caption(pair))
+
+    def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
+        """Yield the pair of a caption with the next cell in a strip of the page."""
+        ahead = np.flatnonzero(self._is_free & _inside(self._middles, strip))
+        if not len(ahead):
+            return
+        first = int(ahead[self._middles[ahead, axis].argmin()])
+        cell = self._rulings.box(self._pieces[first].segment.rect)
+        if not _is_next(box, cell, self._keys[number].height, axis):
+            return
+        inside = _inside(self._middles, cell)
+        count = int(inside.sum())
+        is_free = bool(self._is_free[inside].all()) and count == _inside(self._texts, cell).sum()
+        if is_free and (count == 1 or axis == 0):
+            top = np.flatnonzero(inside)
+            yield _Pair(number, box, int(top[self._middles[top, 1].argmin()]), cell)
+
+    def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
+        """Return whether the texts below a row of captions are values and not captions."""
+        texts = [self._pieces[pair.value].segment.text for pair in row]
+        are_likely = len(row) >= measures.FEWEST_HEADERS and self._are_numbers(row)
+        return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
+
+    def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
+        """Return whether at least half of the texts have digits, which captions rarely have."""
+        texts = [self._pieces[pair.value].segment.text for pair in pairs]
+        return 2 * sum(any(map(str.isdecimal, text)) for text in texts) >= len(texts)
+
+    def _has_room(self, pair: _Pair) -> bool:
+        key = self._keys[pair.key]
+        return pair.box.max_y - key.rect.max_y >= measures.BOX_ROOM_HEIGHTS * key.height
+
+    def _is_caption(self, pair: _Pair) -> bool:
+        text = self._pieces[pair.value].segment.text
+        return looks_like_label(text) or is_numbered_caption(text)
+
+    def _rect(self, pair: _Pair) -> Rect:
+        return self._keys[pair.key].rect
+
+
+def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
+    """Return whether a cell is next to another one, below or to the right, with the same sides."""
+    slack = measures.IN_RULE_HEIGHTS * height
+    sides = (
+        ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))
+        if axis
+        else ((box.min_y, cell.min_y), (box.max_y, cell.max_y), (box.max_x, cell.min_x))
+    )
+    return isfinite(cell.area) and all(abs(one - other) <= slack for one, other in sides)
+
+
+def _middles(rects: Sequence[Rect]) -> Doubles:
+    """Return the middles of rectangles, float64, shape (rectangles, 2)."""
+    return np.array([rect.center for rect in rects], dtype=np.float64).reshape(len(rects), 2)
+
+
+def _inside(middles: Doubles, box: Rect) -> Bools:
+    """Return which centres are inside a box."""
+    x, y = middles.T
+    return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))

@@ -1,0 +1,168 @@
+"""Layouts that decide where a value is: cells next to captions, codes, remarks, two languages."""
+
+from __future__ import annotations
+
+from chalicelib.domain.documents.form_template import TemplateKey
+from chalicelib.engines.ocr.forms.finder import find_fields
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+STAFF = {"Depot": "Lund", "Grade": "Senior", "Team": "7 B", "Hired": "2019-04-03"}
+
+
+def _check(form: DrawnForm) -> None:
+    """Compare the values that are found with the expected ones."""
+    found = {each.entity: each.value_text for each in find_fields(form.read(), form.template)}
+
+    assert found == form.values
+
+
+def test_value_is_in_the_cell_next_to_its_caption() -> None:
+    """A caption cell with room below its text still has its value in the cell to the right."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate(STAFF.items()):
+        top = 100 + 90 * place
+        form.box(60, top, 500, top + 90)
+        form.box(500, top, 1000, top + 90)
+        form.write(70, top + 10, caption, 16)
+        form.write(512, top + 10, value)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)
+
+
+def test_blank_grid_has_no_values() -> None:
+    """Captions that the template does not know are not the values of the boxes next to them."""
+    form = DrawnForm()
+    for place, caption in enumerate((*STAFF, "Shift", "Locker", "Badge", "Route")):
+        x, y = 60 + 360 * (place % 3), 100 + 80 * (place // 3)
+        form.box(x, y, x + 360, y + 80)
+        form.write(x + 6, y + 4, caption, 16)
+        if place % 3 != 1:
+            form.expect(caption.lower(), "", caption)
+
+    _check(form)
+
+
+def test_words_are_values_below_low_header_cells() -> None:
+    """A row of captions over a row of taller cells is a header, also if no value has a digit."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate(
+        (("Depot", "Lund"), ("Grade", "Senior"), ("Team", "Blue"))
+    ):
+        x = 60 + 360 * place
+        form.box(x, 100, x + 360, 132)
+        form.box(x, 132, x + 360, 200)
+        form.write(x + 8, 106, caption, 16)
+        form.write(x + 8, 150, value)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)
+
+
+def test_all_lines_of_a_cell_are_its_value() -> None:
+    """A closed box with one caption ends the value, not the lengths of its lines."""
+    form = DrawnForm()
+    form.box(60, 100, 560, 240)
+    form.write(66, 104, "Delivery", 14)
+    for place, line in enumerate(("North gate", "Ask for Ms Weiss", "Ring twice")):
+        form.write(80, 132 + 28 * place, line)
+    form.expect("delivery", "North gate Ask for Ms Weiss Ring twice", "Delivery")
+
+    _check(form)
+
+
+def test_remark_in_brackets_is_part_of_the_caption() -> None:
+    """A remark directly behind or below a caption is not its value, and hides no value."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate(STAFF.items()):
+        top = 100 + 80 * place
+        end = form.write(60, top, caption).max_x
+        if place % 2:
+            form.write(end + 8, top, "(if any)", 18)
+        else:
+            form.write(60, top + 28, "(as agreed)", 16)
+        form.write(560, top, value)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)
+
+
+def test_leaders_end_captions() -> None:
+    """A line with leaders is the caption of another value, also if no template names it."""
+    form = DrawnForm()
+    form.write(60, 100, "Grade ................")
+    form.write(60, 132, "Locker ...............")
+    form.write(400, 132, "B 14")
+    form.expect("grade", "", "Grade")
+
+    _check(form)
+
+
+def test_codes_between_captions_and_amounts_are_not_values() -> None:
+    """Official forms print the code of a line once, in a column before the amounts."""
+    form = DrawnForm()
+    for place, caption in enumerate(("Rents", "Royalties", "Premiums", "Refunds", "Grants")):
+        top = 100 + 50 * place
+        value = "" if place == 2 else f"{310 + place}.40"
+        form.write(60, top, caption)
+        form.write(600, top, str(20 + 3 * place))
+        if value:
+            form.write(700, top, value)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)
+
+
+def test_numbers_of_captions_in_a_second_column_are_not_codes() -> None:
+    """A number before a caption counts captions; the value behind the first one stays."""
+    form = DrawnForm()
+    others = ("Shift", "Locker", "Badge", "Route")
+    for place, ((caption, value), other) in enumerate(zip(STAFF.items(), others, strict=True)):
+        top = 100 + 60 * place
+        form.write(60, top, caption)
+        form.write(240, top, value)
+        form.write(560, top, str(place + 5))
+        form.write(600, top, other)
+        form.write(760, top, f"{place}7 C")
+        form.expect(caption.lower(), value, caption)
+        form.expect(other.lower(), f"{place}7 C", other)
+
+    _check(form)
+
+
+def test_second_language_is_not_the_value() -> None:
+    """Below every caption is its translation, which has no digits, and below that the value."""
+    form = DrawnForm()
+    translations = ("Lager", "Stufe", "Gruppe", "Eingestellt")
+    values = ("L 40", "7", "", "2019-04-03")
+    for place, (caption, second, value) in enumerate(zip(STAFF, translations, values, strict=True)):
+        x, top = 60 + 500 * (place % 2), 100 + 160 * (place // 2)
+        form.write(x, top, caption, 18)
+        form.write(x, top + 24, second, 16)
+        if value:
+            form.write(x, top + 50, value, 24)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)
+
+
+def test_next_amount_of_a_row_is_in_another_column() -> None:
+    """The sum of the year does not continue the amount of the month."""
+    form = DrawnForm()
+    form.write(60, 100, "Overtime")
+    form.write(700, 100, "1,240.50")
+    form.write(860, 100, "9,310.00")
+    form.expect("overtime", "1,240.50", "Overtime")
+
+    _check(form)
+
+
+def test_value_may_begin_below_the_number_of_its_caption() -> None:
+    """A short value is aligned with the number before the caption, left of the caption itself."""
+    form = DrawnForm()
+    form.keys.append(TemplateKey("sex", ("Sex",)))
+    form.values["sex"] = "F"
+    form.write(60, 100, "15 Sex", 16)
+    form.write(60, 124, "F", 22)
+
+    _check(form)
