@@ -1,6 +1,7 @@
 """Composition root: builds the stores, engines and services, each at its first use.
 
-The only file that names concrete classes. Tests build a container with their settings and clock.
+Only this file and export_container.py name concrete classes. Tests build a container with their
+settings and clock.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.errors import ServiceError
+from chalicelib.export_container import ExportContainer
 from chalicelib.services.accounts.api_keys import ApiKeyService
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
@@ -47,8 +49,6 @@ from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.datasets.thumbnails import ThumbnailService
 from chalicelib.services.datasets.version_1 import VersionOneService, VersionOneStores
-from chalicelib.services.exports.requests import ExportService
-from chalicelib.services.exports.runs import ExportRunService, ExportRunServiceStores
 from chalicelib.services.maintenance.deletion_runs import (
     DeletionRunService,
     DeletionRunServiceStores,
@@ -84,7 +84,7 @@ from chalicelib.stores.stores import Stores, pick
 from chalicelib.web.records.batch_lines import write_lines
 
 
-class Container:
+class Container(ExportContainer):
     """The services of one process."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
@@ -372,7 +372,7 @@ class Container:
     def model_versions(self) -> VersionService:
         """Return the service of the versions of models."""
         s = self.stores
-        return VersionService(s.models, s.version_serving, s.model_files, s.batches)
+        return VersionService(s.models, s.version_serving, s.model_files, s.batches, s.exports)
 
     @cached_property
     def predictions(self) -> PredictionService:
@@ -460,17 +460,6 @@ class Container:
     def traces(self) -> TraceService:
         """Return the service that deletes what corrections replaced."""
         return TraceService(pick(TraceServiceStores, self.stores), self.clock)
-
-    @cached_property
-    def exports(self) -> ExportService:
-        """Return the service that accepts exports."""
-        s = self.stores
-        return ExportService(s.datasets, s.exports, s.queues, self.clock)
-
-    @cached_property
-    def export_runs(self) -> ExportRunService:
-        """Return the service that writes exports."""
-        return ExportRunService(pick(ExportRunServiceStores, self.stores), self.settings)
 
     @cached_property
     def webhooks(self) -> WebhookService:

@@ -126,6 +126,16 @@ def read(
         raise ArtifactError(f"The artifact lacks a part of a {kind} model: {cause}") from cause
 
 
+def read_parts(data: bytes) -> Artifact:
+    """Read header and arrays of an archive of any kind and version.
+
+    Raises:
+        ArtifactError: the bytes are damaged or not an artifact.
+    """
+    members = _read_members(data)
+    return Artifact(_read_header(members.pop(_HEADER, None)), members)
+
+
 def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Add a prefix and a dot to the names of arrays."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}

@@ -493,6 +493,9 @@ def retrained(caller: Caller, family: str, model: str) -> None:
     compared = caller.send("POST", f"{family}/models/{model}/compare", body, "application/json")
     assert compared.status in (200, 409)
     caller.get(f"{family}/models/{model}/card?modelVersion={former}")
+    made = caller.json("POST", f"{family}/models/{model}/exports")
+    caller.deployed.work()
+    assert caller.get(f"{family}/models/{model}/exports/{made['id']}")["status"] == "SUCCEEDED"
     caller.send("DELETE", f"{versions}/{former}")
 
 

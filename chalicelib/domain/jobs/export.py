@@ -1,7 +1,8 @@
-"""Exports: the examples of a dataset as one file that can be uploaded again."""
+"""Exports: the examples of a dataset, or a trained model, as one file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,7 +14,7 @@ from chalicelib.domain.datasets.dataset import (
     MULTI_LABEL,
     SOURCES,
 )
-from chalicelib.errors import InvalidParameter
+from chalicelib.errors import InvalidParameter, TooManyOpen
 
 QUEUED, RUNNING, SUCCEEDED, FAILED = "QUEUED", "RUNNING", "SUCCEEDED", "FAILED"
 STATUSES = (QUEUED, RUNNING, SUCCEEDED, FAILED)
@@ -27,8 +28,21 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 # An export expires 24 hours after the call.
 KEPT = timedelta(hours=24)
-# Most exports of an account that are running or can be downloaded.
-MAX_KEPT = 10
+# Most exports of datasets, and of models, of an account that are running or can be downloaded.
+MAX_KEPT, MAX_KEPT_MODELS = 10, 5
+# Format of an exported model: everything that predictions need.
+BUNDLE = "bundle"
+MODEL_FORMATS = (BUNDLE,)
+
+
+@dataclass(frozen=True)
+class ExportedModel:
+    """The version of a model that an export contains."""
+
+    model_id: str
+    version: int
+    folder: str
+    """Name of the version's folder of artifacts."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,8 @@ class Export:
     """Grows with every owner; writes with an older fence are refused."""
     attempts: int = 0
     last_error: str = ""
+    model: ExportedModel | None = None
+    """Set for the export of a model, whose `dataset_id` is 0 and whose `source` is empty."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -65,9 +81,34 @@ class Export:
     @property
     def file_name(self) -> str:
         """Return the name under which a browser saves the file."""
+        if self.model is not None:
+            return f"model-{self.model.model_id}-{self.model.version}.zip"
         extension = self.format if self.format in (CSV, JSONL) else ZIP
         kind = "" if self.format in (CSV, JSONL, ZIP) else f"-{self.format}"
         return f"dataset-{self.dataset_id}-{self.source}{kind}.{extension}"
+
+
+def require_room(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
+    """Check that an account can create another export.
+
+    Args:
+        stored: its exports that are in progress or can be downloaded.
+        most: the limit.
+        now: the current time.
+        what: name of these exports in the message.
+
+    Raises:
+        TooManyOpen: there are too many.
+    """
+    if len(stored) < most:
+        return
+    first = min(export.expires_at for export in stored)
+    raise TooManyOpen(
+        f"The account has {len(stored)} {what} that are in progress or can be downloaded; "
+        f"at most {most} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. "
+        f"Use one of them, or try again after {first:%Y-%m-%d %H:%M:%S} UTC.",
+        max(1, round((first - now).total_seconds())),
+    )
 
 
 def checked_format(dataset_type: str, sent: str) -> str:

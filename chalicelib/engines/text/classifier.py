@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from chalicelib.domain.datasets.windows import SHORT_CHARACTERS
+from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.interface import EncoderUse, TextReport
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array, Bools, Doubles, Floats, Halves, Ints, Singles
     from chalicelib.engines.interface import Blocks
+    from chalicelib.engines.text.encoding.pool import EncoderPool
     from chalicelib.engines.text.head.neighbours import NearestTexts
     from chalicelib.engines.text.head.rejector import Rejector
     from chalicelib.engines.text.windows.attention import WindowReading
@@ -239,6 +242,55 @@ def _energies(logits: Singles) -> Singles:
     np.log(sums, out=sums)
     sums += top
     return sums
+
+
+def encode_texts(
+    trained: TrainedText, encoders: EncoderPool, texts: Sequence[str], threads: int = 1
+) -> Blocks:
+    """Return the vectors of texts by encoder, float32, each of shape (texts, dims).
+
+    Args:
+        trained: the model, which may read long texts in windows.
+        encoders: the installed encoders.
+        texts: short and long texts.
+        threads: number of windows encoded at the same time.
+    """
+    names = [use.name for use in trained.encoders]
+    # Most texts are a sentence, which every model reads whole.
+    if len(texts) == 1 and len(texts[0]) <= SHORT_CHARACTERS:
+        return encoders.vectors(names, texts[0])
+
+    def encode(parts: Sequence[str]) -> Blocks:
+        if len(parts) == 1:
+            return encoders.vectors(names, parts[0])
+        return {name: encoders.get(name).encode(parts, threads=threads) for name in names}
+
+    return trained.read(texts, encode)
+
+
+def answer_texts(
+    trained: TrainedText,
+    encoders: EncoderPool,
+    texts: Sequence[str],
+    count: int | None = None,
+    threads: int = 1,
+) -> list[Ranked]:
+    """Return the labels of texts, most probable first; empty for a text out of the domain.
+
+    Args:
+        trained: the model.
+        encoders: the installed encoders.
+        texts: short and long texts.
+        count: number of labels of each text; None for all.
+        threads: number of texts encoded at the same time.
+    """
+    blocks, answers = encode_texts(trained, encoders, texts, threads), []
+    for row in range(len(texts)):
+        # One matrix product per text: its last bits depend on the number of rows.
+        own = trained.answer({name: block[row : row + 1] for name, block in blocks.items()})
+        shares = own.shares[0].tolist()
+        answers.append(() if own.is_rejected[0] else ranked(trained.labels, shares, count))
+    return answers
 
 
 def dump(trained: TrainedText) -> bytes:

@@ -1,9 +1,10 @@
 """Trainings and models."""
 
-from chalicelib.routes.models import models, training, versions
+from chalicelib.routes.models import exports, models, training, versions
 
 OPERATIONS = (
     *training.OPERATIONS,
     *models.OPERATIONS,
     *versions.OPERATIONS,
+    *exports.OPERATIONS,
 )

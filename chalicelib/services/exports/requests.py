@@ -12,14 +12,20 @@ from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
 from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
-from chalicelib.domain.jobs.export import KEPT, MAX_KEPT, SUCCEEDED, Export, checked_format
+from chalicelib.domain.jobs.export import (
+    KEPT,
+    MAX_KEPT,
+    SUCCEEDED,
+    Export,
+    checked_format,
+    require_room,
+)
 from chalicelib.domain.jobs.messages import export_job
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
     ExportNotFound,
     StorageUnavailable,
-    TooManyOpen,
 )
 from chalicelib.stores.jobs.queues import EXPORT
 
@@ -77,7 +83,8 @@ class ExportService:
                 "Upload some, or name another 'source'.",
                 code="nothing_to_export",
             )
-        self._check_room(account)
+        stored = [one for one in self._exports.of_account(account.account_id) if not one.model]
+        require_room(stored, MAX_KEPT, now, "exports")
         self._exports.create(export)
         try:
             self._queues.send(EXPORT, export_job(export))
@@ -115,17 +122,3 @@ class ExportService:
         if not self._datasets.note_urls(view.dataset, until):
             raise ExportNotFound(export.export_id)
         return url
-
-    def _check_room(self, account: Account) -> None:
-        """Raise TooManyOpen if the account has the maximum number of exports."""
-        kept = self._exports.of_account(account.account_id)
-        if len(kept) < MAX_KEPT:
-            return
-        first = min(export.expires_at for export in kept)
-        seconds = max(1, round((first - self._clock()).total_seconds()))
-        raise TooManyOpen(
-            f"The account has {len(kept)} exports that are in progress or can be downloaded; "
-            f"at most {MAX_KEPT} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. "
-            f"Use one of them, or try again after {first:%Y-%m-%d %H:%M:%S} UTC.",
-            seconds,
-        )

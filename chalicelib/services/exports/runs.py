@@ -1,4 +1,4 @@
-"""Writes exports: a worker reads the current dataset and puts one file into the bucket.
+"""Writes exports: a worker reads a dataset or model and puts one file into the bucket.
 
 Every step may be repeated, so the job may be delivered twice or resumed by another worker.
 """
@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
@@ -51,11 +51,24 @@ class ExportRunServiceStores:
     pictures: PictureStore
 
 
+class ModelWriter(Protocol):
+    """Writes exported models."""
+
+    def model(self, export: Export) -> object:
+        """Return the model of an export; raise BadRequest if it was deleted."""
+
+    def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
+        """Write the archive of an export; raise BadRequest if that is not possible."""
+
+
 class ExportRunService:
     """Runs the jobs of the export queue."""
 
-    def __init__(self, stores: ExportRunServiceStores, settings: Settings) -> None:
+    def __init__(
+        self, stores: ExportRunServiceStores, bundles: ModelWriter, settings: Settings
+    ) -> None:
         self._stores = stores
+        self._bundles = bundles
         self._settings = settings
 
     def run(
@@ -101,7 +114,7 @@ class ExportRunService:
     def _write(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
         """Write the file under a heartbeat, then publish it."""
         exports = self._stores.exports
-        view = self._view(export)
+        self._require_owner(export)
         heartbeat = Heartbeat(lambda: exports.renew(export), self._settings.lease_seconds)
         with heartbeat, tempfile.TemporaryFile() as file:
 
@@ -111,9 +124,11 @@ class ExportRunService:
                     raise TimedOut(
                         "The export was not written in the time of one run. Export uploads and "
                         "feedback apart, or a smaller dataset."
+                        if export.model is None
+                        else "The export was not written in the time of one run. Try again later."
                     )
 
-            examples = self._write_file(export, view, file, check)
+            examples = self._write_file(export, file, check)
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
             exports.put_file(export, file)
@@ -123,11 +138,15 @@ class ExportRunService:
         journal.export_done(export.export_id, export.format, examples, size)
         self._emit(export)
         # A deletion that ran before the file existed could not delete it.
-        self._delete_with_dataset(export)
+        self._delete_with_owner(export)
 
     def _emit(self, export: Export) -> None:
         """Emit the event that an export is ready."""
-        ids = {"id": export.export_id, "datasetId": export.dataset_id}
+        model, ids = export.model, dict[str, str | int](id=export.export_id)
+        if model is None:
+            ids["datasetId"] = export.dataset_id
+        else:
+            ids["modelId"] = model.model_id
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
@@ -137,10 +156,12 @@ class ExportRunService:
             if export is not None and export.status == SUCCEEDED:
                 self._emit(export)
 
-    def _write_file(
-        self, export: Export, view: DatasetView, file: BinaryIO, check: Callable[[], None]
-    ) -> int:
-        """Write the examples in the requested format; return their number."""
+    def _write_file(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> int:
+        """Write the model, or the examples in the requested format; return their number."""
+        if export.model is not None:
+            self._bundles.write(export, file, check)
+            return 0
+        view = self._view(export)
         labelled = self._labelled(export, view, check)
         if export.format in _TEXT_FORMATS:
             write = _TEXT_FORMATS[export.format]
@@ -207,10 +228,17 @@ class ExportRunService:
             raise BadRequest(f"Dataset {export.dataset_id} was deleted before it was exported.")
         return stores.labels.view(dataset)
 
-    def _delete_with_dataset(self, export: Export) -> None:
-        """Delete the file if the dataset was deleted meanwhile."""
-        try:
+    def _require_owner(self, export: Export) -> None:
+        """Raise BadRequest if the dataset or model was deleted."""
+        if export.model is None:
             self._view(export)
+        else:
+            self._bundles.model(export)
+
+    def _delete_with_owner(self, export: Export) -> None:
+        """Delete the file if the dataset or model was deleted meanwhile."""
+        try:
+            self._require_owner(export)
         except BadRequest:
             self._stores.exports.delete(export)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.deletions import DeletionStore
     from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.queues import Queues
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards, ModelVersions
@@ -40,6 +41,7 @@ class DeletionRunServiceStores:
     datasets: DatasetStore
     deletions: DeletionStore
     events: Events
+    exports: ExportStore
     labels: LabelStore
     model_cards: ModelCards
     model_files: ModelVersions
@@ -120,6 +122,7 @@ class DeletionRunService:
 
     def _delete_model(self, deletion: Deletion) -> None:
         self._stores.deletions.report(deletion, 0.5)
+        self._stores.exports.delete_of_model(deletion.account_id, deletion.object_id)
         self._stores.model_files.delete(deletion.object_id)
         # The row last: while it exists, a repeated job finds what is left.
         self._stores.models.delete(deletion.account_id, deletion.object_id)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.datasets.dataset import LANGUAGE
-from chalicelib.domain.datasets.windows import SHORT_CHARACTERS
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.domain.models.prediction import (
     DEFAULTS,
@@ -22,7 +21,6 @@ from chalicelib.domain.models.prediction import (
     PredictionOptions,
     Probability,
     Ranked,
-    ranked,
 )
 from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
@@ -33,7 +31,6 @@ from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
     from chalicelib.domain.models.explanation import Explanation
-    from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.classifier import TrainedText
 
 # Cached artifacts; the least recently used one is evicted first.
@@ -113,18 +110,22 @@ class PredictionService:
     def _answers(
         self, trained: TrainedText, texts: Sequence[str], options: PredictionOptions
     ) -> list[Prediction[Probability]]:
-        blocks = self._encode(trained, texts)
+        from chalicelib.engines.text.classifier import answer_texts, encode_texts
+
+        encoders, threads = self._encoders, self._threads
         if options.judges:
             from chalicelib.engines.ranking.texts import judge
 
+            blocks = encode_texts(trained, encoders, texts, threads)
             return [Prediction((), judgement=found) for found in judge(trained, blocks)]
-        answers = []
-        for row, text in enumerate(texts):
-            # One matrix product per text: its last bits depend on the number of rows.
-            found = _ranked(trained, {k: v[row : row + 1] for k, v in blocks.items()}, options)
-            why = self._explain(trained, text, found) if options.explains else None
-            answers.append(Prediction(found, explanation=why))
-        return answers
+        answers = answer_texts(trained, encoders, texts, options.count, threads)
+        if not options.explains:
+            return [Prediction(found) for found in answers]
+        pairs = zip(texts, answers, strict=True)
+        return [
+            Prediction(found, explanation=self._explain(trained, text, found))
+            for text, found in pairs
+        ]
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
         """Return the loaded model if it can predict."""
@@ -144,28 +145,13 @@ class PredictionService:
         return trained
 
     def _explain(self, trained: TrainedText, document: str, found: Ranked) -> Explanation:
+        from chalicelib.engines.text.classifier import encode_texts
         from chalicelib.engines.text.explanation import explain
 
         if not found:
             return ()
-        return explain(trained, partial(self._encode, trained), document, found[0].label)
-
-    def _encode(self, trained: TrainedText, texts: Sequence[str]) -> Blocks:
-        """Return the vectors of texts by encoder, float32, each of shape (texts, dims)."""
-        names = [use.name for use in trained.encoders]
-        # Most texts are a sentence, which every model reads whole.
-        if len(texts) == 1 and len(texts[0]) <= SHORT_CHARACTERS:
-            return self._encoders.vectors(names, texts[0])
-
-        def encode(parts: Sequence[str]) -> Blocks:
-            if len(parts) == 1:
-                return self._encoders.vectors(names, parts[0])
-            return {
-                name: self._encoders.get(name).encode(parts, threads=self._threads)
-                for name in names
-            }
-
-        return trained.read(texts, encode)
+        encode = partial(encode_texts, trained, self._encoders, threads=self._threads)
+        return explain(trained, encode, document, found[0].label)
 
     def _read(self, model: ServedModel) -> TrainedText:
         from chalicelib.engines.text.classifier import load
@@ -175,11 +161,3 @@ class PredictionService:
             return load(content)
         except ArtifactError as cause:
             raise ModelUnreadable(model.model_id, str(cause)) from cause
-
-
-def _ranked(trained: TrainedText, blocks: Blocks, options: PredictionOptions) -> Ranked:
-    """Return the labels of one text; empty if the text is out of the model's domain."""
-    answers = trained.answer(blocks)
-    if bool(answers.is_rejected[0]):
-        return ()
-    return ranked(trained.labels, answers.shares[0].tolist(), options.count)

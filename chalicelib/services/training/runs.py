@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.jobs.batches import BatchStore
     from chalicelib.stores.jobs.events import Events
+    from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
     from chalicelib.stores.jobs.training_queue import TrainingQueue
     from chalicelib.stores.models.leases import ModelLeases
@@ -59,6 +60,7 @@ class TrainingRunServiceStores:
     """The stores that `TrainingRunService` uses."""
 
     batches: BatchStore
+    exports: ExportStore
     datasets: DatasetStore
     events: Events
     guards: GuardStore
@@ -197,8 +199,9 @@ class TrainingRunService:
         )
 
     def _used_versions(self, model: Model) -> frozenset[str]:
-        """Return the folders of versions that unfinished batches use."""
-        return self._stores.batches.used_versions(model.account_id, model.model_id)
+        """Return the folders of versions that unfinished batches and exports use."""
+        key, stores = (model.account_id, model.model_id), self._stores
+        return stores.batches.used_versions(*key) | stores.exports.used_versions(*key)
 
     def _delete_files(self, model: Model, folder: str) -> None:
         try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from chalicelib.domain.models.comparison import LEAST_COMMON, Comparison, compare
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.model_version import ModelVersion, version_not_found
 from chalicelib.errors import Conflict
-from chalicelib.stores.jobs.batches import BatchStore
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.serving import VersionServing
 from chalicelib.stores.models.versions import CARD, ModelVersions
@@ -26,6 +25,13 @@ class VersionView:
     """Metrics of its card, with intervals."""
 
 
+class VersionUsers(Protocol):
+    """A store of work that uses versions until it has ended."""
+
+    def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
+        """Return the folders of the versions of a model that are in use."""
+
+
 class VersionService:
     """Reads and changes the versions of an account's models."""
 
@@ -34,12 +40,14 @@ class VersionService:
         models: ModelStore,
         serving: VersionServing,
         files: ModelVersions,
-        batches: BatchStore,
+        batches: VersionUsers,
+        exports: VersionUsers,
     ) -> None:
         self._models = models
         self._serving = serving
         self._files = files
         self._batches = batches
+        self._exports = exports
 
     def list(self, model: Model) -> Sequence[VersionView]:
         """List the kept versions, newest first."""
@@ -70,14 +78,14 @@ class VersionService:
 
         Raises:
             NotFound: the version is not kept.
-            Conflict: the version is served, or a batch uses it.
+            Conflict: the version is served, or a batch or export uses it.
         """
         view = self._view(model, _find(model, number))
         if view.is_served:
             raise Conflict(f"Version {number} is served. Serve another version, then delete it.")
-        used = self._batches.used_versions(model.account_id, model.model_id)
-        if view.version.folder in used:
-            raise Conflict(f"A batch uses version {number}. Delete it when the batch has ended.")
+        for what, store in (("A batch", self._batches), ("An export", self._exports)):
+            if view.version.folder in store.used_versions(model.account_id, model.model_id):
+                raise Conflict(f"{what} uses version {number}. Delete it when that has ended.")
         if not self._serving.remove(model, view.version):
             raise _changed(model)
         self._files.delete_version(model, view.version.folder)

@@ -46,10 +46,10 @@ def model_prefix(model_id: str) -> str:
     return f"models/{model_id}/"
 
 
-def exports_prefix(dataset_id: int) -> str:
-    """Return the prefix of a dataset's exports, which are deleted with it."""
+def exports_prefix(owner: int | str) -> str:
+    """Return the prefix of the exports of a dataset or model, which are deleted with it."""
     # Not below the dataset's prefix, because a rule of the bucket expires exports.
-    return f"{EXPORTS}{dataset_id}/"
+    return f"{EXPORTS}{owner}/"
 
 
 def page_images_prefix(account_id: str) -> str:

@@ -1,18 +1,20 @@
 """Exports: their rows, their leases and their files in the bucket.
 
-The key of a file begins with the dataset's id, so that it is deleted with the dataset. It ends with
-the fence of the worker that wrote it, so that a stalled worker overwrites nothing.
+The key of a file begins with the id of the dataset or model, so that it is deleted with it. It ends
+with the fence of the worker that wrote it, so that a stalled worker overwrites nothing.
 """
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import BinaryIO
 
 from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
-from chalicelib.domain.jobs.export import FAILED, SUCCEEDED, Export
+from chalicelib.domain.jobs.export import FAILED, SUCCEEDED, Export, ExportedModel
 from chalicelib.domain.jobs.messages import Job, batch_job, export_job, learn_job
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
@@ -29,9 +31,13 @@ from chalicelib.stores.jobs.row_leases import ENDED, OPEN, FileJobRows
 
 # Kind of the rows of jobs that learn templates, which share this table.
 LEARNING = "template"
+# Kind of the rows of exported models.
+MODEL = "model"
 # Marks the rows of page images, which share the table and its index of expired files. Their hash
 # key is that of the account with this ending, so that lists of exports do not read them.
 PAGE_IMAGES, PAGES_OWNER = "pages", "#pages"
+# Kinds of exports; those of datasets have none.
+_KINDS = (None, MODEL)
 
 
 @translate_errors
@@ -51,6 +57,8 @@ class ExportStore:
         row = _row(export)
         row.family, row.dataset_id = export.family, export.dataset_id
         row.format, row.source = export.format, export.source
+        if export.model is not None:
+            row.kind, row.source = MODEL, json.dumps(asdict(export.model))
         self._rows.create(row, export.created_at, export.expires_at)
 
     def find(self, account_id: str, export_id: str) -> Export | None:
@@ -59,15 +67,15 @@ class ExportStore:
             row = ExportRow.get(account_id, export_id, consistent_read=True)
         except ExportRow.DoesNotExist:
             return None
-        is_there = row.kind is None and row.due_at > to_milliseconds(self._clock())
+        is_there = row.kind in _KINDS and row.due_at > to_milliseconds(self._clock())
         return _load(row) if is_there else None
 
     def of_account(self, account_id: str) -> list[Export]:
         """List the exports of an account that are in progress or can be downloaded."""
         now = to_milliseconds(self._clock())
-        rows = ExportRow.query(
-            account_id, consistent_read=True, filter_condition=ExportRow.kind.does_not_exist()
-        )
+        # Of datasets, which have no kind, and of models.
+        wanted = ExportRow.kind.does_not_exist() | (ExportRow.kind == MODEL)
+        rows = ExportRow.query(account_id, consistent_read=True, filter_condition=wanted)
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
 
     def acquire(self, account_id: str, export_id: str) -> Export | None:
@@ -135,7 +143,7 @@ class ExportStore:
         actions: list[Action] = [ExportRow.nudged_at.set(now)]
         rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))
         # An expired batch is not deleted here: its reserved predictions must be released first.
-        late = [row for row in rows if row.due_at < now and row.kind in (None, LEARNING)]
+        late = [row for row in rows if row.due_at < now and row.kind in (*_KINDS, LEARNING)]
         self._delete_all(late)
         waiting = [row for row in rows if row not in late]
         return [_job(row) for row in waiting if try_update(row, actions, unfinished)]
@@ -156,13 +164,35 @@ class ExportStore:
         self._artifacts.delete_prefix(_files(export))
         _row(export).delete()
 
+    def delete_of_model(self, account_id: str, model_id: str) -> None:
+        """Delete all exports of a model, including those that are being written."""
+        rows = ExportRow.query(
+            account_id, consistent_read=True, filter_condition=ExportRow.kind == MODEL
+        )
+        for export in [_load(row) for row in rows]:
+            if export.model is not None and export.model.model_id == model_id:
+                # The row first: a worker that still writes can then publish nothing.
+                _row(export).delete()
+        self._artifacts.delete_prefix(exports_prefix(model_id))
+
+    def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
+        """Return the folders of the versions of a model that unfinished exports use."""
+        return frozenset(
+            export.model.folder
+            for export in self.of_account(account_id)
+            if export.model is not None
+            and export.model.model_id == model_id
+            and export.status != SUCCEEDED
+        )
+
 
 def _row(export: Export) -> ExportRow:
     return ExportRow(export.account_id, export.export_id)
 
 
 def _files(export: Export) -> str:
-    return f"{exports_prefix(export.dataset_id)}{export.export_id}-"
+    owner = export.dataset_id if export.model is None else export.model.model_id
+    return f"{exports_prefix(owner)}{export.export_id}-"
 
 
 def _key(export: Export) -> str:
@@ -174,11 +204,11 @@ def _prefix(row: ExportRow) -> str:
     if row.kind == PAGE_IMAGES:
         account_id = row.account_id.removesuffix(PAGES_OWNER)
         return f"{page_images_prefix(account_id)}{row.export_id}/"
-    return _files(_load(row)) if row.kind is None else batch_prefix(row.export_id)
+    return _files(_load(row)) if row.kind in _KINDS else batch_prefix(row.export_id)
 
 
 def _job(row: ExportRow) -> tuple[str, Job]:
-    if row.kind is None:
+    if row.kind in _KINDS:
         return EXPORT, export_job(_load(row))
     if row.kind == LEARNING:
         return EMBED, learn_job(row.account_id, row.export_id)
@@ -186,13 +216,14 @@ def _job(row: ExportRow) -> tuple[str, Job]:
 
 
 def _load(row: ExportRow) -> Export:
+    model = ExportedModel(**json.loads(row.source)) if row.kind == MODEL else None
     return Export(
         export_id=row.export_id,
         account_id=row.account_id,
         family=row.family,
         dataset_id=int(row.dataset_id),
         format=row.format,
-        source=row.source,
+        source=row.source if model is None else "",
         created_at=from_milliseconds(row.created_at),
         updated_at=from_milliseconds(row.updated_at),
         expires_at=from_milliseconds(row.due_at),
@@ -203,4 +234,5 @@ def _load(row: ExportRow) -> Export:
         fence=int(row.fence),
         attempts=int(row.attempts),
         last_error=row.last_error or "",
+        model=model,
     )

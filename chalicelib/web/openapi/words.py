@@ -199,6 +199,11 @@ WORDS: Mapping[str, str] = {
     "bytes": "Size of the file in bytes, once it is written.",
     "ExportRecord.url": "URL of the file, valid for 30 minutes; each call returns a new one.",
     "ExportRecord.failureMsg": "Why the export failed.",
+    "ModelExportForm.format": "`bundle`: a zip archive for `presage-runtime`.",
+    "ModelExportRecord.format": "Format of the file.",
+    "ModelExportRecord.modelVersion": "Number of the exported version.",
+    "ModelExportRecord.url": "URL of the file, valid for 30 minutes; each call returns a new one.",
+    "ModelExportRecord.failureMsg": "Why the export failed.",
     "export_id": "Id of an export.",
     "learning_id": "Id of a learned template.",
     "LearnForm.data": "Zip archive of at most 20 documents and 40 pages, with a file values.json: "

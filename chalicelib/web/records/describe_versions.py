@@ -1,14 +1,19 @@
-"""Creates the records of model versions and their comparisons."""
+"""Creates the records of model versions, their comparisons and exports."""
 
 from __future__ import annotations
 
 from msgspec import UNSET
 
 from chalicelib.domain.common.clock import date_text
+from chalicelib.domain.jobs.export import SUCCEEDED, Export
 from chalicelib.domain.models.comparison import Comparison
 from chalicelib.services.training.versions import VersionView
 from chalicelib.web.records.describe import fraction
-from chalicelib.web.records.model_records import ComparisonRecord, ModelVersionRecord
+from chalicelib.web.records.model_records import (
+    ComparisonRecord,
+    ModelExportRecord,
+    ModelVersionRecord,
+)
 
 
 def model_version(view: VersionView) -> ModelVersionRecord:
@@ -30,4 +35,23 @@ def comparison(found: Comparison, versions: list[int]) -> ComparisonRecord:
     accuracies = [fraction(found.first_accuracy), fraction(found.second_accuracy)]
     return ComparisonRecord(
         versions, accuracies, fraction(found.low), fraction(found.high), found.examples
+    )
+
+
+def model_export(row: Export, url: str | None = None) -> ModelExportRecord:
+    """Return the record of an export of a model."""
+    if row.model is None:
+        raise ValueError(f"Export {row.export_id} is one of a dataset.")
+    return ModelExportRecord(
+        id=row.export_id,
+        model_id=row.model.model_id,
+        model_version=row.model.version,
+        format=row.format,
+        status=row.status,
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        expires_at=date_text(row.expires_at),
+        bytes=row.size_bytes if row.status == SUCCEEDED else UNSET,
+        url=url or UNSET,
+        failure_msg=row.message or UNSET,
     )

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.jobs.batch import BATCH_FORMATS, BATCH_STATUSES, KIND_TYPES
+from chalicelib.domain.jobs.export import MODEL_FORMATS, STATUSES
 from chalicelib.web.records.dataset_records import FoundLabelRecord, WarningRecord
 from chalicelib.web.records.members import SINCE_2, Number
 
@@ -238,6 +239,23 @@ class DetectionRecord(msgspec.Struct, rename="camel"):
     probabilities: list[DetectedRecord]
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
+
+
+class ModelExportRecord(msgspec.Struct, rename="camel"):
+    """An export of a model; its file can be downloaded once it SUCCEEDED."""
+
+    id: str
+    model_id: str
+    model_version: int
+    format: Annotated[str, Meta(extra_json_schema={"enum": [*MODEL_FORMATS]})]
+    status: Annotated[str, Meta(extra_json_schema={"enum": [*STATUSES]})]
+    created_at: str
+    updated_at: str
+    expires_at: str
+    bytes: int | UnsetType
+    url: str | UnsetType
+    failure_msg: str | UnsetType
+    object: Literal["export"] = "export"
 
 
 class BatchCountsRecord(msgspec.Struct):

@@ -490,6 +490,23 @@ class Detection(Record, kw_only=True):
     sample_id: str | None = None
 
 
+class ModelExport(Record, kw_only=True):
+    """An export of a model; its file can be downloaded once it SUCCEEDED."""
+
+    id: str
+    model_id: str
+    model_version: int
+    format: str
+    status: str
+    created_at: str
+    updated_at: str
+    expires_at: str
+    bytes: int | None = None
+    url: str | None = None
+    failure_msg: str | None = None
+    object: str = "export"
+
+
 class BatchCounts(Record, kw_only=True):
     """The number of lines of a batch."""
 

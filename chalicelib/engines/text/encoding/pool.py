@@ -45,6 +45,11 @@ class EncoderPool:
                 self._encoders[name] = encoder
         return encoder
 
+    def folder(self, name: str) -> Path:
+        """Return the folder of an encoder's files."""
+        self._source.ensure(name)
+        return self._directory / name
+
     def sha256(self, name: str) -> str:
         """Return the digest of an encoder; empty when it is not installed.
 

@@ -1,0 +1,80 @@
+"""Exports of models: create one, and return its status."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated, Literal
+
+import msgspec
+
+from chalicelib.domain.jobs.export import Export
+from chalicelib.errors import ExportNotFound
+from chalicelib.web.operations.fields import ModelVersionNumber
+from chalicelib.web.operations.locate import model_in_path, text_id
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe_versions, model_records
+
+
+class ModelExportForm(msgspec.Struct, rename="camel"):
+    """Fields of an export of a model."""
+
+    model_version: ModelVersionNumber | None = None
+    format: Annotated[Literal["bundle"], msgspec.Meta(examples=["bundle"])] = "bundle"
+
+
+def create_model_export(call: Call) -> model_records.ModelExportRecord:
+    """Write a model, with everything that its predictions need, to a file in the background."""
+    form: ModelExportForm = call.form
+    model = call.container.model_versions.at(call.located, form.model_version)
+    return describe_versions.model_export(call.container.model_exports.create(model, form.format))
+
+
+def locate_model_export(call: Call) -> Export:
+    """Return the export of the path."""
+    model = model_in_path(call)
+    export_id = text_id(call.request.parameters["export_id"], ExportNotFound)
+    found: Export = call.container.model_exports.get(model, export_id)
+    return found
+
+
+def get_model_export(call: Call) -> model_records.ModelExportRecord:
+    """Return the status of an export of a model and the URL of its file."""
+    url = call.container.model_exports.url(call.located)
+    return describe_versions.model_export(call.located, url)
+
+
+def recover_model_export(call: Call) -> model_records.ModelExportRecord | None:
+    """Return the export that an earlier attempt created."""
+    with suppress(ExportNotFound):
+        export_id = call.keyed.object_id if call.keyed else ""
+        found = call.container.model_exports.get(model_in_path(call), export_id)
+        return describe_versions.model_export(found)
+    return None
+
+
+OPERATIONS = (
+    Operation(
+        name="create_model_export",
+        method="POST",
+        path="/v2/:family/models/{model_id}/exports",
+        families=BOTH,
+        view=create_model_export,
+        locate=model_in_path,
+        summary="Export a model to a file that predicts without the service.",
+        form=ModelExportForm,
+        takes_key=True,
+        recover=recover_model_export,
+        answer=model_records.ModelExportRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="get_model_export",
+        method="GET",
+        path="/v2/:family/models/{model_id}/exports/{export_id}",
+        families=BOTH,
+        view=get_model_export,
+        locate=locate_model_export,
+        summary="Return the status of an export of a model and the URL of its file.",
+        answer=model_records.ModelExportRecord,
+    ),
+)

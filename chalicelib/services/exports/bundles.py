@@ -1,0 +1,249 @@
+"""Collects the parts of an exported model, and writes them into one archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+import chalicelib
+from chalicelib.domain.common.clock import Clock, date_text
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.jobs.export import Export
+from chalicelib.domain.models.model import Model, ServedModel
+from chalicelib.domain.models.prediction import Detection, Prediction, PredictionOptions
+from chalicelib.domain.models.redaction import without_examples
+from chalicelib.errors import BadRequest, ServiceError, StorageUnavailable
+from chalicelib.formats.exports import bundles
+from chalicelib.formats.exports.bundles import BundleArchive
+from chalicelib.formats.exports.golden import golden_pictures, golden_texts
+from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.versions import CARD, ModelVersions
+
+if TYPE_CHECKING:
+    from chalicelib.domain.models.prediction import Probability
+    from chalicelib.engines.text.encoding.pool import EncoderPool
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+
+    Golden = list[dict[str, Any]]
+
+# Written by the installation about itself; predictions do not read it.
+_NOT_EXPORTED = ("installed.json",)
+_LICENCES = ("LICENSE", "NOTICE")
+
+
+class GoldenTexts(Protocol):
+    """Predicts texts."""
+
+    def predict(
+        self,
+        model: ServedModel,
+        texts: Sequence[str],
+        *,
+        dataset_type: str,
+        options: PredictionOptions = ...,
+    ) -> list[Prediction[Probability]]:
+        """Return one prediction per text."""
+
+
+class GoldenPictures(Protocol):
+    """Predicts images."""
+
+    def predict(
+        self,
+        model: ServedModel,
+        samples: Iterable[Sample],
+        *,
+        types: Sequence[str],
+        options: PredictionOptions = ...,
+    ) -> list[Prediction[Probability | Detection]]:
+        """Return one prediction per image."""
+
+
+class BundleService:
+    """Writes versions of models as archives."""
+
+    def __init__(
+        self,
+        models: ModelStore,
+        files: ModelVersions,
+        pools: tuple[EncoderPool, BackbonePool],
+        predictors: tuple[GoldenTexts, GoldenPictures],
+        clock: Clock,
+    ) -> None:
+        self._models = models
+        self._files = files
+        self._encoders, self._backbones = pools
+        self._texts, self._pictures = predictors
+        self._clock = clock
+
+    def model(self, export: Export) -> Model:
+        """Return the model of an export.
+
+        Raises:
+            BadRequest: the model was deleted.
+        """
+        exported = export.model
+        found = exported and self._models.find(export.account_id, exported.model_id)
+        if exported is None or not found:
+            raise BadRequest("The model was deleted before it was exported.")
+        return replace(found, version=exported.folder)
+
+    def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
+        """Write the archive of an export.
+
+        Args:
+            export: export of a model.
+            file: an open file.
+            check: called before each part; raises to stop.
+
+        Raises:
+            BadRequest: the model was deleted, or its networks are not installed.
+        """
+        model = self.model(export)
+        head = self._files.artifact(model.model_id, model.version)
+        card = self._files.document(model.model_id, model.version, CARD)
+        if head is None or card is None or export.model is None:
+            # Deleted after the row was read; the next attempt finds no model.
+            raise StorageUnavailable
+        manifest, folders = self._described(model, head)
+        manifest |= {"modelVersion": export.model.version, "exportedAt": date_text(self._clock())}
+        card = _without_data(card, manifest["labels"])
+        with BundleArchive(file, check) as archive:
+            archive.add(bundles.HEAD_FILE, head)
+            for folder, path in folders.items():
+                for part in sorted(path.iterdir()):
+                    if part.is_file() and part.name not in _NOT_EXPORTED:
+                        archive.add_file(f"{folder}/{part.name}", part)
+            try:
+                self._add_golden(archive, model, manifest["labels"], check)
+            except StorageUnavailable:
+                raise
+            except ServiceError as refusal:
+                # A network that is missing here stays missing for the next attempt.
+                raise BadRequest(str(refusal)) from refusal
+            archive.add_json(bundles.CARD_FILE, card)
+            archive.add(bundles.README_FILE, bundles.readme(manifest, card).encode())
+            for name, text in _licences():
+                archive.add(f"licences/{name}", text)
+            archive.add_json(bundles.MODEL_FILE, {**manifest, "files": dict(archive.files)})
+
+    def _described(self, model: Model, head: bytes) -> tuple[dict[str, Any], dict[str, Path]]:
+        """Return the manifest, and the folders of the networks by their names in the archive."""
+        from chalicelib.engines.artifact import read_parts
+
+        parts = read_parts(head)
+        header = parts.header
+        networks, folders, preprocessing = self._networks(model, head, header)
+        manifest: dict[str, Any] = {
+            "format": bundles.FORMAT,
+            "version": bundles.FORMAT_VERSION,
+            "name": model.name,
+            "family": model.family,
+            "type": model.type,
+            "language": model.language,
+            "algorithm": model.request.algorithm,
+            "labels": header["labels"],
+            "temperature": header.get("temperature"),
+            "rejection": _rejection(header),
+            "preprocessing": preprocessing,
+            "networks": networks,
+            "arrays": {
+                name: {"type": str(array.dtype), "shape": list(array.shape)}
+                for name, array in sorted(parts.arrays.items())
+            },
+        }
+        return manifest, folders
+
+    def _networks(
+        self, model: Model, head: bytes, header: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], dict[str, Path], Any]:
+        """Return facts about the networks of a model, their folders, and its preprocessing."""
+        if model.family == LANGUAGE:
+            from chalicelib.engines.text.encoding import onnx_encoders
+
+            encoders = {name: self._encoders.get(name).facts for name, _, _ in header["encoders"]}
+            folders = {f"encoders/{name}": self._encoders.folder(name) for name in encoders}
+            reading = {
+                "maxCharacters": onnx_encoders.MAX_CHARACTERS,
+                "maxTokens": onnx_encoders.MAX_TOKENS,
+                "windows": header.get("windows"),
+            }
+            return [_network(one) for one in encoders.values()], folders, reading
+        from chalicelib.engines.vision import registry
+
+        names = [use.name for use in registry.load(head, self._backbones).backbones]
+        folders = {f"backbones/{name}": self._backbones.folder(name) for name in names}
+        facts = [_network(self._backbones.facts(name)) for name in names]
+        return facts, folders, header.get("preprocessing")
+
+    def _add_golden(
+        self, archive: BundleArchive, model: Model, labels: Sequence[str], check: Callable[[], None]
+    ) -> None:
+        """Add inputs, and what the service answers to them."""
+        served = ServedModel(model.model_id, model.type, model.status, model.version)
+        # More than any model has: the answers name all labels.
+        options, golden = PredictionOptions(count=1_000_000), []
+        if model.family == LANGUAGE:
+            for text in golden_texts(labels):
+                check()
+                [found] = self._texts.predict(
+                    served, [text], dataset_type=model.type, options=options
+                )
+                golden.append({"text": text, "answer": _answer(found.items)})
+        else:
+            for name, content in golden_pictures():
+                archive.add(f"golden/{name}", content)
+                [seen] = self._pictures.predict(
+                    served, [Sample(content=content)], types=(model.type,), options=options
+                )
+                golden.append({"file": name, "answer": _answer(seen.items)})
+        archive.add_json(bundles.GOLDEN_FILE, golden)
+
+
+def _network(facts: Any) -> dict[str, Any]:
+    return {
+        "name": facts.name,
+        "title": facts.title,
+        "sha256": facts.sha256,
+        "licence": facts.licence,
+    }
+
+
+def _answer(items: Sequence[Probability | Detection]) -> Golden:
+    answer: Golden = []
+    for item in items:
+        one: dict[str, Any] = {"label": item.label, "probability": item.probability}
+        if isinstance(item, Detection):
+            box = item.box
+            one["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
+        answer.append(one)
+    return answer
+
+
+def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return how a model rejects texts; None if it does not."""
+    if "rejector" in header:
+        return {"by": "signals", **header["rejector"]}
+    threshold = header.get("threshold")
+    return None if threshold is None else {"by": "energy", "threshold": threshold}
+
+
+def _without_data(card: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:
+    """Return a card without texts, names and ids of examples."""
+    report = without_examples(card.get("dataReport", {}), frozenset(labels))
+    trained_on = {k: v for k, v in card.get("trainedOn", {}).items() if k != "datasetId"}
+    return {**card, "trainedOn": trained_on, "dataReport": report}
+
+
+def _licences() -> Iterable[tuple[str, bytes]]:
+    """Yield the licence texts of this project, which also name those of the networks."""
+    root = Path(chalicelib.__file__).parents[1]
+    for name in _LICENCES:
+        # The package of a deployed function has them in a folder of licences.
+        for path in (root / name, root / "LICENSES" / "presage" / name):
+            if path.is_file():
+                yield name, path.read_bytes()
+                break

@@ -1,0 +1,88 @@
+"""Accepts exports of models and returns their progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import STRING_ID
+from chalicelib.domain.common.repeats import object_id
+from chalicelib.domain.jobs.export import (
+    KEPT,
+    MAX_KEPT_MODELS,
+    SUCCEEDED,
+    Export,
+    ExportedModel,
+    require_room,
+)
+from chalicelib.domain.jobs.messages import export_job
+from chalicelib.domain.models.model import Model
+from chalicelib.errors import ExportNotFound, ModelNotReady, StorageUnavailable
+from chalicelib.stores.jobs.queues import EXPORT
+
+if TYPE_CHECKING:
+    from chalicelib.stores.jobs.exports import ExportStore
+    from chalicelib.stores.jobs.queues import Queues
+
+
+class ModelExportService:
+    """Creates exports of models and returns their state and download URL."""
+
+    def __init__(self, exports: ExportStore, queues: Queues, clock: Clock) -> None:
+        self._exports = exports
+        self._queues = queues
+        self._clock = clock
+
+    def create(self, model: Model, kind: str) -> Export:
+        """Create an export of the version that a model serves.
+
+        Args:
+            model: the model, as if the wanted version were served.
+            kind: format.
+
+        Raises:
+            ModelNotReady: no training of the model has succeeded.
+            TooManyOpen: the account has the maximum number of exports of models.
+        """
+        version = next((one for one in model.versions.kept if one.folder == model.version), None)
+        if version is None:
+            raise ModelNotReady(model.model_id, model.status)
+        now = self._clock()
+        stored = [one for one in self._exports.of_account(model.account_id) if one.model]
+        require_room(stored, MAX_KEPT_MODELS, now, "exports of models")
+        export = Export(
+            export_id=object_id(),
+            account_id=model.account_id,
+            family=model.family,
+            dataset_id=0,
+            format=kind,
+            source="",
+            created_at=now,
+            updated_at=now,
+            expires_at=now + KEPT,
+            model=ExportedModel(model.model_id, version.number, version.folder),
+        )
+        self._exports.create(export)
+        try:
+            self._queues.send(EXPORT, export_job(export))
+        except StorageUnavailable:
+            # The row exists, so the sweep sends the job later.
+            log.warning("enqueue_failed", job="export", export=export.export_id)
+        return export
+
+    def get(self, model: Model, export_id: str) -> Export:
+        """Return an export.
+
+        Raises:
+            ExportNotFound: the model has no such export, or it has expired.
+        """
+        is_id = STRING_ID.fullmatch(export_id) is not None
+        found = self._exports.find(model.account_id, export_id) if is_id else None
+        if found is None or found.model is None or found.model.model_id != model.model_id:
+            raise ExportNotFound(export_id[:100])
+        return found
+
+    def url(self, export: Export) -> str | None:
+        """Return a download URL that is valid for 30 minutes; None before the file exists."""
+        return self._exports.url(export) if export.status == SUCCEEDED else None
