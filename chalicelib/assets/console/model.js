@@ -127,6 +127,10 @@ function Result({ variables, training }) {
         }
       </div>
     </section>
+    ${
+      card.data?.thresholds?.length > 0 &&
+      html`<${Thresholds} thresholds=${card.data.thresholds} family=${family} modelId=${training.modelId} />`
+    }
     <${Loaded} of=${metrics}>
       ${({ metricsData }) => html`
         <${LabelMetrics} data=${metricsData} />
@@ -136,10 +140,6 @@ function Result({ variables, training }) {
         }
       `}
     <//>
-    ${
-      card.data?.thresholds?.length > 0 &&
-      html`<${Thresholds} thresholds=${card.data.thresholds} family=${family} modelId=${training.modelId} />`
-    }
     <${Reliability} variables=${variables} trainedAt=${training.updatedAt} />
   `;
 }

@@ -5,7 +5,7 @@ import { html, number, percent, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
 const SIDE = 300;
-const EDGE = 34;
+const EDGE = 44;
 
 const position = (rate) => EDGE + rate * (SIDE - EDGE - 18);
 

@@ -1,7 +1,7 @@
 // The thresholds of the model card: from which probability answers are right often enough, and how many remain.
 
 import { useState } from "./hooks.module.js";
-import { html, percent, Table } from "./ui.js";
+import { Bar, html, percent, Table } from "./ui.js";
 import { t } from "./words.js";
 
 // Rounded up: below the threshold fewer answers are right.
@@ -35,9 +35,11 @@ export function Thresholds({ thresholds, family, modelId }) {
         label === undefined &&
         threshold !== null &&
         html`
-          <a class="button" href=${`#/classify/${family}/${modelId}?below=${probability(threshold)}`}>
-            ${t("thresholds.use", { threshold: probability(threshold) })}
-          </a>
+          <p>
+            <a class="button" href=${`#/classify/${family}/${modelId}?below=${probability(threshold)}`}>
+              ${t("thresholds.use", { threshold: probability(threshold) })}
+            </a>
+          </p>
         `
       }
     </section>
@@ -61,7 +63,14 @@ function Coverage({ of }) {
             })
       }
     </p>
-    ${threshold !== null && html`<meter min="0" max="1" value=${coverage} aria-label=${t("thresholds.covered")} />`}
+    ${
+      threshold !== null &&
+      html`
+        <div class="bars">
+          <${Bar} label=${t("thresholds.covered")} value=${coverage} most=${1} text=${percent(coverage)} />
+        </div>
+      `
+    }
   `;
 }
 

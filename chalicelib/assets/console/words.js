@@ -294,7 +294,7 @@ const ENGLISH = {
   "thresholds.none": "No threshold reaches {precision}. Add examples, or fix wrong labels.",
   "thresholds.slider": "{precision} of the answers are right",
   "thresholds.title": "Threshold for a target precision",
-  "thresholds.use": "Classify files, review below {threshold}",
+  "thresholds.use": "Review below {threshold} in a file",
   "try.answer": "Prediction",
   "try.dropDocument": "Drop a document here: an image or a PDF",
   "try.dropImage": "Drop an image here",

@@ -185,11 +185,11 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
     """Return a warning of texts that occur in the file with several labels."""
     if not count:
         return []
+    has = "1 text has" if count == 1 else f"{count:,} texts have"
     return [
         UploadWarning(
             CONTRADICTING_TEXTS,
-            f"{count:,} texts stand there with several labels. Keep the label that is right; a "
-            "model cannot learn both.",
+            f"{has} several labels. Keep the label that is right; a model cannot learn both.",
             count,
             tuple(places),
         )

@@ -92,11 +92,11 @@ def test_threshold_is_chosen_by_a_target_precision(console, owner, model):
     said = page.locator("section", has_text="Threshold for a target").get_by_role("status")
     expect(said).to_contain_text("From a probability of 0.655, the model answers 75.0")
     expect(said).to_contain_text("between 70")
-    page.get_by_role("slider", name="95").focus()
+    page.get_by_role("slider", name="answers are right").focus()
     console.press("End")
     expect(said).to_contain_text("No threshold reaches 99")
     console.press("ArrowLeft")
-    page.get_by_role("link", name="review below 0.655").click()
+    page.get_by_role("link", name="Review below 0.655").click()
     drop(console, "new.csv", SHOP)
     expect(page.get_by_text(re.compile("Mark for review below 65|66"))).to_be_visible()
 
