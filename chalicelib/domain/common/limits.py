@@ -57,6 +57,8 @@ MAX_DERIVED_NAME_CHARACTERS = 100
 MAX_TRAINING_WORDS = 3_000_000
 # Examples of each label of a text dataset in training. Spec: Limits, Minimum examples.
 MIN_EXAMPLES_PER_LABEL = 5
+# Texts of `trainParams.unlabelled`. beyond.md, section 15.
+MAX_UNLABELLED = 20_000
 # Labels that training needs. Contract section 5, Enough examples.
 MIN_LABELS = 2
 # Fraction of a text dataset that is trained on. Spec: Limits, Default split ratio.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE
+from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL, OUT_OF_DOMAIN_RATE
 from chalicelib.domain.datasets.dataset import (
     DETECTION,
     FAMILY_TYPES,
@@ -91,6 +91,12 @@ class TrainRequest:
     def skips_small_labels(self) -> bool:
         """Return whether labels of a text model with too few examples are left out."""
         return self.param("skipSmallLabels") is True
+
+    @property
+    def minimum_examples(self) -> int:
+        """Return how many examples each label of a text model needs."""
+        asked = self.param("minimumExamples")
+        return MIN_EXAMPLES_PER_LABEL if asked is None else int(str(asked))
 
     @property
     def serves_if_better(self) -> bool:

@@ -90,7 +90,11 @@ def _used_counts(view: DatasetView, *, with_feedback: bool) -> dict[int, int]:
 
 
 def check_enough_texts(
-    view: DatasetView, *, with_feedback: bool, skips_small: bool = False
+    view: DatasetView,
+    *,
+    with_feedback: bool,
+    skips_small: bool = False,
+    minimum: int = MIN_EXAMPLES_PER_LABEL,
 ) -> None:
     """Refuse a text dataset with too few labels or examples, naming each such label.
 
@@ -100,6 +104,7 @@ def check_enough_texts(
         view: the dataset with its labels.
         with_feedback: whether feedback examples are used.
         skips_small: whether labels with too few examples are left out.
+        minimum: examples that each label needs, 0 to 5.
 
     Raises:
         TooFewExamples: with the counts and the remedy.
@@ -113,25 +118,25 @@ def check_enough_texts(
     short = [
         f"'{label.name}' has {counts[label.label_id]}"
         for label in view.labels
-        if counts[label.label_id] < MIN_EXAMPLES_PER_LABEL
+        if counts[label.label_id] < minimum
     ]
     if skips_small:
-        _check_remaining(view, short)
+        _check_remaining(view, short, minimum)
     elif short:
         raise TooFewExamples(
-            f"Each label needs at least {MIN_EXAMPLES_PER_LABEL} examples: {_listed(short)}. "
+            f"Each label needs at least {_examples(minimum)}: {_listed(short)}. "
             "Add examples to them, then train again."
         )
 
 
-def _check_remaining(view: DatasetView, short: list[str]) -> None:
+def _check_remaining(view: DatasetView, short: list[str], minimum: int) -> None:
     remaining = len(view.labels) - len(short)
     if remaining < MIN_LABELS:
         raise TooFewExamples(
-            f"Training needs at least {MIN_LABELS} labels with at least {MIN_EXAMPLES_PER_LABEL} "
-            f"examples; dataset {view.dataset.dataset_id} has {remaining}, and 'skipSmallLabels' "
-            f"leaves out the others: {_listed(short)}. Add examples to them, or merge labels, then "
-            "train again."
+            f"Training needs at least {MIN_LABELS} labels with at least "
+            f"{_examples(minimum)}; dataset {view.dataset.dataset_id} has {remaining}, and "
+            f"'skipSmallLabels' leaves out the others: {_listed(short)}. Add examples to "
+            "them, or merge labels, then train again."
         )
 
 
@@ -239,6 +244,10 @@ def is_left_over(
     # A moment far ahead was written before the clock was set back.
     is_old = abs(now_milliseconds - moment) > GUARD_GRACE_MILLISECONDS
     return (is_old or is_over) and model_id not in set(open_models)
+
+
+def _examples(count: int) -> str:
+    return f"{count} example{'' if count == 1 else 's'}"
 
 
 def _listed(parts: list[str]) -> str:

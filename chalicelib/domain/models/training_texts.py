@@ -32,6 +32,8 @@ class TrainingTexts:
     """Ascending indexes of the texts that are feedback."""
     available: int = 0
     """Number of texts before sampling; 0 if these are all."""
+    descriptions: dict[str, str] = field(default_factory=dict)
+    """What labels mean, by name; only of labels with a description."""
     skipped: list[tuple[str, int]] = field(default_factory=list)
     """Labels that were left out, with their numbers of examples."""
 
@@ -40,8 +42,15 @@ class TrainingTexts:
         """Return the number of texts that are feedback."""
         return len(self.feedback_places)
 
-    def without_small_labels(self) -> TrainingTexts:
-        """Return the texts without the labels that have fewer examples than the minimum.
+    @property
+    def has_few_examples(self) -> bool:
+        """Return whether most labels have fewer examples than other trainings need."""
+        counts = Counter(self.label_indexes)
+        few = sum(counts[at] < MIN_EXAMPLES_PER_LABEL for at in range(len(self.labels)))
+        return 2 * few > len(self.labels)
+
+    def without_small_labels(self, minimum: int = MIN_EXAMPLES_PER_LABEL) -> TrainingTexts:
+        """Return the texts without the labels that have fewer than `minimum` examples.
 
         Raises:
             TrainingFailed: fewer than two labels remain, since examples were removed meanwhile.
@@ -49,11 +58,11 @@ class TrainingTexts:
         counts = [0] * len(self.labels)
         for at in self.label_indexes:
             counts[at] += 1
-        large = [at for at, count in enumerate(counts) if count >= MIN_EXAMPLES_PER_LABEL]
+        large = [at for at, count in enumerate(counts) if count >= minimum]
         if len(large) < MIN_LABELS:
             raise TrainingFailed(
                 f"Only {len(large)} of {len(self.labels)} labels has at least "
-                f"{MIN_EXAMPLES_PER_LABEL} examples, and a model needs {MIN_LABELS} to tell apart. "
+                f"{minimum} examples, and a model needs {MIN_LABELS} to tell apart. "
                 "Add examples, then train again."
             )
         places = {old: new for new, old in enumerate(large)}
@@ -66,7 +75,7 @@ class TrainingTexts:
             skipped=[
                 (name, count)
                 for name, count in zip(self.labels, counts, strict=True)
-                if count < MIN_EXAMPLES_PER_LABEL
+                if count < minimum
             ],
         )
 

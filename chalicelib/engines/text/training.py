@@ -18,15 +18,16 @@ from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_texts import TrainingTexts
-from chalicelib.engines.advice import single_label_advice
+from chalicelib.engines.advice import MOST_ADVICE, label_name_advice, single_label_advice
 from chalicelib.engines.evaluation import evaluate_single
 from chalicelib.engines.interface import OutOfFold, TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text.background import background_texts
-from chalicelib.engines.text.classifier import dump
+from chalicelib.engines.text.classifier import TrainedText, dump
 from chalicelib.engines.text.cost import expected_seconds
 from chalicelib.engines.text.encoding.encoders import FAST
 from chalicelib.engines.text.encoding.label_phrases import label_phrase
 from chalicelib.engines.text.fit import fit
+from chalicelib.engines.text.names.fit import fit_names
 from chalicelib.engines.text.report.data_report import data_report, suspect_examples
 from chalicelib.engines.text.report.feedback_calibration import feedback_calibration
 from chalicelib.engines.text.report.json_documents import (
@@ -40,13 +41,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from chalicelib.domain.common.arrays import Singles
-    from chalicelib.engines.interface import TextEpoch
+    from chalicelib.engines.interface import Blocks, TextEpoch
     from chalicelib.engines.text.encoding.interface import Encoder
     from chalicelib.engines.text.windows.training_vectors import TrainingVectors
 
 
 # Every training draws its split and folds from this seed; equal data gives equal models.
 SEED = 0
+# What a model was trained from, as its card says.
+EXAMPLES, LABEL_NAMES, BOTH = "examples", "labelNames", "both"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,10 @@ class TextVectors:
     profile: str = FAST
     reason: str = ""
     """Why this profile was chosen."""
+    of_unlabelled: Callable[[str], Singles] | None = None
+    """Returns the vectors of texts without labels by encoder name; None if there are none."""
+    uses_names: bool = False
+    """Whether the model is trained from the names of its labels, as most have few examples."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ def train_text(
         curve.append(curve_record(epoch))
         callbacks.on_curve(curve)
 
-    trained = fit(training_set, _options(model, threads), on_epoch, callbacks.on_progress)
+    trained = _fit(training_set, vectors, _options(model, threads), on_epoch, callbacks)
     report, artifact = trained.report, dump(trained)
     if report is None:
         raise RuntimeError("A training that finished must have a report.")
@@ -138,6 +145,32 @@ def train_text(
         suspects=suspect_examples(texts, report.out_of_fold),
         evaluation=_evaluation(texts, report.out_of_fold),
     )
+
+
+def _fit(
+    training_set: TextTrainingSet,
+    vectors: TextVectors,
+    options: TextFitOptions,
+    on_epoch: Callable[[TextEpoch], None],
+    callbacks: TrainingCallbacks,
+) -> TrainedText:
+    """Fit from examples, or from names if the vectors say so."""
+    if vectors.uses_names:
+        return fit_names(training_set, _unlabelled(vectors), options, on_epoch)
+    return fit(training_set, options, on_epoch, callbacks.on_progress)
+
+
+def _unlabelled(vectors: TextVectors) -> Blocks:
+    """Return the vectors of texts without labels by encoder; empty if there are none."""
+    if vectors.of_unlabelled is None:
+        return {}
+    return {encoder.name: vectors.of_unlabelled(encoder.name) for encoder in vectors.encoders}
+
+
+def _trained_from(texts: TrainingTexts, vectors: TextVectors) -> str:
+    if not vectors.uses_names:
+        return EXAMPLES
+    return BOTH if texts.texts else LABEL_NAMES
 
 
 def _evaluation(texts: TrainingTexts, folds: OutOfFold) -> Evaluation:
@@ -165,8 +198,12 @@ def _card_facts(
     are_cut = np.array([is_cut(text) for text in texts.texts], bool)
     folds = report.out_of_fold
     answers = folds.probabilities.argmax(axis=1)
+    advice = single_label_advice(texts.labels, folds.truth, answers, are_cut[folds.examples])
+    if vectors.uses_names:
+        advice = [label_name_advice(len(texts.labels), len(texts.texts)), *advice][:MOST_ADVICE]
     return {
-        "advice": single_label_advice(texts.labels, folds.truth, answers, are_cut[folds.examples]),
+        "advice": advice,
+        "trained_from": _trained_from(texts, vectors),
         "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
         "profile": vectors.profile,
         "profile_reason": vectors.reason,
@@ -192,7 +229,6 @@ def make_training_set(
         vectors: source of the vectors.
         rejects: whether background texts are needed.
     """
-    phrases = [label_phrase(label) or "" for label in texts.labels]
     names = [encoder.name for encoder in vectors.encoders]
     background = None
     if rejects:
@@ -204,12 +240,33 @@ def make_training_set(
         label_names=texts.labels,
         digests=[text_digest(text) for text in texts.texts],
         word_digests=[text_digest(same_words(text)) for text in texts.texts],
-        label_blocks={name: vectors.of_phrases(name, phrases) for name in names},
+        label_blocks={name: _label_vectors(texts, vectors, name) for name in names},
         background=background,
         encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
         # Complete, because the blocks exist.
         reading=vectors.texts.reading,
     )
+
+
+def _label_vectors(texts: TrainingTexts, vectors: TextVectors, encoder: str) -> Singles:
+    """Return the vectors of the labels' names, joined with their descriptions, (labels, dims)."""
+    known = texts.descriptions
+    phrases = [label_phrase(label) or "" for label in texts.labels]
+    if vectors.uses_names:
+        # A code says little, but without it a label without examples would have no vector.
+        phrases = [
+            phrase or ("" if label in known else label)
+            for phrase, label in zip(phrases, texts.labels, strict=True)
+        ]
+    found = vectors.of_phrases(encoder, phrases)
+    places = [place for place, label in enumerate(texts.labels) if label in known]
+    if not places:
+        return found
+    described = vectors.of_phrases(encoder, [known[texts.labels[place]] for place in places])
+    for place, vector in zip(places, described, strict=True):
+        both = found[place] + vector if phrases[place] else vector
+        found[place] = both * (np.linalg.norm(vector) / max(float(np.linalg.norm(both)), 1e-9))
+    return found
 
 
 def _options(model: Model, threads: int) -> TextFitOptions:

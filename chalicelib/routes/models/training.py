@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidParameter, ModelNotFound
 from chalicelib.formats.texts.json_limits import is_too_deep
@@ -28,6 +29,8 @@ class TrainParams(msgspec.Struct, rename="camel"):
     profile: Literal["fast", "accurate"] | UnsetType = UNSET
     out_of_domain_rate: Share | UnsetType = UNSET
     skip_small_labels: bool | UnsetType = UNSET
+    minimum_examples: Annotated[int, Meta(ge=0, le=MIN_EXAMPLES_PER_LABEL)] | UnsetType = UNSET
+    unlabelled: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
     serve: Literal["always", "if-better"] | UnsetType = UNSET
 
 

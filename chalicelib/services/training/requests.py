@@ -9,6 +9,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import MAX_UNLABELLED
 from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView
 from chalicelib.domain.datasets.fields import checked_name
@@ -158,12 +159,14 @@ class TrainingService:
         algorithm = checked_algorithm(dataset.type, request.algorithm, former)
         _check_text_params(dataset, request)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
+        self._check_unlabelled(dataset, request.param("unlabelled"))
         check_trainable(dataset)
         if dataset.family == LANGUAGE:
             check_enough_texts(
                 view,
                 with_feedback=request.with_feedback,
                 skips_small=request.skips_small_labels,
+                minimum=request.minimum_examples,
             )
             check_words(dataset, with_feedback=request.with_feedback)
             self._check_profile(dataset, algorithm, request.param("profile"))
@@ -181,6 +184,25 @@ class TrainingService:
                 "trainParams",
                 f"withGlobalDatasetId {global_id} is not a global dataset of type {dataset.type}; "
                 "list them with global=true.",
+            )
+
+    def _check_unlabelled(self, dataset: Dataset, unlabelled: object) -> None:
+        """Raise InvalidParameter unless a dataset of unlabelled texts can be used."""
+        if unlabelled is None or dataset.family != LANGUAGE:
+            return
+        found = self._stores.datasets.find(dataset.account_id, LANGUAGE, int(str(unlabelled)))
+        if found is None or not found.available:
+            raise InvalidParameter(
+                "trainParams",
+                f"unlabelled {unlabelled} is not an available language dataset of this account; "
+                "send the id of one.",
+            )
+        texts = sum(counts.upload for counts in found.counts)
+        if texts > MAX_UNLABELLED:
+            raise InvalidParameter(
+                "trainParams",
+                f"the dataset {unlabelled} of unlabelled texts has {texts:,} texts, the limit is "
+                f"{MAX_UNLABELLED:,}; use a smaller one.",
             )
 
     def _check_profile(self, dataset: Dataset, algorithm: str | None, profile: object) -> None:

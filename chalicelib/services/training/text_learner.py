@@ -6,13 +6,14 @@ Injected into chalicelib/services/training/runs.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.datasets.windows import split_texts
 from chalicelib.domain.jobs.spreading import PartWork
@@ -106,7 +107,7 @@ class TextLearner:
         begun_at, datasets = self._found(model, dataset, control)
         texts = self._examples.read(model, datasets)
         if model.request.skips_small_labels:
-            texts = texts.without_small_labels()
+            texts = texts.without_small_labels(model.request.minimum_examples)
         progress = _Progress(control, self._curves.writer(model))
         # Parts that no worker has computed, after the lease that was lent to them has ended.
         self._parts.finish(model, progress.on_sample)
@@ -170,6 +171,10 @@ class TextLearner:
             lambda name, read: self._collected_and_shown(model, read, name, names, progress),
         )
         callbacks = TrainingCallbacks(progress.on_curve, progress.on_fit, progress.on_vectors)
+        if _uses_names(model, texts):
+            vectors = replace(
+                vectors, uses_names=True, of_unlabelled=self._unlabelled(model, progress)
+            )
         return train_text(
             model, texts, vectors, callbacks, self._clock(), threads=self._embedder.threads
         )
@@ -206,6 +211,25 @@ class TextLearner:
             reason=profile.reason,
         )
 
+    def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
+        """Return the source of vectors of the texts without labels that the request names."""
+        found = self._examples.unlabelled(model)
+        if found is None:
+            return None
+        dataset_id, texts = found
+        split = split_texts(texts)
+
+        def of_unlabelled(name: str) -> Floats:
+            from chalicelib.engines.text.windows.attention import even_weights, join_windows
+
+            table = self._embedder.table(
+                dataset_id, name, split.windows, progress.on_sample, lambda missing: None
+            )
+            # Without labels nothing shows which windows matter, so all count alike.
+            return join_windows(table.rows, even_weights(split.ends), split.ends)
+
+        return of_unlabelled
+
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
@@ -222,6 +246,8 @@ class TextLearner:
             if wish is None:
                 reason = "Without a wish: this installation takes it."
             return wanted.named(str(asked), reason)
+        if _uses_names(model, texts):
+            return wanted.named(FAST, "Few examples do not show which encoders are best.")
         return self._climb(model, dataset, wanted, texts, progress)
 
     def _climb(
@@ -334,6 +360,12 @@ class TextLearner:
                 for dataset_id, windows in read
             ]
         )
+
+
+def _uses_names(model: Model, texts: TrainingTexts) -> bool:
+    """Return whether a model is trained from names of labels, because it has few examples."""
+    is_allowed = model.request.minimum_examples < MIN_EXAMPLES_PER_LABEL
+    return is_allowed and texts.has_few_examples
 
 
 class _Progress:

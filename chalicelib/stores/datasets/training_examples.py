@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
+from chalicelib.domain.common.limits import MAX_UNLABELLED
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, Dataset
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.models.model import Model
@@ -60,6 +61,27 @@ class TrainingExamples:
                 collected.example_ids.append(example.example_id)
             collected.spans.append((used.dataset_id, len(collected.texts) - before))
         return collected
+
+    def unlabelled(self, model: Model) -> tuple[int, list[str]] | None:
+        """Return the id and the texts of the dataset whose texts a training uses without labels.
+
+        Returns:
+            None if the request names no such dataset.
+
+        Raises:
+            TrainingFailed: it was deleted.
+        """
+        asked = model.request.param("unlabelled")
+        if asked is None:
+            return None
+        found = self._datasets.find(model.account_id, model.family, int(str(asked)))
+        if found is None or not found.available:
+            raise TrainingFailed(
+                f"The dataset {asked} of unlabelled texts was deleted. Train without it."
+            )
+        examples = self._examples.read_all(found.dataset_id, UPLOAD, found.counts)
+        texts = list(dict.fromkeys(example.name for example in examples))
+        return found.dataset_id, texts[:MAX_UNLABELLED]
 
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
         """Read the images that a model is trained on.

@@ -292,8 +292,13 @@ WORDS: Mapping[str, str] = {
     "absent, `object-detection` uses such copies of up to 60 images, and mirrored ones of more "
     "than 200.",
     "profile": "Which encoders the text model uses: `fast` or `accurate`.",
-    "skipSmallLabels": "Whether to leave out labels with fewer than five examples instead of "
+    "skipSmallLabels": "Whether to leave out labels with fewer than `minimumExamples` instead of "
     "refusing the training; texts only. At least two labels must remain.",
+    "minimumExamples": "Examples that each label needs, 0 to 5; texts only. Below 5 the model is "
+    "also trained from the names and descriptions of the labels.",
+    "unlabelled": "Language dataset of up to 20,000 texts, whose labels are ignored, that improves "
+    "a model with few examples.",
+    "trainedFrom": "`examples`, `labelNames` or `both`.",
     "textLimit": "Words of a text that the model reads, and training texts that have more.",
     "TextLimitRecord.words": "Words of a text that are read; the rest is ignored.",
     "cut": "Training texts that have more words.",

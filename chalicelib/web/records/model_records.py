@@ -166,6 +166,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     text_limit: TextLimitRecord | UnsetType = UNSET
     thresholds: list[TargetThresholdRecord] | UnsetType = UNSET
     advice: list[AdviceRecord] | UnsetType = UNSET
+    trained_from: str | UnsetType = UNSET
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):

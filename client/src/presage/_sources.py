@@ -74,6 +74,8 @@ class TrainParams(TypedDict, total=False):
     profile: str | None
     out_of_domain_rate: float | None
     skip_small_labels: bool | None
+    minimum_examples: int | None
+    unlabelled: int | str | None
     serve: str | None
     with_feedback: bool | None
     with_global_dataset_id: int | None

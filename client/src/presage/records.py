@@ -415,6 +415,7 @@ class Card(Record, kw_only=True):
     text_limit: TextLimit | None = None
     thresholds: list[TargetThreshold] | None = None
     advice: list[Advice] | None = None
+    trained_from: str | None = None
 
 
 class Evaluated(Record, kw_only=True):

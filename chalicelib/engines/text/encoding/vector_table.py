@@ -76,4 +76,6 @@ class JoinedTables:
             # A table without texts has no vectors to look up.
             if first < end and last > start:
                 parts.append(table.rows(max(first, start) - start, min(last, end) - start))
+        if not parts:
+            return self._tables[0].rows(0, 0)
         return np.concatenate(parts) if len(parts) != 1 else parts[0]

@@ -67,6 +67,8 @@ def expected_precision(texts: TrainingTexts) -> str:
     """Return the fraction of likely label errors that are usually real errors."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
+    if not len(counts):
+        return "There are no examples."
     # The lower of two middle counts, because a label of that size exists.
     typical = int(counts[(len(counts) - 1) // 2])
     share = next((share for least, share in _PRECISIONS if typical >= least), None)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # Confidence level of the card's intervals.
 LEVEL = 0.95
 _SHOWN_LABELS = 10
+# Members of the card that are facts, as they are.
+_SAME = {"trainedFrom": "trained_from", "advice": "advice", "dataReport": "data_report"}
 
 
 def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def card_document(
         report: the training's report.
         facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
             [{name, sha256, licence}], `labels`, `examples`, `feedback`, `skipped` labels with
-            their counts, `text_limit`, `advice`, `data_report`.
+            their counts, `text_limit`, `trained_from`, `advice`, `data_report`.
         seed: seed of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
@@ -122,8 +124,7 @@ def card_document(
         "textLimit": facts["text_limit"],
         **_skipped(model, facts),
         "thresholds": _thresholds(report.out_of_fold),
-        "advice": facts["advice"],
-        "dataReport": facts["data_report"],
+        **{name: facts[key] for name, key in _SAME.items()},
         "object": "card",
     }
 
@@ -189,7 +190,9 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
         )
     parts.append(f"Metrics come from {report.test_examples} texts that were held out.")
     untested = _untested(report)
-    if untested:
+    if facts["trained_from"] == "labelNames":
+        parts.append("It was trained from names of labels alone, so its accuracy is unknown.")
+    elif untested:
         parts.append(
             f"Not tested, because nothing could be held out without losing it for the training: "
             f"{untested}; f1, precision and recall stand at 0 there."

@@ -18,7 +18,7 @@ from chalicelib.engines.artifact import Artifact, ArtifactError, strip_prefix
 from chalicelib.engines.calibration import energies
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Halves, Singles
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Halves, Ints, Singles
 
     Blocks = Mapping[str, Singles]
 
@@ -80,6 +80,17 @@ def window_weights(relevance: Doubles, ends: Sequence[int]) -> Doubles:
     shares = np.exp(relevance - np.maximum.reduceat(relevance, starts)[texts])
     # On a grid, so that the last bits of the relevance do not change the joined vectors.
     return np.asarray(np.rint(shares / np.add.reduceat(shares, starts)[texts] * _STEPS) / _STEPS)
+
+
+def even_weights(ends: Sequence[int]) -> Doubles:
+    """Return weights by which all windows of a text count alike, float64, shape (windows,).
+
+    Args:
+        ends: number of windows up to and including each text.
+    """
+    bounds = np.array([0, *ends], np.int64)
+    counts: Ints = bounds[1:] - bounds[:-1]
+    return np.asarray(np.repeat(1.0 / counts, counts), np.float64)
 
 
 def join_windows(

@@ -27,6 +27,7 @@ FACTS: dict[str, Any] = {
     "available": 0,
     "feedback": 0,
     "advice": [],
+    "trained_from": "examples",
     "text_limit": {"words": 1000, "cut": 0},
     "data_report": {"examined": 90},
 }

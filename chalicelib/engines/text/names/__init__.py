@@ -1,0 +1,1 @@
+"""Models from names of labels, for labels with few or no examples."""

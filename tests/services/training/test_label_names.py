@@ -1,0 +1,84 @@
+"""Text models from label names and few examples. beyond.md, section 15."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.models.model import SUCCEEDED, TrainRequest
+from chalicelib.errors import InvalidParameter, TooFewExamples
+from chalicelib.services.datasets.datasets import NewDataset
+from tests.builders import World, some_rows
+
+NAMES = TrainRequest(params={"minimumExamples": 0})
+
+
+def _empty(world: World, labels: str = "book_flight,cancel_order,late_parcel"):
+    fields = NewDataset("Names", "text-intent", "en_US", labels)
+    return world.container.datasets.create(world.account, "language", fields)
+
+
+def test_names_alone_make_a_model(world: World) -> None:
+    """A dataset without an example gives a model that answers, and a card that says so."""
+    model = world.model(_empty(world), NAMES)
+    card = world.container.models.card(model.account_id, model.model_id)
+
+    assert model.status == SUCCEEDED, model.failure
+    assert card["trainedFrom"] == "labelNames"
+    assert card["advice"][0]["code"] == "moreExamples"
+    assert "accuracy is unknown" in card["limits"]
+    answered = world.answer(model.model_id, "cancel my order please")
+    assert {item.label for item in answered} == {"book_flight", "cancel_order", "late_parcel"}
+    metrics = world.container.models.metrics(model).data
+    assert metrics["confusionMatrix"] == [[0, 0, 0]] * 3
+
+
+def test_few_examples_join_the_names(world: World) -> None:
+    """Every example is answered by a model without it, and the card counts both sources."""
+    view = world.dataset(some_rows({"book": 2, "cancel": 1}))
+    model = world.model(view, TrainRequest(params={"minimumExamples": 1}))
+    card = world.container.models.card(model.account_id, model.model_id)
+
+    assert card["trainedFrom"] == "both"
+    assert card["trainedOn"]["examples"] == 3
+    assert sum(map(sum, world.container.models.metrics(model).data["confusionMatrix"])) == 3
+
+
+def test_five_examples_are_the_default(world: World) -> None:
+    """Without the parameter nothing changes, and a label below the asked minimum is refused."""
+    with pytest.raises(TooFewExamples, match="at least 5 examples"):
+        world.train(_empty(world))
+    view = world.dataset(some_rows({"book": 2, "cancel": 1}))
+    with pytest.raises(TooFewExamples, match=r"at least 2 examples: 'cancel' has 1"):
+        world.train(view, TrainRequest(params={"minimumExamples": 2}))
+    with pytest.raises(TooFewExamples, match="at least 2 labels"):
+        world.train(_empty(world, "one"), NAMES)
+
+
+def test_labels_below_the_minimum_can_be_skipped(world: World) -> None:
+    """`skipSmallLabels` leaves out the labels below the asked minimum only."""
+    view = world.dataset(some_rows({"book": 3, "cancel": 2, "odd": 1}))
+    params = {"minimumExamples": 2, "skipSmallLabels": True}
+    model = world.model(view, TrainRequest(params=params))
+    card = world.container.models.card(model.account_id, model.model_id)
+
+    assert card["skippedLabels"] == [{"name": "odd", "numExamples": 1}]
+
+
+def test_unlabelled_texts_of_another_dataset(world: World) -> None:
+    """Texts of another dataset of the account move the prototypes; its labels are ignored."""
+    others = world.dataset(some_rows({"anything": 30}))
+    params = {"minimumExamples": 0, "unlabelled": others.dataset.dataset_id}
+    moved = world.model(_empty(world), TrainRequest(params=params))
+    plain = world.model(_empty(world), NAMES)
+    files = world.stores.model_files
+    artifacts = [files.artifact(one.model_id, one.version) for one in (moved, plain)]
+
+    assert moved.status == SUCCEEDED, moved.failure
+    assert artifacts[0] != artifacts[1]
+
+
+def test_unknown_unlabelled_dataset(world: World) -> None:
+    """A dataset that the account does not have is refused at once."""
+    params = {"minimumExamples": 0, "unlabelled": 999_999}
+    with pytest.raises(InvalidParameter, match="not an available language dataset"):
+        world.train(_empty(world), TrainRequest(params=params))
