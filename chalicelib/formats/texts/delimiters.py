@@ -77,6 +77,10 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
                 f"The rows can be read in two ways, with {shown} between their cells. Say "
                 "which one with the field 'delimiter'."
             )
+    # Texts with the delimiter that are not quoted make rows differ; the header still shows it.
+    headed = [survey for survey in surveys if survey.is_named]
+    if len(headed) == 1:
+        return headed[0].delimiter
     likely = max(surveys, key=lambda survey: survey.share)
     return likely.delimiter if likely.share >= _MOST else old
 

@@ -84,6 +84,12 @@ class ColumnFacts:
         return bool(self.lists) and 1 < len(names) <= names.total() / 2
 
     @property
+    def mostly_repeat(self) -> bool:
+        """Return whether there are few values, and most of them occur more than once."""
+        once = sum(count == 1 for count in self.counts.values())
+        return once * 2 < self.distinct > 1 and self.distinct * 2 <= self.rows
+
+    @property
     def distinct(self) -> int:
         """Return the number of different values."""
         return len(self.counts)
@@ -173,7 +179,7 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
     """Return whether the columns of texts and labels are certainly in reverse order.
 
     Then the "texts" are a few short names that repeat, and the "labels" are longer and nearly all
-        different.
+        different. A few names may occur once where the "labels" are much longer.
 
     Args:
         texts: Facts of the assumed text column.
@@ -183,7 +189,7 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
     names = texts if has_header else texts.with_first()
     return (
         labels.rows >= _MIN_SWAPPED_ROWS
-        and names.are_names
         and labels.distinct * 5 >= labels.rows * 4
         and labels.characters > texts.characters
+        and (names.are_names or (names.mostly_repeat and labels.characters > 2 * texts.characters))
     )

@@ -90,6 +90,18 @@ def test_second_cells_that_repeat_are_joined_where_labels_move_or_numbers_are_cu
     assert "cellsJoined" in codes
 
 
+@pytest.mark.parametrize("delimiter", [";", "|", "\t"])
+def test_documented_header_decides_the_delimiter_of_uneven_rows(delimiter):
+    """Unquoted texts with the delimiter make rows differ; the header shows what separates."""
+    rows, codes = read(
+        f"text{delimiter}label",
+        lambda n, label: delimiter.join([f"order {n}", *("help", "now")[: n // 3 % 3], label]),
+    )
+
+    assert (rows[3], len(rows)) == ((f"order 3{delimiter}help", "billing"), 60)
+    assert "cellsJoined" in codes
+
+
 @pytest.mark.parametrize("header", [True, 1])
 def test_header_of_unknown_names_is_obeyed_above_unquoted_commas(header):
     """Two columns whose names say nothing are text and label in this order."""
