@@ -20,7 +20,7 @@ from chalicelib.engines.text.plan import make_plan
 from chalicelib.engines.text.validation import check_training_set
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Floats
+    from chalicelib.domain.common.arrays import Floats, Ints
     from chalicelib.engines.interface import TextTrainingSet
 
 # Relative fall of the loss that justifies a step, and a step to an encoder that costs four times
@@ -80,15 +80,15 @@ def measure_benefit(
     Raises:
         TrainingFailed: these texts cannot be trained on.
     """
-    losses, hits = [], []
-    for names in (before, after):
-        loss, right = _out_of_fold(_with_encoders(sample, names))
-        losses.append(loss)
-        hits.append(right)
-    gains = hits[1] - hits[0]
+    old, right_before, loss_before = _out_of_fold(_with_encoders(sample, before))
+    new, right_after, loss_after = _out_of_fold(_with_encoders(sample, after))
+    # Encoders differ in which texts they see as near-duplicates, and so in what is held out.
+    _, places, others = np.intersect1d(old, new, return_indices=True)
+    gains = right_after[others] - right_before[places]
     error = float(gains.std()) / max(1, len(gains)) ** 0.5
-    lower = round(float(gains.mean()) - _STANDARD_ERRORS * error, 6)
-    return Benefit(len(sample.digests), round(losses[0], 4), round(losses[1], 4), lower, worth)
+    lower = round(float(gains.mean()) - _STANDARD_ERRORS * error, 6) if len(gains) else 0.0
+    losses = round(loss_before, 4), round(loss_after, 4)
+    return Benefit(len(sample.digests), *losses, lower, worth)
 
 
 def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainingSet:
@@ -100,12 +100,12 @@ def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainin
     )
 
 
-def _out_of_fold(sample: TextTrainingSet) -> tuple[float, Floats]:
-    """Return the log-loss, and which held-out examples are right, in the order of the examples."""
+def _out_of_fold(sample: TextTrainingSet) -> tuple[Ints, Floats, float]:
+    """Return the held-out examples, which of them are answered right, and the log-loss."""
     plan = make_plan(sample, check_training_set(sample), TextFitOptions())
     folds = [fold for fold in map(plan.layout.hold_out, plan.folds[:_FOLDS]) if len(fold.truth)]
     if not folds:
-        return 0.0, np.zeros(0)
+        return np.zeros(0, np.int64), np.zeros(0), 0.0
     logits = []
     for fold in folds:
         training = [
@@ -116,5 +116,6 @@ def _out_of_fold(sample: TextTrainingSet) -> tuple[float, Floats]:
         head = fit_head(problem, None, _TOLERANCE)
         logits += [head.logits(batch.features.astype(np.float32)) for batch in fold.held]
     found, whole = np.concatenate(logits), join_folds(folds)
-    right = np.asarray((found.argmax(axis=1) == whole.truth)[np.argsort(whole.examples)], float)
-    return tempered_loss(found, whole.truth, fit_temperature(found, whole.truth)), right
+    right = np.asarray(found.argmax(axis=1) == whole.truth, float)
+    loss = tempered_loss(found, whole.truth, fit_temperature(found, whole.truth))
+    return whole.examples, right, loss

@@ -39,6 +39,21 @@ def test_an_encoder_that_says_the_same_is_not_worth_it() -> None:
     assert not found.is_worth_it
 
 
+def test_encoders_may_differ_in_what_they_see_as_near_duplicates() -> None:
+    """Then other texts are held out with each of them, and those held out twice are compared."""
+    clear = a_training_set([40] * 4, dims=(12, 12), spread=0.6)
+    alike = clear.blocks["encoder0"].copy()
+    for label in range(4):
+        rows = np.flatnonzero(clear.label_indexes == label)[:23]
+        alike[rows] = alike[rows[0]]
+    sample = replace(clear, blocks={"encoder0": alike, "encoder1": clear.blocks["encoder1"]})
+
+    found = measure_benefit(sample, ["encoder0"], ["encoder1"])
+
+    assert found.texts == 160
+    assert -1.0 < found.gain < 1.0
+
+
 def test_the_card_can_say_why() -> None:
     """Sample, losses and gain are in the reason; a gain of accuracy or a fall is enough."""
     found = Benefit(1_500, 0.4, 0.4 * (1 - WORTH), -0.01)
