@@ -206,14 +206,14 @@ audit: $(INSTALLED) ## check every shipped package for known vulnerabilities (ne
 	  echo "pip-audit could not be installed, so nothing was checked." >&2; exit 3; }
 	@build/audit/bin/python -m infra.advisories
 
-dist: $(INSTALLED) ## build the distributions of client and server into build/dist and check them (needs a network)
+dist: $(INSTALLED) ## build the distributions of client, server and runtime into build/dist and check them (needs a network)
 	@rm -rf build/dist && $(BIN)/python -m venv --clear build/twine
 	@build/twine/bin/python -m pip install --disable-pip-version-check --quiet twine==7.0.0
-	@for folder in client deploy/server; do \
+	@for folder in client deploy/server deploy/runtime; do \
 	  (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/build/dist) || exit 1; done
 	@build/twine/bin/twine check --strict build/dist/*
 
-test-dist: dist fast-models ## install both distributions in an empty environment, run the server and predict (ARGS=--with-models downloads them; needs a network)
+test-dist: dist fast-models ## install the distributions in empty environments, run the server, predict with and without it (ARGS=--with-models downloads them; needs a network)
 	@PRESAGE_MODEL_DIR=$(abspath $(MODEL_DIR)) $(BIN)/python -m tests.distributions build/dist $(ARGS)
 
 release: $(INSTALLED) ## check versions, changelog and all tests, then tag the commit (VERSION=x.y.z)

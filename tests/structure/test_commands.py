@@ -41,6 +41,7 @@ UNRUN = {
     "pip install ./client": "installs; guides run it as a step that does nothing",
     'pip install "./client[pictures]"': "installs",
     'pip install "./client[plots]"': "installs",
+    "pip install build/dist/presage_runtime-*.whl": "installs; make test-dist does it",
 }
 
 

@@ -12,14 +12,14 @@ Example:
 from presage._async.batches import AsyncBatch
 from presage._async.client import AsyncPresage
 from presage._async.datasets import AsyncDataset
-from presage._async.exports import AsyncExport
+from presage._async.exports import AsyncExport, AsyncModelExport
 from presage._async.models import AsyncModel
 from presage._async.pages import AsyncPages
 from presage._async.templates import AsyncLearnedTemplate
 from presage._sync.batches import Batch
 from presage._sync.client import Presage
 from presage._sync.datasets import Dataset
-from presage._sync.exports import Export
+from presage._sync.exports import Export, ModelExport
 from presage._sync.models import Model
 from presage._sync.pages import Pages
 from presage._sync.templates import LearnedTemplate
@@ -65,6 +65,7 @@ __all__ = [
     "AsyncExport",
     "AsyncLearnedTemplate",
     "AsyncModel",
+    "AsyncModelExport",
     "AsyncPages",
     "AsyncPresage",
     "AuthenticationError",
@@ -84,6 +85,7 @@ __all__ = [
     "JobFailedError",
     "LearnedTemplate",
     "Model",
+    "ModelExport",
     "NotFoundError",
     "OcrResult",
     "Pages",

@@ -5,6 +5,7 @@ It is written for the asynchronous one; `synchronous` of client/tools/write_sync
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -109,6 +110,9 @@ async def tell_versions(client: AsyncPresage, model_id: str) -> None:
     model = await client.language.models.get(model_id)
     assert [one.version for one in await model.versions().list()] == [2, 1]
     assert (await model.compare_versions(1, 2)).examples >= 20
+    export = await model.export(version=1)
+    file = io.BytesIO()
+    assert (export.model_version, await export.save(file)) == (1, len(file.getvalue()))
     assert (await model.serve_version(1)).is_served
     found = await client.language.intent(model_id, "hot?", model_version=2)
     assert found.label

@@ -1,9 +1,9 @@
-"""Exports: the examples of a dataset as a file."""
+"""Exports: the examples of a dataset, or a model, as a file."""
 
 from __future__ import annotations
 
 import os
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from presage import records
 from presage._async.family import AsyncFamilyBase
@@ -37,21 +37,7 @@ class AsyncExport(records.Export):
             JobFailedError: the export failed.
             WaitTimeoutError: the export is still running after `timeout` seconds.
         """
-        ended = await wait(
-            self.refresh,
-            lambda seen: seen.status in ("SUCCEEDED", "FAILED"),
-            title=f"Writing {self.format}",
-            share=lambda _: None,
-            timeout=timeout,
-            progress=progress,
-        )
-        if ended.status == "FAILED":
-            raise JobFailedError(
-                ended.failure_msg or f"The export {self.id} failed.",
-                code="export_failed",
-                request_id=request_id(self),
-            )
-        return ended
+        return await _wait(self, timeout, progress)
 
     async def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
@@ -70,10 +56,97 @@ class AsyncExport(records.Export):
             JobFailedError: the export failed.
             FileError: the file cannot be written.
         """
-        ended = await self.wait(progress=progress)
-        if ended.url is None:
-            raise PresageError(f"The export {self.id} has no file: it is {ended.status}.")
-        return await save(self.family.transport, ended.url, ended.bytes or 0, file, progress)
+        return await _save(self, file, progress)
+
+
+class AsyncModelExport(records.ModelExport):
+    """An export of a model with its methods."""
+
+    @property
+    def family(self) -> AsyncFamilyBase:
+        """The family of the exported model."""
+        found: AsyncFamilyBase = self.__dict__["family_of"]
+        return found
+
+    async def refresh(self) -> AsyncModelExport:
+        """Fetch the current state. Each call returns a new `url`."""
+        return await AsyncModelExports(self.family).get(self.model_id, self.id)
+
+    async def wait(
+        self, *, timeout: float | None = None, progress: bool | None = None
+    ) -> AsyncModelExport:
+        """Wait until the file is written; errors as of exports of datasets."""
+        return await _wait(self, timeout, progress)
+
+    async def save(
+        self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
+    ) -> int:
+        """Wait for the file, download it, and return its size; see exports of datasets."""
+        return await _save(self, file, progress)
+
+
+ExportT = TypeVar("ExportT", AsyncExport, AsyncModelExport)
+
+
+async def _wait(export: ExportT, timeout: float | None, progress: bool | None) -> ExportT:
+    ended = await wait(
+        export.refresh,
+        lambda seen: seen.status in ("SUCCEEDED", "FAILED"),
+        title=f"Writing {export.format}",
+        share=lambda _: None,
+        timeout=timeout,
+        progress=progress,
+    )
+    if ended.status == "FAILED":
+        raise JobFailedError(
+            ended.failure_msg or f"The export {export.id} failed.",
+            code="export_failed",
+            request_id=request_id(export),
+        )
+    return ended
+
+
+async def _save(
+    export: AsyncExport | AsyncModelExport,
+    file: str | os.PathLike[str] | BinaryIO,
+    progress: bool | None,
+) -> int:
+    ended = await export.wait(progress=progress)
+    if ended.url is None:
+        raise PresageError(f"The export {export.id} has no file: it is {ended.status}.")
+    return await save(export.family.transport, ended.url, ended.bytes or 0, file, progress)
+
+
+class AsyncModelExports:
+    """The calls below `/v2/:family/models/{id}/exports`."""
+
+    def __init__(self, family: AsyncFamilyBase) -> None:
+        self._family = family
+        self._transport: AsyncTransport = family.transport
+        self._base = f"{family.path}/models"
+
+    async def create(
+        self, model_id: str, *, version: int | None = None, format: str | None = None
+    ) -> AsyncModelExport:
+        """Export a model to a zip archive that predicts without the service.
+
+        Args:
+            model_id: id of the model.
+            version: number of a kept version; the served one if absent.
+            format: `bundle`, an archive for `presage-runtime`.
+        """
+        fields = {"modelVersion": version, "format": format}
+        request = Request("POST", f"{self._base}/{model_id}/exports", fields=fields)
+        return self._bound(await self._transport.record(request, AsyncModelExport))
+
+    async def get(self, model_id: str, export_id: str) -> AsyncModelExport:
+        """Fetch the state of an export and the URL of its file."""
+        request = Request("GET", f"{self._base}/{model_id}/exports/{export_id}")
+        return self._bound(await self._transport.record(request, AsyncModelExport))
+
+    def _bound(self, export: AsyncModelExport) -> AsyncModelExport:
+        export.__dict__["family_of"] = self._family
+        return export
 
 
 class AsyncExports:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Generic, overload
 
 from presage import records
+from presage._async.exports import AsyncModelExport, AsyncModelExports
 from presage._async.family import AsyncFamilyBase
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
@@ -125,6 +126,13 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         """Compare two versions by their predictions for the same held-out examples."""
         return await AsyncModels(self.family).compare_versions(self.model_id, first, second)
 
+    async def export(
+        self, *, version: int | None = None, format: str | None = None
+    ) -> AsyncModelExport:
+        """Export the model, or one of its versions, to a file; see `models.exports.create`."""
+        exports = AsyncModels(self.family).exports
+        return await exports.create(self.model_id, version=version, format=format)
+
     def evaluation(
         self,
         *,
@@ -153,6 +161,7 @@ class AsyncModels(Generic[ResultT_co]):
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = family.path
+        self.exports = AsyncModelExports(family)
 
     async def train(
         self,

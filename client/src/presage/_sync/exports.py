@@ -1,10 +1,10 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Exports: the examples of a dataset as a file."""
+"""Exports: the examples of a dataset, or a model, as a file."""
 
 from __future__ import annotations
 
 import os
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from presage import records
 from presage._sync.family import FamilyBase
@@ -38,21 +38,7 @@ class Export(records.Export):
             JobFailedError: the export failed.
             WaitTimeoutError: the export is still running after `timeout` seconds.
         """
-        ended = wait(
-            self.refresh,
-            lambda seen: seen.status in ("SUCCEEDED", "FAILED"),
-            title=f"Writing {self.format}",
-            share=lambda _: None,
-            timeout=timeout,
-            progress=progress,
-        )
-        if ended.status == "FAILED":
-            raise JobFailedError(
-                ended.failure_msg or f"The export {self.id} failed.",
-                code="export_failed",
-                request_id=request_id(self),
-            )
-        return ended
+        return _wait(self, timeout, progress)
 
     def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
@@ -71,10 +57,97 @@ class Export(records.Export):
             JobFailedError: the export failed.
             FileError: the file cannot be written.
         """
-        ended = self.wait(progress=progress)
-        if ended.url is None:
-            raise PresageError(f"The export {self.id} has no file: it is {ended.status}.")
-        return save(self.family.transport, ended.url, ended.bytes or 0, file, progress)
+        return _save(self, file, progress)
+
+
+class ModelExport(records.ModelExport):
+    """An export of a model with its methods."""
+
+    @property
+    def family(self) -> FamilyBase:
+        """The family of the exported model."""
+        found: FamilyBase = self.__dict__["family_of"]
+        return found
+
+    def refresh(self) -> ModelExport:
+        """Fetch the current state. Each call returns a new `url`."""
+        return ModelExports(self.family).get(self.model_id, self.id)
+
+    def wait(
+        self, *, timeout: float | None = None, progress: bool | None = None
+    ) -> ModelExport:
+        """Wait until the file is written; errors as of exports of datasets."""
+        return _wait(self, timeout, progress)
+
+    def save(
+        self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
+    ) -> int:
+        """Wait for the file, download it, and return its size; see exports of datasets."""
+        return _save(self, file, progress)
+
+
+ExportT = TypeVar("ExportT", Export, ModelExport)
+
+
+def _wait(export: ExportT, timeout: float | None, progress: bool | None) -> ExportT:
+    ended = wait(
+        export.refresh,
+        lambda seen: seen.status in ("SUCCEEDED", "FAILED"),
+        title=f"Writing {export.format}",
+        share=lambda _: None,
+        timeout=timeout,
+        progress=progress,
+    )
+    if ended.status == "FAILED":
+        raise JobFailedError(
+            ended.failure_msg or f"The export {export.id} failed.",
+            code="export_failed",
+            request_id=request_id(export),
+        )
+    return ended
+
+
+def _save(
+    export: Export | ModelExport,
+    file: str | os.PathLike[str] | BinaryIO,
+    progress: bool | None,
+) -> int:
+    ended = export.wait(progress=progress)
+    if ended.url is None:
+        raise PresageError(f"The export {export.id} has no file: it is {ended.status}.")
+    return save(export.family.transport, ended.url, ended.bytes or 0, file, progress)
+
+
+class ModelExports:
+    """The calls below `/v2/:family/models/{id}/exports`."""
+
+    def __init__(self, family: FamilyBase) -> None:
+        self._family = family
+        self._transport: Transport = family.transport
+        self._base = f"{family.path}/models"
+
+    def create(
+        self, model_id: str, *, version: int | None = None, format: str | None = None
+    ) -> ModelExport:
+        """Export a model to a zip archive that predicts without the service.
+
+        Args:
+            model_id: id of the model.
+            version: number of a kept version; the served one if absent.
+            format: `bundle`, an archive for `presage-runtime`.
+        """
+        fields = {"modelVersion": version, "format": format}
+        request = Request("POST", f"{self._base}/{model_id}/exports", fields=fields)
+        return self._bound(self._transport.record(request, ModelExport))
+
+    def get(self, model_id: str, export_id: str) -> ModelExport:
+        """Fetch the state of an export and the URL of its file."""
+        request = Request("GET", f"{self._base}/{model_id}/exports/{export_id}")
+        return self._bound(self._transport.record(request, ModelExport))
+
+    def _bound(self, export: ModelExport) -> ModelExport:
+        export.__dict__["family_of"] = self._family
+        return export
 
 
 class Exports:

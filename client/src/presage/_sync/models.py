@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Generic, overload
 
 from presage import records
+from presage._sync.exports import ModelExport, ModelExports
 from presage._sync.family import FamilyBase
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
@@ -126,6 +127,13 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         """Compare two versions by their predictions for the same held-out examples."""
         return Models(self.family).compare_versions(self.model_id, first, second)
 
+    def export(
+        self, *, version: int | None = None, format: str | None = None
+    ) -> ModelExport:
+        """Export the model, or one of its versions, to a file; see `models.exports.create`."""
+        exports = Models(self.family).exports
+        return exports.create(self.model_id, version=version, format=format)
+
     def evaluation(
         self,
         *,
@@ -154,6 +162,7 @@ class Models(Generic[ResultT_co]):
         self._family = family
         self._transport: Transport = family.transport
         self._base = family.path
+        self.exports = ModelExports(family)
 
     def train(
         self,

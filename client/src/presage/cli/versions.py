@@ -1,7 +1,8 @@
-"""`presage models versions`, `serve`, `delete-version` and `compare`."""
+"""`presage models versions`, `serve`, `delete-version`, `compare` and `export`."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -61,3 +62,20 @@ def compare_versions(
         f"version {second}: {two}; the difference is {low:+.1f} to {high:+.1f} points (95 %)",
     ]
     show(found, lines, as_json=as_json)
+
+
+@app.command()
+def export(
+    model_id: ModelId,
+    file: Annotated[Path, typer.Argument(help="File to write.", show_default=False)],
+    version: Annotated[
+        int | None, typer.Option(help="Number of a kept version.", show_default="the served one")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Save a model as a zip archive that `presage-runtime` predicts with."""
+    with client() as service:
+        made = find_model(service, model_id).export(version=version)
+        size = made.save(file)
+        found = made.refresh()
+    show(found, [f"{file}  version {found.model_version}, {size / 1e6:.1f} MB"], as_json=as_json)

@@ -1,0 +1,59 @@
+"""The command `presage-runtime`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from chalicelib.domain.models.prediction import Detection, Probability
+from presage_runtime.bundle import BundleError, as_json, load
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, 1 refused or different, 2 usage."""
+    parser = argparse.ArgumentParser("presage-runtime", description="Predict with exported models.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    verify = commands.add_parser("verify", help="compare with the answers of the service")
+    predict = commands.add_parser("predict", help="predict the lines of a text file, or an image")
+    for one in (verify, predict):
+        one.add_argument("model", help="folder or zip archive of the exported model")
+    predict.add_argument("file", help="text file, one text a line, or PNG or JPEG image; - reads")
+    predict.add_argument("--count", type=int, help="number of labels")
+    asked = parser.parse_args(arguments)
+    try:
+        return _verify(asked) if asked.command == "verify" else _predict(asked)
+    except (BundleError, OSError) as refusal:
+        print(refusal, file=sys.stderr)
+        return 1
+
+
+def _verify(asked: argparse.Namespace) -> int:
+    found = load(asked.model).verify()
+    if found.is_equal:
+        print(f"{found.inputs} inputs: all answers are equal to those of the service")
+        return 0
+    print(f"{found.inputs} inputs: the largest difference is {found.largest_difference:.3g}")
+    return 1
+
+
+def _predict(asked: argparse.Namespace) -> int:
+    model = load(asked.model)
+    if model.facts["family"] == "language":
+        content = sys.stdin.read() if asked.file == "-" else Path(asked.file).read_text("utf-8")
+        for line in content.splitlines():
+            _show(model.predict(line, asked.count))
+    else:
+        content = sys.stdin.buffer.read() if asked.file == "-" else Path(asked.file).read_bytes()
+        _show(model.predict(content, asked.count))
+    return 0
+
+
+def _show(items: Sequence[Probability | Detection]) -> None:
+    print(json.dumps([as_json(item) for item in items], ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""The runtime answers as the service: exports with the installed networks, in another process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
+from chalicelib.domain.models.prediction import PredictionOptions
+from infra.packaging.reachable import write_runtime
+from tests.builders import World, some_rows
+from tests.pictures import draw, label_folders
+from tests.services.training.test_vision_engines import FILES
+
+ROOT = Path(__file__).parents[3]
+TEXTS = [
+    "refund please number 7",
+    "positive please number 3",
+    "",
+    "🙂 " * 3,
+    "the weather is fine. " * 90,
+]
+# Prints what the model answers to each line of the input, and what was imported.
+ASK = """
+import json, sys
+from presage_runtime import load
+from presage_runtime.bundle import as_json
+model = load(sys.argv[1])
+for sample in json.load(sys.stdin):
+    print(json.dumps([as_json(one) for one in model.predict(sample)]))
+assert not [name for name in sys.modules if name.startswith(("chalicelib", "botocore"))]
+assert ("PIL" in sys.modules) == (model.facts["family"] == "vision")
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package of the runtime, as its wheel has it."""
+    folder = tmp_path_factory.mktemp("runtime")
+    write_runtime(ROOT, ROOT / "deploy/runtime/presage_runtime", folder / "presage_runtime")
+    return folder
+
+
+def run(package: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Run Python where only the runtime and the installed packages can be imported."""
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, input=text, cwd=package, env=environment, capture_output=True, text=True
+    )
+
+
+def unpacked(world: World, model: Model, folder: Path) -> Path:
+    """Export a model and unpack it."""
+    made = world.container.model_exports.create(model, "bundle")
+    world.work()
+    export = world.container.model_exports.get(model, made.export_id)
+    assert (export.status, export.message) == ("SUCCEEDED", "")
+    [key] = world.objects(f"exports/{model.model_id}/")
+    archive = folder / "model.zip"
+    archive.write_bytes(world.stores.artifacts.get(key) or b"")
+    with zipfile.ZipFile(archive) as found:
+        found.extractall(folder / "model")
+    return folder / "model"
+
+
+def answered(world: World, model: Model, samples: Sequence[Any]) -> list[list[dict[str, Any]]]:
+    """Return what the service answers, as JSON."""
+    served = ServedModel(model.model_id, model.type, model.status, model.version)
+    options = PredictionOptions(count=1_000)
+    if model.family == "language":
+        found: Any = world.container.predictions.predict(
+            served, samples, dataset_type=model.type, options=options
+        )
+    else:
+        contents = [Sample(content=Path(sample).read_bytes()) for sample in samples]
+        found = world.container.picture_predictions.predict(
+            served, contents, types=(model.type,), options=options
+        )
+    answers = []
+    for prediction in found:
+        items = []
+        for one in prediction.items:
+            item = {"label": one.label, "probability": one.probability}
+            if hasattr(one, "box"):
+                box = one.box
+                item["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
+            items.append(item)
+        answers.append(items)
+    return answers
+
+
+def check(world: World, package: Path, model: Model, samples: Sequence[Any], folder: Path) -> Path:
+    """Verify a model and compare its answers with those of the service, to the last bit."""
+    place = unpacked(world, model, folder)
+    verified = run(package, "-m", "presage_runtime.command", "verify", str(place))
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    asked = run(package, "-c", ASK, str(place), text=json.dumps(list(map(str, samples))))
+    assert asked.returncode == 0, asked.stderr
+    found = [json.loads(line) for line in asked.stdout.splitlines()]
+    assert found == answered(world, model, samples)
+    assert any(found)
+    return place
+
+
+def text_model(world: World, kind: str, params: dict[str, object] | None) -> Model:
+    """Train on texts with the installed encoders."""
+    world.container.encoders._encoders.clear()
+    names = ("negative", "positive") if kind == "text-sentiment" else ("refund", "delivery")
+    rows = [*some_rows(dict.fromkeys(names, 20)), ("words of a long text, again. " * 60, names[0])]
+    view = world.dataset(rows, fields=UploadFields("texts", kind))
+    model = world.model(view, TrainRequest(epochs=3, params=params))
+    assert (model.status, model.failure) == ("SUCCEEDED", "")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [("text-intent", {"outOfDomainRate": 0.05}), ("text-intent", None), ("text-sentiment", None)],
+)
+def test_texts_are_answered_alike(
+    world: World, package: Path, tmp_path: Path, kind: str, params: dict[str, object] | None
+) -> None:
+    """Short, long and empty texts, with and without rejection, by both types."""
+    place = check(world, package, text_model(world, kind, params), TEXTS, tmp_path)
+
+    lines = "\n".join(TEXTS[:2])
+    command = ("-m", "presage_runtime.command", "predict", str(place), "-", "--count", "1")
+    shown = run(package, *command, text=lines)
+    assert [len(json.loads(line)) <= 1 for line in shown.stdout.splitlines()] == [True, True]
+
+
+@pytest.mark.parametrize("kind", list(FILES))
+def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, kind: str) -> None:
+    """PNG and JPEG, by models of one label, several labels and objects."""
+    model = world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))
+    files = []
+    for number, form in enumerate(("PNG", "JPEG")):
+        path = tmp_path / f"{number}.{form.lower()}"
+        path.write_bytes(draw("circle", "red", (300, 200), kind=form))
+        files.append(path)
+
+    check(world, package, model, files, tmp_path)
+
+
+def test_damage_is_reported(world: World, package: Path, tmp_path: Path) -> None:
+    """A changed or missing file is named, and the command ends with status 1."""
+    model = world.model(world.pictures(label_folders({"red": 4, "blue": 4})))
+    place = unpacked(world, model, tmp_path)
+    card = place / "card.json"
+    card.write_text(card.read_text() + " ")
+
+    changed = run(package, "-m", "presage_runtime.command", "verify", str(place))
+    assert (changed.returncode, "card.json was changed" in changed.stderr) == (1, True)
+    card.unlink()
+    missing = run(package, "-m", "presage_runtime.command", "verify", str(place))
+    assert (missing.returncode, "lacks card.json" in missing.stderr) == (1, True)
