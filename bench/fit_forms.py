@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import io
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,8 +63,8 @@ from chalicelib.formats.documents import open_document
 PENALTY, ROUNDS = 10.0, 30
 """Weight of the squared weights of standardised measures, and steps of Newton's method."""
 SIGNS = {
-    "isPlaced": 1, "isClosed": 1, "preparation": 1, "rivalry": -1, "misread": -1, "blur": -1,
-    "hasTextBelow": -1, "hasTextBehind": -1,
+    "isClosed": 1, "preparation": 1, "rivalry": -1, "misread": -1, "blur": -1,
+    "hasTextBelow": -1, "hasTextBehind": -1, "consensus": 1, "isJoined": -1, "isBeforeNumber": -1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 FORMS = 3
@@ -254,7 +255,9 @@ def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
         for case in cases:
             if case.family == family:
                 score = bias + np.dot(weights, case.evidence.inputs)
-                probability = float(1 / (1 + np.exp(-score)))
+                # The service limits probabilities in the same way.
+                read = math.exp(-case.evidence.misread)
+                probability = min(read, float(1 / (1 + np.exp(-score))))
                 field = ScoredField(family, "", "value", probability, case.is_right)
                 scored.setdefault(case.source, []).append(field)
     return scored

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
+from textwrap import wrap
 
 from bench.drawn_pages import SENTENCES
 from bench.form_pages.contents import (
@@ -18,6 +19,7 @@ from bench.form_pages.contents import (
     draw_entries,
     draw_sums,
 )
+from bench.form_pages.official import bank_table, licence, passport, pay_table, tight_grid
 from bench.form_pages.sheet import HEIGHT, MARGIN, WIDTH, Sheet
 
 TITLES = (
@@ -115,9 +117,9 @@ def leaders(sheet: Sheet, columns: int) -> None:
     top = _opening(sheet)
     height = sheet.row(_tallest(entries))
     for entry, x, y, width in _in_columns(entries, columns, top, height):
-        caption = entry.captions[0]
         reserved = max([sheet.value_width(line) for line in entry.lines], default=0)
         end = x + width - 30 - reserved
+        caption = sheet.fitting(entry, end - x - 80).captions[0]
         dots = int((end - x - sheet.caption_width(caption) - 30) / sheet.caption_width("."))
         sheet.caption(x, y, f"{caption} {'.' * max(3, dots)}")
         _write_value(sheet, entry, end, y)
@@ -236,9 +238,10 @@ def coded_lines(sheet: Sheet, codes: str, ruled: bool) -> None:
     top = _opening(sheet)
     height = sheet.row(1) + 10
     middle = MARGIN + 640
+    first, step = sheet.random.choice((1, 10, 40)), sheet.random.randint(1, 3)
     for place, entry in enumerate(sheet.entries):
         y = top + place * height
-        code = codes[place] if codes else str(place + sheet.random.randint(1, 2) * 10)
+        code = codes[place] if codes else str(first + place * step)
         sheet.caption(MARGIN, y, entry.captions[0])
         sheet.caption(middle, y, code, 0.9)
         if ruled:
@@ -318,21 +321,14 @@ def irregular_boxes(sheet: Sheet, numbered: bool, amounts: bool) -> None:
         for number, (entry, share) in enumerate(zip(row, shares, strict=True), start=place + 1):
             end = x + share / sum(shares) * (WIDTH - 2 * MARGIN)
             sheet.frame(x, y, end, y + height)
+            entry = sheet.fitting(entry, end - x - 40, 0.8)
             caption = f"{number} {entry.captions[0]}" if numbered else entry.captions[0]
-            _fitting_caption(sheet, x + 6, y + 3, caption, end - x - 10)
+            sheet.caption(x + 6, y + 3, caption, 0.8)
             indent = sheet.random.choice((8, 20, 60))
             _write_value(sheet, entry, x + indent, y + 1.35 * sheet.caption_size + 4, end - 6)
             x = end
         y, place = y + height, place + len(row)
     _closing(sheet, y)
-
-
-def _fitting_caption(sheet: Sheet, x: float, y: float, text: str, width: float) -> None:
-    """Write a caption in small print, cut to the words that fit."""
-    words = text.split()
-    while len(words) > 1 and sheet.caption_width(" ".join(words), 0.8) > width:
-        words.pop()
-    sheet.caption(x, y, " ".join(words), 0.8)
 
 
 def dense_card(sheet: Sheet, above_values: bool) -> None:
@@ -393,8 +389,8 @@ def prose_column(sheet: Sheet, mark: str) -> None:
         _write_value(sheet, entry, x + longest + 16, y, middle - 30)
     y = top
     for sentence in sheet.random.sample(SENTENCES["en"], 5):
-        for start in range(0, len(sentence), 44):
-            sheet.caption(middle, y, sentence[start : start + 44].strip(), 0.8)
+        for line in wrap(sentence, 40):
+            sheet.caption(middle, y, line, 0.8)
             y += 1.3 * sheet.caption_size
 
 
@@ -443,9 +439,10 @@ def receipt(sheet: Sheet, mark: str) -> None:
         sheet.caption(left, y, item)
         sheet.value(right - sheet.value_width(price), y, price)
     y += 30
-    for entry in sheet.entries:
+    for entry in list(sheet.entries):
         y += 44
-        sheet.caption(left, y, entry.captions[0] + mark)
+        room = right - left - sheet.value_width(entry.value) - 40
+        sheet.caption(left, y, sheet.fitting(entry, room).captions[0] + mark)
         if entry.value:
             sheet.value(right - sheet.value_width(entry.value), y, entry.value)
     sheet.caption(left + 90, y + 90, "Thank you for your visit")
@@ -559,6 +556,17 @@ FAMILIES: Mapping[str, Draw] = {
     "letter, references in lines": lambda sheet: letter(sheet, above_values=False),
     "card": lambda sheet: card(sheet, in_lines=False, numbered=False),
     "card, numbered, in lines": lambda sheet: card(sheet, in_lines=True, numbered=True),
+    "tight grid": lambda sheet: tight_grid(sheet, numbered=False, signs=False),
+    "tight grid, numbered": lambda sheet: tight_grid(sheet, numbered=True, signs=False),
+    "tight grid, signs": lambda sheet: tight_grid(sheet, numbered=True, signs=True),
+    "passport": lambda sheet: passport(sheet, " / "),
+    "passport, gap": lambda sheet: passport(sheet, "    "),
+    "licence": lambda sheet: licence(sheet, in_lines=False),
+    "licence, in lines": lambda sheet: licence(sheet, in_lines=True),
+    "pay table": lambda sheet: pay_table(sheet, ruled=False),
+    "pay table, ruled": lambda sheet: pay_table(sheet, ruled=True),
+    "bank table": lambda sheet: bank_table(sheet, ruled=False),
+    "bank table, ruled": lambda sheet: bank_table(sheet, ruled=True),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import numpy as np
@@ -13,6 +13,7 @@ from bench.drawn_pages import font, wrapped
 from bench.form_pages.contents import Entry
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+from chalicelib.formats.pdf.text_lines import ASCENT, DESCENT
 
 WIDTH, HEIGHT = 1240, 1754
 """Pixels of an A4 page at 150 dots an inch."""
@@ -77,6 +78,16 @@ class Sheet:
         size = max(SMALL_PRINT, round(scale * self.caption_size))
         return font(self.caption_font, size).getlength(text)
 
+    def fitting(self, entry: Entry, width: float, scale: float = 1.0) -> Entry:
+        """Return an entry whose caption is cut to the words that fit, as its template knows it."""
+        words = entry.captions[0].split()
+        while len(words) > 1 and self.caption_width(" ".join(words), scale) > width:
+            words.pop()
+        captions = (" ".join(words), *entry.captions[1:])
+        fitting = replace(entry, captions=captions)
+        self.entries[self.entries.index(entry)] = fitting
+        return fitting
+
     def value_width(self, text: str) -> float:
         """Return the width of a value's line in pixels."""
         return font(self.value_font, self.value_size).getlength(text)
@@ -88,7 +99,10 @@ class Sheet:
         left, top, right, bottom = pen.textbbox((x, y), text, font=face)
         box = Rect(left, top, right, bottom)
         if text.strip():
-            self.lines.append(TextLine(text, 1.0, box, None, _middles(text, name, size)))
+            # A text layer gives boxes by the size of the font, not by the ink.
+            base = y + face.getmetrics()[0]
+            line = Rect(left, base - ASCENT * size, right, base + DESCENT * size)
+            self.lines.append(TextLine(text, 1.0, line, None, _middles(text, name, size)))
         return box
 
     def rule(self, x: float, y: float, end_x: float, end_y: float) -> None:

@@ -24,8 +24,8 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
 # Names of the inputs, in the order of Evidence.inputs.
 INPUTS = (
-    "isPlaced", "rivalry", "misread", "blur", "characters", "isClosed", "hasTextBelow",
-    "hasTextBehind", "preparation",
+    "rivalry", "misread", "blur", "characters", "isClosed", "hasTextBelow", "hasTextBehind",
+    "preparation", "consensus", "isBeforeNumber", "hasColon", "isJoined", "hasDigit",
 )  # fmt: skip
 
 
@@ -33,10 +33,16 @@ INPUTS = (
 class Surroundings:
     """What is printed around a value."""
 
-    is_placed: bool = True
-    """Whether the value is in a ruled box, a numbered line or a column of the form."""
     rivalry: float = 0.0
     """Probability of the best competing value or key relative to the chosen one, 0 to about 1."""
+    consensus: float = 0.5
+    """Fraction of the nearest other values that are in the same direction from their keys."""
+    is_before_number: bool = False
+    """Whether the next text in the value's line is an unassigned number, as in another column."""
+    has_colon: bool = False
+    """Whether a colon ends the key."""
+    is_joined: bool = False
+    """Whether the value was joined from several texts, some of which may belong elsewhere."""
     has_text_behind: bool = False
     """Whether unassigned text follows the value in its line."""
     has_text_below: bool = False
@@ -65,13 +71,14 @@ class Evidence:
     """Whether the value is one number, date, amount, phone number or mail address."""
     preparation: float
     """How completely the template describes its form: see `preparation`."""
+    has_digit: bool = True
+    """Whether the value has a digit, as captions rarely have."""
 
     @property
     def inputs(self) -> tuple[float, ...]:
         """The regression's inputs, in the order of `INPUTS`."""
         around = self.surroundings
         return (
-            float(around.is_placed),
             min(1.0, around.rivalry),
             math.sqrt(min(measures.MOST_MISREAD, self.misread)),
             math.log1p(self.blur / measures.CLEAR_PAGE_BLUR),
@@ -80,6 +87,11 @@ class Evidence:
             float(around.has_text_below),
             float(around.has_text_behind),
             self.preparation,
+            around.consensus,
+            float(around.is_before_number),
+            float(around.has_colon),
+            float(around.is_joined),
+            float(self.has_digit),
         )
 
 
@@ -130,7 +142,8 @@ def likelihood(evidence: Evidence | EmptyEvidence) -> float:
     weighed = zip(INPUTS, evidence.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
     bound = evidence.surroundings.bound if evidence.blur else 1.0
-    return min(bound, 1 / (1 + math.exp(-score)))
+    # No value is surer than that all its characters are read correctly.
+    return min(bound, math.exp(-evidence.misread), 1 / (1 + math.exp(-score)))
 
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:

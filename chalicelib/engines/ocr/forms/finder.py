@@ -241,6 +241,7 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
         len("".join(text.split())),
         is_closed(text),
         sheet.preparation,
+        any(map(str.isdecimal, text)),
     )
 
 

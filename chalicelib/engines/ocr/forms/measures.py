@@ -232,6 +232,8 @@ CLEAR_PAGE_BLUR = 0.002
 FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
 # Highest certainty of an amount that is not written so: of 20 on worn forms 3 were right.
 ODD_AMOUNT_CERTAINTY = 0.2
+# Other values, the nearest ones, of which the directions are compared.
+CONSENSUS_KEYS = 4
 # Characters misread, above which a value gets no worse.
 MOST_MISREAD = 2.0
 

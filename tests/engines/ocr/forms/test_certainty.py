@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,8 +27,9 @@ from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
 from tests.engines.ocr.forms.layouts import LAYOUTS
 
-CLEAR = Evidence(Surroundings(), 0.02, 0.005, 9, True, 1.0)
-"""A date in a separate box on a clear page, for a template that knows the form."""
+ALIKE = Surroundings(consensus=1.0)
+CLEAR = Evidence(ALIKE, 0.02, 0.005, 9, True, 1.0)
+"""A date on a clear page, in the same direction from its key as the values around it."""
 
 
 def test_every_measure_has_a_weight() -> None:
@@ -44,16 +46,24 @@ def test_every_measure_has_a_weight() -> None:
         replace(CLEAR, misread=1.5),
         replace(CLEAR, preparation=0.0),
         replace(CLEAR, is_closed=False),
-        replace(CLEAR, surroundings=Surroundings(is_placed=False)),
-        replace(CLEAR, surroundings=Surroundings(rivalry=0.9)),
-        replace(CLEAR, surroundings=Surroundings(has_text_behind=True)),
-        replace(CLEAR, surroundings=Surroundings(has_text_below=True)),
-        replace(CLEAR, surroundings=Surroundings(bound=0.4)),
+        replace(CLEAR, has_digit=False),
+        replace(CLEAR, surroundings=replace(ALIKE, consensus=0.25)),
+        replace(CLEAR, surroundings=replace(ALIKE, rivalry=0.9)),
+        replace(CLEAR, surroundings=replace(ALIKE, is_before_number=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, is_joined=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, has_text_behind=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, has_text_below=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, bound=0.4)),
     ],
 )
 def test_each_sign_of_an_error_lowers_the_probability(worse: Evidence) -> None:
     """A weight of the wrong sign would make an uncertain value surer than a clear one."""
     assert likelihood(worse) < likelihood(CLEAR)
+
+
+def test_no_value_is_surer_than_its_characters() -> None:
+    """Where one character in two is probably misread, nothing else can make up for that."""
+    assert likelihood(replace(CLEAR, misread=0.5)) <= math.exp(-0.5)
 
 
 def test_worse_page_is_never_surer() -> None:
@@ -63,15 +73,15 @@ def test_worse_page_is_never_surer() -> None:
 
 def test_single_boxes_of_a_text_layer_are_all_there() -> None:
     """Only an engine misses a character between two others."""
-    boxed = Surroundings(bound=0.4)
+    boxed = replace(ALIKE, bound=0.4)
 
     assert likelihood(replace(CLEAR, surroundings=boxed)) == 0.4
     assert likelihood(replace(CLEAR, surroundings=boxed, blur=0.0, misread=0.0)) > 0.95
 
 
 def test_single_sheets_template_is_never_sure_on_a_bad_scan() -> None:
-    """Where every third value of such scans was wrong, no value may be taken unseen."""
-    best = replace(CLEAR, blur=0.015, preparation=0.0)
+    """Where every third value is wrong, only agreement with the values around can make one sure."""
+    best = replace(CLEAR, surroundings=Surroundings(), blur=0.015, preparation=0.0)
 
     assert likelihood(best) < 0.95
 

@@ -147,7 +147,16 @@ class Continuation:
             lines.append([below, *self._rest_of_line(below)])
         return [piece for line in lines for piece in line]
 
-    def unused_around(self, number: int) -> tuple[bool, bool]:
+    def text_around(self, number: int) -> dict[str, bool]:
+        """Return the members of `Surroundings` about the text behind and below a value."""
+        behind, below = self._unused_around(number)
+        return {
+            "has_text_behind": behind,
+            "has_text_below": below,
+            "is_before_number": self._is_before_number(number),
+        }
+
+    def _unused_around(self, number: int) -> tuple[bool, bool]:
         """Return whether unassigned text follows a piece in its line or directly below it.
 
         This is a sign that a value was cut short.
@@ -173,6 +182,24 @@ class Continuation:
         ]
         # Of a label and a text at the same place, the label counts.
         return min(behind, default=_NOTHING)[1], min(below, default=_NOTHING)[1]
+
+    def _is_before_number(self, number: int) -> bool:
+        """Return whether the next text in the line of a piece is an unassigned number."""
+        rect = self._rect(number)
+        end = rect.max_x - measures.BEFORE_END_HEIGHTS * rect.height
+        low = rect.min_y - measures.HIGHER_UP_HEIGHTS * rect.height
+        behind = [
+            (self._rect(other).min_x, other not in self._used and self._is_number(other))
+            for other in self._between(low, rect.max_y)
+            if is_level(rect, self._rect(other))
+        ]
+        behind += [(label.min_x, False) for label in self._level_labels(rect)]
+        return min((each for each in behind if each[0] >= end), default=_NOTHING)[1]
+
+    def _is_number(self, number: int) -> bool:
+        """Return whether a text has digits and no letters."""
+        text = self._segment(number).text
+        return any(map(str.isdecimal, text)) and not any(map(str.isalpha, text))
 
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
 # Where the form itself says what holds the value.
 _PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
+# A colon changes the name of a direction, not the direction.
+_SAME = {INLINE: RIGHT}
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -159,11 +161,33 @@ def find_values(
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
-    # The surest first: its continuation is not free for the others.
-    order = sorted(chosen, key=lambda number: -chosen[number].score)
+    extended = _extend(keys, templates, chosen, continuation)
+    values, rivals = _empty_values(keys, candidates), _Rivals(candidates)
+    consensus = _consensus(keys, chosen)
+    for number, pieces in extended.items():
+        segments = [remains.pieces[piece].segment for piece in pieces]
+        around = Surroundings(
+            rivalry=rivals.share(chosen[number]),
+            consensus=consensus[number],
+            has_colon=keys[number].has_colon,
+            is_joined=len(pieces) > 1 and not _is_comb(segments),
+            **continuation.text_around(pieces[-1]),
+        )
+        values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
+    return values
+
+
+def _extend(
+    keys: Sequence[FoundKey],
+    templates: Sequence[TemplateKey],
+    chosen: Mapping[int, Candidate],
+    continuation: Continuation,
+) -> dict[int, list[int]]:
+    """Return all pieces of each value."""
     entities = {each.entity for each in templates}
     extended: dict[int, list[int]] = {}
-    for number in order:
+    # The surest first: its continuation is not free for the others.
+    for number in sorted(chosen, key=lambda number: -chosen[number].score):
         template = templates[keys[number].number]
         extended[number] = continuation.extend(
             keys[number],
@@ -171,16 +195,22 @@ def find_values(
             template.types,
             has_address=f"{template.entity}_address" in entities,
         )
-    values, rivals = _empty_values(keys, candidates), _Rivals(candidates)
-    for number, pieces in extended.items():
-        around = Surroundings(
-            chosen[number].relation in _PLACED,
-            rivals.share(chosen[number]),
-            *continuation.unused_around(pieces[-1]),
-        )
-        segments = [remains.pieces[piece].segment for piece in pieces]
-        values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
-    return values
+    return extended
+
+
+def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
+    """Return how many of the nearest other values are in the same direction from their keys."""
+    numbers = list(chosen)
+    count = min(measures.CONSENSUS_KEYS, len(numbers) - 1)
+    if count < 1:
+        return dict.fromkeys(numbers, Surroundings().consensus)
+    x, y = np.array([keys[number].rect.center for number in numbers]).T
+    apart = np.abs(x[:, None] - x) / measures.WIDE_BOX_TIMES + np.abs(y[:, None] - y)
+    np.fill_diagonal(apart, np.inf)
+    nearest = np.argpartition(apart, count - 1, axis=1)[:, :count]
+    kinds = np.array([_SAME.get(each.relation, each.relation) for each in chosen.values()])
+    shares = (kinds[nearest] == kinds[:, None]).mean(axis=1)
+    return dict(zip(numbers, map(float, shares), strict=True))
 
 
 def _value(
