@@ -18,6 +18,7 @@ from bench.text_data import BUILD, LANGUAGES, PROFILES, ROOT, Embedder
 from bench.text_data_report import bench_data_report
 from bench.text_default import bench_default
 from bench.text_intents import bench_intents
+from bench.text_ladder import bench_ladder
 from bench.text_languages import bench_languages
 from bench.text_long import bench_long
 from bench.text_prebuilt import bench_prebuilt
@@ -36,6 +37,7 @@ PARTS: Mapping[str, Part] = {
     "prebuilt": bench_prebuilt,
     "data-report": bench_data_report,
     "default": bench_default,
+    "ladder": bench_ladder,
     "long": bench_long,
 }
 

@@ -1,0 +1,64 @@
+"""The default choice of encoders next to every choice that a training could make.
+
+Accuracy against the best choice of moderate cost, and the cost of answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench.report import Bar, Report, say
+from bench.text_data import Embedder, accuracy, train
+from bench.text_default import chosen_profile
+from bench.text_languages import CODES
+from chalicelib.engines.text.encoding.profiles import Profile, cost_of
+
+ENGLISH = (("bge",), ("bge", "minilm"), ("bge", "mpnet"))
+OTHERS = (("use",), ("e5", "use"))
+SETS = (
+    ("BANKING77 full", "banking77_train", "banking77_test"),
+    ("BANKING77 10-shot", "banking77_fewshot_train_10", "banking77_fewshot_test"),
+    ("BANKING77 5-shot", "banking77_fewshot_train_5", "banking77_fewshot_test"),
+    ("CLINC150 full", "clinc150_full_train", "clinc150_full_test"),
+)
+MODERATE_COST, BELOW_BEST, MEAN_COST = 2.5, 0.005, 1.6
+
+
+def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Every set of intents, and topics in every language."""
+    del profiles
+    costs = [_set(report, embedder, what, files, "en_US") for what, *files in SETS]
+    for code in CODES:
+        files = [f"sib200_{code}_train", f"sib200_{code}_test"]
+        language = "en_US" if code == "en" else code
+        costs.append(_set(report, embedder, f"SIB-200 {code}", files, language))
+    report.add(
+        "mean cost of the default", float(np.mean(costs)), "", Bar(MEAN_COST, is_ceiling=True)
+    )
+
+
+def _set(
+    report: Report, embedder: Embedder, what: str, files: Sequence[str], language: str
+) -> float:
+    """Report one set, and return the cost of the default relative to the fast profile."""
+    members = ENGLISH if language == "en_US" else OTHERS
+    base = Profile("", members[0])
+    chosen = chosen_profile(embedder, files[0], language)
+    say(f"{what}: {'+'.join(chosen.encoders)}. {chosen.reason}")
+    found: dict[tuple[str, ...], float] = {}
+    for encoders in members:
+        model, _ = train(embedder, files[0], encoders)
+        found[encoders] = accuracy(model, embedder.read(files[1], encoders)).value
+        say(f"{what}, {'+'.join(encoders)}: {found[encoders]:.4f}")
+    moderate = {
+        encoders: value
+        for encoders, value in found.items()
+        if cost_of(Profile("", encoders), base) <= MODERATE_COST
+    }
+    best = max(moderate, key=lambda encoders: moderate[encoders])
+    name = f"{what}, default ({'+'.join(chosen.encoders)})"
+    peer = (f"best of moderate cost, {'+'.join(best)}", moderate[best])
+    report.add(f"{name}: accuracy", found[chosen.encoders], "", Bar(peer[1] - BELOW_BEST), peer)
+    return cost_of(chosen, base)
