@@ -43,7 +43,7 @@ from chalicelib.services.batches.texts import TextWork
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.corrections import CorrectionService, CorrectionServiceStores
-from chalicelib.services.datasets.datasets import DatasetService
+from chalicelib.services.datasets.datasets import DatasetService, DatasetServiceStores
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
@@ -212,7 +212,7 @@ class Container(ExportContainer):
     @cached_property
     def datasets(self) -> DatasetService:
         """Return the service that lists, reads and creates datasets."""
-        return DatasetService(self.stores.datasets, self.stores.labels, self.stores.ids, self.clock)
+        return DatasetService(pick(DatasetServiceStores, self.stores), self.clock)
 
     @cached_property
     def uploads(self) -> UploadService:

@@ -222,7 +222,7 @@ def test_every_public_method_declares_its_keywords() -> None:
         (
             _sources.ReadingOptions,
             (UploadForm, PictureUploadForm, AddForm),
-            "type path name language",
+            "type path name language labelDescriptions",
         ),
         (_sources.TrainParams, (TrainParams,), ""),
         (_sources.OcrOptions, (OcrForm,), "sampleLocation sampleBase64Content task"),

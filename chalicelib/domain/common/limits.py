@@ -69,6 +69,7 @@ OUT_OF_DOMAIN_RATE = 0.05
 VISION_SPLIT_RATIO = 0.9
 # Page size of dataset lists. Spec: Limits.
 DATASETS_PAGE = 25
+LABELS_PAGE = 100
 # Page size of example lists. Spec: Limits.
 EXAMPLES_PAGE = 100
 # Most datasets that one call can delete.

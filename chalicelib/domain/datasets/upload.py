@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from chalicelib.domain.common.limits import MAX_DERIVED_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import UPLOAD
+from chalicelib.domain.datasets.label_descriptions import LabelDescription
 from chalicelib.domain.datasets.upload_format import RECOGNISED, ReadingOptions
 
 # Prefix of a `path` that names such a file.
@@ -149,6 +150,8 @@ class UploadFields:
     """Dataset name; the default is the file name without extension."""
     type: str | None = None
     language: str | None = None
+    descriptions: tuple[LabelDescription, ...] = ()
+    """Checked descriptions of labels."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from chalicelib.routes.datasets import (
     examples,
     exports,
     feedback,
+    label_descriptions,
     receipts,
     upload_forms,
     uploads,
@@ -22,6 +23,7 @@ OPERATIONS = (
     *corrections.OPERATIONS,
     *exports.OPERATIONS,
     *feedback.OPERATIONS,
+    *label_descriptions.OPERATIONS,
     *receipts.OPERATIONS,
     *version_1.OPERATIONS,
 )

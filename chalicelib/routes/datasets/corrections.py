@@ -20,6 +20,7 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter, ModelNotFound
 from chalicelib.formats.texts.json_limits import is_too_deep
+from chalicelib.routes.datasets.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.http.request import JSON, VERSION_2
@@ -30,10 +31,21 @@ from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
 
-class DatasetChangesForm(msgspec.Struct):
-    """Changes of a dataset."""
+class DatasetChangesForm(msgspec.Struct, rename="camel"):
+    """Changes of a dataset: a new name, descriptions of labels, or both."""
 
-    name: Name
+    form_rules: ClassVar[dict[str, Any]] = {
+        "anyOf": [{"required": ["name"]}, {"required": ["labelDescriptions"]}]
+    }
+    json_rules: ClassVar[dict[str, Any]] = form_rules
+
+    name: Name | None = None
+    label_descriptions: DescriptionsField = None
+
+    def __post_init__(self) -> None:
+        """Check that there is a change."""
+        if self.name is None and self.label_descriptions is None:
+            raise MissingParameter("name", "The 'name' parameter is required.")
 
 
 class LabelChangesForm(msgspec.Struct, rename="camel"):
@@ -178,8 +190,15 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
 
 
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Rename a dataset."""
-    return describe.dataset(call.container.corrections.rename_dataset(call.located, call.form.name))
+    """Rename a dataset, or describe its labels."""
+    view, form, container = call.located, call.form, call.container
+    # Checked before the first change, so that a refused call changes nothing.
+    described = sent_descriptions(form.label_descriptions, call.family, view.dataset.type)
+    if described:
+        view = container.datasets.descriptions.replace(view, described)
+    if form.name is not None:
+        view = container.corrections.rename_dataset(view, form.name)
+    return describe.dataset(view)
 
 
 def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
@@ -332,7 +351,7 @@ OPERATIONS = (
         families=BOTH,
         view=rename_dataset,
         locate=locate.readable_dataset,
-        summary="Rename a dataset.",
+        summary="Rename a dataset, or describe its labels.",
         takes_key=True,
         form=DatasetChangesForm,
         answer=dataset_records.DatasetRecord,

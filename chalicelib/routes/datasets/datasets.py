@@ -9,6 +9,7 @@ import msgspec
 from chalicelib.domain.common.limits import DATASETS_PAGE, DELETIONS_PAGE
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.common.paging import ListPage
+from chalicelib.routes.datasets.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
@@ -48,6 +49,7 @@ class NewDatasetForm(msgspec.Struct):
     labels: Filled | None = None
     type: AnyType | None = None
     language: Language | None = None
+    label_descriptions: DescriptionsField = msgspec.field(name="labelDescriptions", default=None)
 
 
 def list_datasets(call: Call) -> ListAnswer:
@@ -65,7 +67,8 @@ def list_datasets(call: Call) -> ListAnswer:
 def create_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Create a dataset with empty labels. Spec: Other operations."""
     form: NewDatasetForm = call.form
-    fields = NewDataset(form.name, form.type, form.language, form.labels)
+    described = sent_descriptions(form.label_descriptions, call.family, form.type)
+    fields = NewDataset(form.name, form.type, form.language, form.labels, described)
     return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
 
 

@@ -10,6 +10,7 @@ from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import DatasetNotFound, InvalidUpload
+from chalicelib.routes.datasets.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.http.request import VERSION_1
 from chalicelib.web.operations.fields import (
     AnyKind,
@@ -57,6 +58,7 @@ class UploadForm(msgspec.Struct, rename="camel"):
     sheet: Column | None = None
     label_separator: Separator | None = None
     strict: bool = False
+    label_descriptions: DescriptionsField = None
 
 
 class PictureUploadForm(msgspec.Struct, rename="camel"):
@@ -105,6 +107,7 @@ class AddForm(msgspec.Struct, rename="camel"):
     label_separator: Separator | None = None
     strict: bool = False
     shrink: bool = False
+    label_descriptions: DescriptionsField = None
 
 
 class OldChangesForm(AddForm, rename="camel"):
@@ -118,7 +121,7 @@ class OldChangesForm(AddForm, rename="camel"):
 
 def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file of texts as a dataset; a worker reads it."""
-    return _created(call, UploadFields(call.form.name, call.form.type, call.form.language))
+    return _created(call, _text_fields(call))
 
 
 def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
@@ -128,7 +131,7 @@ def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
 
 def upload_dataset_sync(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file of texts as a dataset and read it within the call."""
-    return _finished(call, UploadFields(call.form.name, call.form.type, call.form.language))
+    return _finished(call, _text_fields(call))
 
 
 def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
@@ -138,7 +141,7 @@ def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
 
 def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
     """Return what an upload of texts would become. beyond.md, section 1."""
-    return _validated(call, UploadFields(call.form.name, call.form.type, call.form.language))
+    return _validated(call, _text_fields(call))
 
 
 def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
@@ -148,8 +151,12 @@ def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
 
 def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file whose examples are added to a dataset. Spec: Other operations."""
-    source = upload_source(call)
-    return describe.dataset(call.container.uploads.add(call.account, call.located, source))
+    source, view = upload_source(call), call.located
+    described = sent_descriptions(call.form.label_descriptions, call.family, view.dataset.type)
+    if described:
+        # Before the file: while it is read, nothing else may change the dataset.
+        view = call.container.datasets.descriptions.replace(view, described)
+    return describe.dataset(call.container.uploads.add(call.account, view, source))
 
 
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:
@@ -174,6 +181,12 @@ def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
     # The id of the receipt was reserved with the key, so it identifies the attempt.
     found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, receipt_id)
     return None if found is None else describe.dataset(found)
+
+
+def _text_fields(call: Call) -> UploadFields:
+    form: UploadForm = call.form
+    described = sent_descriptions(form.label_descriptions, call.family, form.type)
+    return UploadFields(form.name, form.type, form.language, described)
 
 
 def _created(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import MAX_LABELS
 from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.common.repeats import object_number
@@ -16,10 +17,13 @@ from chalicelib.domain.datasets.fields import (
     checked_name,
     checked_type,
 )
-from chalicelib.errors import DatasetNotFound
-from chalicelib.stores.aws.counters import IdStore
-from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.domain.datasets.label_descriptions import PARAMETER, LabelDescription
+from chalicelib.errors import DatasetNotFound, InvalidParameter
+from chalicelib.services.datasets.label_descriptions import (
+    DatasetServiceStores as DatasetServiceStores,
+)
+from chalicelib.services.datasets.label_descriptions import LabelDescriptions
+from chalicelib.stores.datasets.labels import owner_key
 
 
 @dataclass(frozen=True)
@@ -31,18 +35,20 @@ class NewDataset:
     language: str | None = None
     labels: str | None = None
     """Labels, separated by commas."""
+    descriptions: tuple[LabelDescription, ...] = ()
+    """Checked descriptions; they add labels that `labels` does not name."""
 
 
 class DatasetService:
     """The datasets of an account."""
 
-    def __init__(
-        self, datasets: DatasetStore, labels: LabelStore, ids: IdStore, clock: Clock
-    ) -> None:
-        self._datasets = datasets
-        self._labels = labels
-        self._ids = ids
+    def __init__(self, stores: DatasetServiceStores, clock: Clock) -> None:
+        self._datasets = stores.datasets
+        self._labels = stores.labels
+        self._ids = stores.ids
         self._clock = clock
+        self.descriptions = LabelDescriptions(stores)
+        """The descriptions of labels."""
 
     def list(
         self,
@@ -88,6 +94,12 @@ class DatasetService:
         """
         dataset_type = checked_type(family, fields.type)
         labels = checked_labels(fields.labels, dataset_type)
+        known = {one.name: one.description for one in fields.descriptions}
+        labels = tuple(dict.fromkeys((*labels, *known)))
+        if len(labels) > MAX_LABELS:
+            raise InvalidParameter(
+                PARAMETER, f"there are {len(labels)} labels, the limit is {MAX_LABELS}; send fewer."
+            )
         name = checked_name(fields.name)
         language = checked_language(family, fields.language)
         # A repeated call with an idempotency key uses the id of its first attempt.
@@ -95,7 +107,12 @@ class DatasetService:
         first_label = self._ids.reserve("labels", len(labels)) if labels else 0
         names = {first_label + i: label for i, label in enumerate(labels)}
         # Names before the row: nothing is visible until the row lists the labels.
-        self._labels.put(owner_key(account.account_id, family), dataset_id, names)
+        self._labels.put(
+            owner_key(account.account_id, family),
+            dataset_id,
+            names,
+            {label_id: known.get(name, "") for label_id, name in names.items()},
+        )
         now = self._clock()
         dataset = Dataset(
             account_id=account.account_id,

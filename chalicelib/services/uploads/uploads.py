@@ -22,6 +22,7 @@ from chalicelib.domain.datasets.dataset import (
     UPLOADING,
     Dataset,
     DatasetView,
+    LabelCounts,
 )
 from chalicelib.domain.datasets.fields import checked_language, checked_name, checked_type
 from chalicelib.domain.datasets.growth import check_takes_file
@@ -58,6 +59,7 @@ from chalicelib.formats.upload_files import (
     max_path_bytes,
 )
 from chalicelib.stores.aws.objects import raw_key
+from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.receipts import receipt_key
 
 if TYPE_CHECKING:
@@ -311,6 +313,7 @@ class UploadService:
         )
         with self._reserved(dataset, upload.size_bytes):
             try:
+                dataset = self._described_labels(dataset, fields)
                 self._store_file(upload, source, dataset.upload_id)
                 self._stores.datasets.create(dataset, upload, self._queue.turn(account))
             except StorageUnavailable:
@@ -318,6 +321,21 @@ class UploadService:
                 raise
         self._write_receipt(receipt)
         return dataset, ingest_job(dataset)
+
+    def _described_labels(self, dataset: Dataset, fields: UploadFields) -> Dataset:
+        """Write the rows of described labels; return the dataset with these labels."""
+        described = fields.descriptions
+        if not described:
+            return dataset
+        first = self._stores.ids.reserve("labels", len(described))
+        ids = {first + place: one for place, one in enumerate(described)}
+        self._stores.labels.put(
+            owner_key(dataset.account_id, dataset.family),
+            dataset.dataset_id,
+            {label_id: one.name for label_id, one in ids.items()},
+            {label_id: one.description for label_id, one in ids.items()},
+        )
+        return replace(dataset, counts=tuple(LabelCounts(label_id) for label_id in ids))
 
     @contextmanager
     def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:

@@ -175,8 +175,7 @@ class DatasetRow(TableRow):
 class LabelRow(TableRow):
     """A label's names, written before the dataset's row makes them visible.
 
-    `names` has pairs of a fence and a name. Of each fence the last name counts; the dataset's row
-    says which fences are committed.
+    `names` has pairs of a fence and a name; the last name of each committed fence counts.
     """
 
     Meta = _meta(table_name="labels")
@@ -185,6 +184,7 @@ class LabelRow(TableRow):
     owner = UnicodeAttribute()
     name = UnicodeAttribute()
     names = JSONAttribute(null=True)
+    description = UnicodeAttribute(null=True)
 
 
 class ExampleChunkRow(TableRow):

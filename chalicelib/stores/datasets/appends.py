@@ -174,7 +174,7 @@ class AppendStore:
     def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
         dataset = owned.dataset
         # The note comes before the row, so that a deletion always finds the row.
-        self._stores.dataset_leases.note_label(dataset, owned.lease, label_id)
+        self._stores.dataset_leases.note_labels(dataset, owned.lease, label_id)
         owner = owner_key(dataset.account_id, dataset.family)
         self._stores.labels.put(owner, dataset.dataset_id, {label_id: name})
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
+
+from pynamodb.expressions.update import Action
 
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.datasets.label_names import NamesOfLabel, ids_by_name, normal_form
@@ -25,6 +28,8 @@ _BATCH_KEYS = 100
 MAX_FORMER = 100
 # Batch reads that run at the same time.
 _READS_AT_ONCE = 50
+# Updates of descriptions that run at the same time.
+_WRITES_AT_ONCE = 10
 
 
 def owner_key(account_id: str, family: str) -> str:
@@ -40,11 +45,44 @@ class LabelStore:
         clients.bind_tables()
         self._names: dict[tuple[int, int], NamesOfLabel] = {}
 
-    def put(self, owner: str, dataset_id: int, names: Mapping[int, str]) -> None:
-        """Write the rows of new labels. Idempotent."""
+    def put(
+        self,
+        owner: str,
+        dataset_id: int,
+        names: Mapping[int, str],
+        descriptions: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """Write the rows of new labels, with descriptions by label id. Idempotent."""
         with LabelRow.batch_write() as batch:
             for label_id, name in names.items():
-                batch.save(LabelRow(label_id, dataset_id=dataset_id, owner=owner, name=name))
+                row = LabelRow(label_id, dataset_id=dataset_id, owner=owner, name=name)
+                # DynamoDB stores no empty text, so a label without a description has no member.
+                row.description = descriptions.get(label_id) or None
+                batch.save(row)
+
+    def descriptions(self, label_ids: Sequence[int]) -> dict[int, str]:
+        """Return the descriptions of labels by id; labels without one are absent."""
+        rows = LabelRow.batch_get(list(label_ids), consistent_read=True) if label_ids else ()
+        return {int(row.label_id): str(row.description) for row in rows if row.description}
+
+    def describe(self, descriptions: Mapping[int, str]) -> None:
+        """Replace descriptions by label id; an empty one is removed. Idempotent.
+
+        Raises:
+            LeaseLost: a label was deleted.
+        """
+
+        def write(item: tuple[int, str]) -> bool:
+            label_id, text = item
+            member = LabelRow.description
+            action = member.set(text) if text else member.remove()
+            return try_update(LabelRow(label_id), [action], LabelRow.name.exists())
+
+        if not descriptions:
+            return
+        with ThreadPoolExecutor(min(_WRITES_AT_ONCE, len(descriptions))) as writers:
+            if not all(list(writers.map(write, descriptions.items()))):
+                raise LeaseLost
 
     def rename(
         self, label: LabelCounts, name: str, fence: int, merged: Sequence[LabelCounts] = ()
@@ -72,10 +110,16 @@ class LabelStore:
         there = (
             LabelRow.names.does_not_exist() if row.names is None else LabelRow.names == row.names
         )
-        if not try_update(row, [LabelRow.names.set(names)], there) and names != _entries(
-            _read_row(label.label_id)
-        ):
+        actions: list[Action] = [LabelRow.names.set(names)]
+        # A merge target without a description takes that of the merged label.
+        inherited = "" if row.description else self._first_description(merged)
+        if inherited:
+            actions.append(LabelRow.description.set(inherited))
+        if not try_update(row, actions, there) and names != _entries(_read_row(label.label_id)):
             raise LeaseLost
+
+    def _first_description(self, merged: Sequence[LabelCounts]) -> str:
+        return next(iter(self.descriptions([c.label_id for c in merged]).values()), "")
 
     def names(self, counts: Iterable[LabelCounts]) -> dict[int, str]:
         """Return the names of labels by id; unknown labels are absent."""

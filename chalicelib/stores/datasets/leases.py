@@ -110,13 +110,13 @@ class DatasetLeases:
             actions.append(_noted(upload.first_label, upload.labels))
         self._write(dataset, lease, actions, UPLOADING)
 
-    def note_label(self, dataset: Dataset, lease: Lease, label_id: int) -> None:
-        """Record that a label's row may exist, so that a deletion finds it.
+    def note_labels(self, dataset: Dataset, lease: Lease, first: int, count: int = 1) -> None:
+        """Record that rows of `count` labels from id `first` may exist, for a deletion.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
         """
-        self._write(dataset, lease, [_noted(label_id, 1)])
+        self._write(dataset, lease, [_noted(first, count)])
 
     def commit_upload(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
         """End the upload as SUCCEEDED, and commit its totals.

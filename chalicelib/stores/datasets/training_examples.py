@@ -60,6 +60,7 @@ class TrainingExamples:
                 collected.label_indexes.append(place)
                 collected.example_ids.append(example.example_id)
             collected.spans.append((used.dataset_id, len(collected.texts) - before))
+            collected.descriptions |= self._descriptions(used)
         return collected
 
     def unlabelled(self, model: Model) -> tuple[int, list[str]] | None:
@@ -96,6 +97,11 @@ class TrainingExamples:
             for source, place, example in self._labelled(model, used, labels):
                 groups.add(used.dataset_id, example, place, is_feedback=source == FEEDBACK)
         return replace(groups.training(labels), label_ids=self._label_ids(datasets[0]))
+
+    def _descriptions(self, dataset: Dataset) -> dict[str, str]:
+        labels = self._labels.view(dataset).labels
+        found = self._labels.descriptions([label.label_id for label in labels])
+        return {one.name: found[one.label_id] for one in labels if one.label_id in found}
 
     def _label_ids(self, dataset: Dataset) -> list[int]:
         return [label.label_id for label in self._labels.view(dataset).labels]

@@ -299,6 +299,8 @@ WORDS: Mapping[str, str] = {
     "unlabelled": "Language dataset of up to 20,000 texts, whose labels are ignored, that improves "
     "a model with few examples.",
     "trainedFrom": "`examples`, `labelNames` or `both`.",
+    "LabelDescriptionRecord.name": "Name of the label.",
+    "LabelDescriptionRecord.description": "What the label means; empty without a description.",
     "textLimit": "Words of a text that the model reads, and training texts that have more.",
     "TextLimitRecord.words": "Words of a text that are read; the rest is ignored.",
     "cut": "Training texts that have more words.",

@@ -28,6 +28,15 @@ class LabelRecord(msgspec.Struct, rename="camel"):
     num_examples: int
 
 
+class LabelDescriptionRecord(msgspec.Struct, rename="camel"):
+    """A label with its description; both empty and missing descriptions are empty."""
+
+    name: str
+    description: str
+    num_examples: int
+    object: Literal["labelDescription"] = "labelDescription"
+
+
 class LabelSummary(msgspec.Struct):
     """All labels of a dataset, in order of first appearance."""
 

@@ -16,6 +16,14 @@ class Label(Record, kw_only=True):
     num_examples: int
 
 
+class LabelDescription(Record, kw_only=True):
+    """A label with its description."""
+
+    name: str
+    description: str
+    num_examples: int
+
+
 class LabelSummary(Record, kw_only=True):
     """All labels of a dataset, in order of first appearance."""
 

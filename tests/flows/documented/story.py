@@ -98,6 +98,7 @@ STORY: Sequence[Step] = (
     # texts
     Step("create_dataset", L, fields={"name": "tickets", "labels": "refund,delivery",
          "type": "text-intent"}, keeps={"empty": "id", "unused": "labelSummary.labels.0.id"}),
+    Step("list_label_descriptions", L, variables={"dataset_id": "$empty"}),
     Step("remove_label", L, variables={"dataset_id": "$empty", "label_id": "$unused"}),
     Step("validate_dataset", L, fields={"type": "text-intent", "preview": "true"},
          files={"data": "shop_intents.csv"}),

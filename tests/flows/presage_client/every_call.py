@@ -125,6 +125,11 @@ async def tell_corrections(client: AsyncPresage) -> None:
     """Names, labels and examples are corrected, one by one and many at once."""
     datasets, examples = client.language.datasets, client.language.examples
     data = await datasets.upload(WEATHER, type="text-intent", name="to correct")
+    described = await datasets.describe_labels(data.id, {"unseen_label": "Nothing else fits."})
+    assert described.total_labels == data.total_labels + 1
+    unseen = (await datasets.labels(data.id).list())[-1]
+    assert (unseen.description, unseen.num_examples) == ("Nothing else fits.", 0)
+    await datasets.remove_label(data.id, described.labels[-1].id)
     assert (await datasets.rename(data.id, "corrected")).name == "corrected"
     first, second, third = data.labels
     assert (await datasets.change_label(data.id, first.id, name="hottest")).name == "hottest"

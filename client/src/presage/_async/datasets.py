@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic
 
@@ -262,9 +263,11 @@ class AsyncDatasets(Generic[ResultT_co]):
         labels: list[str] | None = None,
         type: str | None = None,
         language: str | None = None,
+        label_descriptions: Mapping[str, str] | None = None,
     ) -> AsyncDataset[ResultT_co]:
-        """Create a dataset without examples, with the given labels."""
+        """Create a dataset without examples, with the given labels and what they mean."""
         fields = {"name": name, "type": type, "language": language}
+        fields["labelDescriptions"] = _described(label_descriptions)
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
         return self._bound(await self._transport.record(request, AsyncDataset))
@@ -295,6 +298,21 @@ class AsyncDatasets(Generic[ResultT_co]):
         """List the receipts of the uploads of a dataset."""
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return AsyncPages(self._transport, request, lambda item: decode(item, records.Receipt))
+
+    def labels(self, dataset_id: int) -> AsyncPages[records.LabelDescription]:
+        """List the labels of a dataset of texts with their descriptions."""
+        request = Request("GET", f"{self._base}/{dataset_id}/labels")
+        return AsyncPages(
+            self._transport, request, lambda item: decode(item, records.LabelDescription)
+        )
+
+    async def describe_labels(
+        self, dataset_id: int, descriptions: Mapping[str, str]
+    ) -> AsyncDataset[ResultT_co]:
+        """Replace descriptions of labels by name; labels that do not exist are added."""
+        fields = {"labelDescriptions": _described(descriptions)}
+        request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
+        return self._bound(await self._transport.record(request, AsyncDataset))
 
     async def rename(self, dataset_id: int, name: str) -> AsyncDataset[ResultT_co]:
         """Rename a dataset."""
@@ -474,3 +492,9 @@ class AsyncFeedback:
         """Add a text or image to the dataset of a model, with its correct label."""
         fields = {"modelId": model_id, "expectedLabel": expected_label}
         return await self._family.add_sample(f"{self._family.path}/feedback", sample, fields, name)
+
+
+def _described(descriptions: Mapping[str, str] | None) -> str | None:
+    """Return descriptions by label as the JSON text of the API."""
+    listed = [{"name": name, "description": text} for name, text in (descriptions or {}).items()]
+    return json.dumps(listed) if listed else None

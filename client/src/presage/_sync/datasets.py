@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic
 
@@ -263,9 +264,11 @@ class Datasets(Generic[ResultT_co]):
         labels: list[str] | None = None,
         type: str | None = None,
         language: str | None = None,
+        label_descriptions: Mapping[str, str] | None = None,
     ) -> Dataset[ResultT_co]:
-        """Create a dataset without examples, with the given labels."""
+        """Create a dataset without examples, with the given labels and what they mean."""
         fields = {"name": name, "type": type, "language": language}
+        fields["labelDescriptions"] = _described(label_descriptions)
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
         return self._bound(self._transport.record(request, Dataset))
@@ -296,6 +299,21 @@ class Datasets(Generic[ResultT_co]):
         """List the receipts of the uploads of a dataset."""
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return Pages(self._transport, request, lambda item: decode(item, records.Receipt))
+
+    def labels(self, dataset_id: int) -> Pages[records.LabelDescription]:
+        """List the labels of a dataset of texts with their descriptions."""
+        request = Request("GET", f"{self._base}/{dataset_id}/labels")
+        return Pages(
+            self._transport, request, lambda item: decode(item, records.LabelDescription)
+        )
+
+    def describe_labels(
+        self, dataset_id: int, descriptions: Mapping[str, str]
+    ) -> Dataset[ResultT_co]:
+        """Replace descriptions of labels by name; labels that do not exist are added."""
+        fields = {"labelDescriptions": _described(descriptions)}
+        request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
+        return self._bound(self._transport.record(request, Dataset))
 
     def rename(self, dataset_id: int, name: str) -> Dataset[ResultT_co]:
         """Rename a dataset."""
@@ -475,3 +493,9 @@ class Feedback:
         """Add a text or image to the dataset of a model, with its correct label."""
         fields = {"modelId": model_id, "expectedLabel": expected_label}
         return self._family.add_sample(f"{self._family.path}/feedback", sample, fields, name)
+
+
+def _described(descriptions: Mapping[str, str] | None) -> str | None:
+    """Return descriptions by label as the JSON text of the API."""
+    listed = [{"name": name, "description": text} for name, text in (descriptions or {}).items()]
+    return json.dumps(listed) if listed else None

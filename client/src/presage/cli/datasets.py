@@ -92,6 +92,36 @@ def show_dataset(dataset_id: DatasetId, as_json: Json = False) -> None:
             say(f"  warning: {warning.message}")
 
 
+@app.command()
+def labels(dataset_id: DatasetId, as_json: Json = False) -> None:
+    """List the labels of a dataset of texts with their descriptions."""
+    with client() as service:
+        found = service.language.datasets.labels(dataset_id).list()
+    rows = [(one.name, one.num_examples, one.description) for one in found]
+    show(found, table(("LABEL", "EXAMPLES", "DESCRIPTION"), rows), as_json=as_json)
+
+
+@app.command("describe")
+def describe_labels(
+    dataset_id: DatasetId,
+    items: Annotated[
+        list[str], typer.Argument(help="LABEL=DESCRIPTION; a new label is added without examples.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Describe labels of a dataset of texts, for trainings with few examples."""
+    wrong = next((item for item in items if "=" not in item), None)
+    if wrong is not None:
+        raise typer.BadParameter(f"{wrong!r} has no '='. Write LABEL=DESCRIPTION.")
+    descriptions = {name: text for name, _, text in (item.partition("=") for item in items)}
+    with client() as service:
+        dataset = service.language.datasets.describe_labels(dataset_id, descriptions)
+    if as_json:
+        print_json(dataset)
+        return
+    _describe(dataset)
+
+
 def _describe(dataset: Dataset) -> None:
     say(f"{dataset.id}  {dataset.name}  ({dataset.type}, {dataset.status_msg})")
     heads = ("LABEL", "EXAMPLES", "ID")

@@ -1,0 +1,63 @@
+"""Descriptions of labels, which say what a label means. beyond.md, section 15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.common.limits import MAX_LABELS
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.fields import checked_label
+from chalicelib.errors import InvalidParameter
+
+PARAMETER = "labelDescriptions"
+# Longest description, in characters.
+MAX_DESCRIPTION = 500
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDescription:
+    """A label's name and what the label means."""
+
+    name: str
+    description: str
+    """Empty to remove the description."""
+    examples: int = 0
+    """Number of examples, in answers."""
+
+
+def checked_descriptions(
+    sent: Sequence[LabelDescription], family: str, dataset_type: str | None
+) -> tuple[LabelDescription, ...]:
+    """Return descriptions in their stored form.
+
+    Raises:
+        InvalidParameter: the family has none, there are too many or none, or one is not allowed.
+    """
+    if family != LANGUAGE:
+        raise InvalidParameter(PARAMETER, "only language datasets have descriptions; omit it.")
+    if not sent:
+        raise InvalidParameter(PARAMETER, "the list is empty; name at least one label.")
+    if len(sent) > MAX_LABELS:
+        raise InvalidParameter(
+            PARAMETER, f"there are {len(sent):,}, the limit is {MAX_LABELS:,}; send fewer."
+        )
+    found = tuple(
+        _checked(place, one, dataset_type or "text-intent") for place, one in enumerate(sent)
+    )
+    names = [one.name for one in found]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameter(PARAMETER, f"{twice!r} is listed twice; send each label once.")
+    return found
+
+
+def _checked(place: int, sent: LabelDescription, dataset_type: str) -> LabelDescription:
+    name = checked_label(sent.name, dataset_type, f"{PARAMETER}[{place}].name")
+    description = " ".join(sent.description.split())
+    if len(description) > MAX_DESCRIPTION:
+        raise InvalidParameter(
+            f"{PARAMETER}[{place}].description",
+            f"it has {len(description)} characters, the limit is {MAX_DESCRIPTION}; shorten it.",
+        )
+    return LabelDescription(name, description)

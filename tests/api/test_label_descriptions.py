@@ -1,0 +1,134 @@
+"""Descriptions of labels: upload, PUT, empty POST, list. beyond.md, section 15."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+URL = "/v2/language/datasets"
+LATE = {"name": "late_parcel", "description": "A parcel  has not arrived in time."}
+REFUND = {"name": "refund", "description": "Money back."}
+
+
+def _create(call, *described, **fields):
+    sent = {"name": "names", "type": "text-intent", "labelDescriptions": list(described), **fields}
+    return call.json("POST", URL, **sent)
+
+
+def _labels(call, dataset_id):
+    return [
+        (one["name"], one["description"], one["numExamples"])
+        for one in call("GET", f"{URL}/{dataset_id}/labels").json["data"]
+    ]
+
+
+def test_an_empty_post_adds_the_described_labels(call):
+    """Labels of `labels` and of descriptions are joined; Label records get no member."""
+    made = _create(call, LATE, labels="refund,late_parcel").json
+    listed = call("GET", f"{URL}/{made['id']}/labels").json
+
+    assert [one["name"] for one in made["labelSummary"]["labels"]] == ["refund", "late_parcel"]
+    assert set(made["labelSummary"]["labels"][0]) == {"id", "datasetId", "name", "numExamples"}
+    assert listed["object"] == "list"
+    assert listed["data"][1] == {
+        "name": "late_parcel",
+        "description": "A parcel has not arrived in time.",
+        "numExamples": 0,
+        "object": "labelDescription",
+    }
+
+
+def test_a_put_replaces_those_named_and_adds_labels(call):
+    """Others stay, an empty description removes one, and a name may come with it."""
+    made = _create(call, LATE, REFUND).json["id"]
+    sent = [{"name": "refund", "description": ""}, {"name": "lost", "description": "Gone."}]
+    answer = call.json("PUT", f"{URL}/{made}", name="renamed", labelDescriptions=sent)
+
+    assert (answer.status, answer.json["name"], answer.json["totalLabels"]) == (200, "renamed", 3)
+    # A repeated call changes nothing.
+    call.json("PUT", f"{URL}/{made}", labelDescriptions=sent)
+    assert _labels(call, made) == [
+        ("late_parcel", "A parcel has not arrived in time.", 0),
+        ("refund", "", 0),
+        ("lost", "Gone.", 0),
+    ]
+
+
+def test_descriptions_come_with_an_upload_and_an_addition(call):
+    """A form sends JSON text; the file's examples join the described labels."""
+    text = json.dumps([LATE, REFUND]).encode()
+    file = ("data", b"text,label\nwhere is it,late_parcel\ngive it back,other\n", "t.csv")
+    made = call.form(
+        "POST",
+        f"{URL}/upload/sync",
+        ("type", b"text-intent", None),
+        ("labelDescriptions", text, None),
+        file,
+    )
+    number = made.json["id"]
+
+    assert made.json["statusMsg"] == "SUCCEEDED"
+    assert sorted(_labels(call, number)) == [
+        ("late_parcel", "A parcel has not arrived in time.", 1),
+        ("other", "", 1),
+        ("refund", "Money back.", 0),
+    ]
+    more = json.dumps([{"name": "other", "description": "All else."}]).encode()
+    file = ("data", b"text,label\nmoney please,refund\n", "t.csv")
+    added = call.form("PUT", f"{URL}/{number}/upload", ("labelDescriptions", more, None), file)
+    assert added.status == 200
+    assert ("other", "All else.", 1) in _labels(call, number)
+
+
+def test_descriptions_follow_rename_merge_and_removal(call):
+    """A renamed label keeps its description, and a merge target without one inherits it."""
+    made = _create(call, LATE, REFUND, labels="plain")
+    number = made.json["id"]
+    ids = {one["name"]: one["id"] for one in made.json["labelSummary"]["labels"]}
+    call.json("PUT", f"{URL}/{number}/labels/{ids['late_parcel']}", name="delayed")
+    call.json("PUT", f"{URL}/{number}/labels/{ids['refund']}", mergeInto=ids["plain"])
+
+    assert sorted(_labels(call, number)) == [
+        ("delayed", "A parcel has not arrived in time.", 0),
+        ("plain", "Money back.", 0),
+    ]
+    call("DELETE", f"{URL}/{number}/labels/{ids['plain']}")
+    assert [name for name, _, _ in _labels(call, number)] == ["delayed"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ([{"name": "a", "description": "x" * 501}], "it has 501 characters, the limit is 500"),
+        ([{"name": f"l{n}", "description": "d"} for n in range(1001)], "the limit is 1,000"),
+        ([{"name": "a"}, {"name": "a"}], "'a' is listed twice"),
+        ([{"description": "d"}], "labelDescriptions[0].name"),
+        ([{"name": " ", "description": "d"}], "labelDescriptions[0].name"),
+        ([], "the list is empty"),
+        ("[", "it is not valid JSON text"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_wrong_descriptions_are_named(call, sent, text):
+    """Nothing is created, and the place is named."""
+    answer = call.json("POST", URL, name="n", type="text-intent", labelDescriptions=sent)
+
+    assert answer.status == 400
+    assert text in answer.json["message"]
+
+
+def test_images_have_no_descriptions(call):
+    """A vision dataset refuses them."""
+    answer = call.json("POST", "/v2/vision/datasets", name="n", labelDescriptions=[LATE])
+
+    assert answer.status == 400
+    assert "only language datasets" in answer.json["message"]
+
+
+def test_other_accounts_do_not_see_them(call, world):
+    """The list of another account's dataset is a 404."""
+    number = _create(call, LATE).json["id"]
+    _, token = world.sign_up("other@example.test")
+
+    assert call("GET", f"{URL}/{number}/labels", authorization=f"Bearer {token}").status == 404
