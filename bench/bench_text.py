@@ -21,6 +21,7 @@ from bench.text_intents import bench_intents
 from bench.text_ladder import bench_ladder
 from bench.text_languages import bench_languages
 from bench.text_long import bench_long
+from bench.text_names import bench_names
 from bench.text_prebuilt import bench_prebuilt
 from bench.text_rejection import bench_rejection
 from bench.text_speed import bench_speed
@@ -39,6 +40,7 @@ PARTS: Mapping[str, Part] = {
     "default": bench_default,
     "ladder": bench_ladder,
     "long": bench_long,
+    "names": bench_names,
 }
 
 

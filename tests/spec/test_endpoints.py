@@ -109,7 +109,7 @@ def test_get(live, caller, path, name, family):
     found = answer.ok()
     if name == "card_intent":
         # Section 15 of what the service adds to the old API.
-        for member in ("textLimit", "thresholds", "advice"):
+        for member in ("textLimit", "thresholds", "advice", "trainedFrom"):
             assert found.pop(member) is not None
     same_shape(found, expected)
     assert answer.headers["content-type"] == "application/json"

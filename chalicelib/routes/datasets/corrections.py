@@ -20,13 +20,13 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter, ModelNotFound
 from chalicelib.formats.texts.json_limits import is_too_deep
-from chalicelib.routes.datasets.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.http.request import JSON, VERSION_2
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Name
 from chalicelib.web.operations.forms import convert
+from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe
 

@@ -9,10 +9,10 @@ import msgspec
 from chalicelib.domain.common.limits import DATASETS_PAGE, DELETIONS_PAGE
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.common.paging import ListPage
-from chalicelib.routes.datasets.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
+from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.locate import created_dataset, dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe, service_records

@@ -10,7 +10,6 @@ from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import DatasetNotFound, InvalidUpload
-from chalicelib.routes.datasets.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.http.request import VERSION_1
 from chalicelib.web.operations.fields import (
     AnyKind,
@@ -27,6 +26,7 @@ from chalicelib.web.operations.fields import (
     Url,
 )
 from chalicelib.web.operations.files import upload_source
+from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.locate import created_dataset, dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe

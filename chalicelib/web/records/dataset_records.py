@@ -29,7 +29,7 @@ class LabelRecord(msgspec.Struct, rename="camel"):
 
 
 class LabelDescriptionRecord(msgspec.Struct, rename="camel"):
-    """A label with its description; both empty and missing descriptions are empty."""
+    """A label with its description, which is empty if it has none."""
 
     name: str
     description: str

@@ -17,11 +17,12 @@ class Label(Record, kw_only=True):
 
 
 class LabelDescription(Record, kw_only=True):
-    """A label with its description."""
+    """A label with its description, which is empty if it has none."""
 
     name: str
     description: str
     num_examples: int
+    object: str = "labelDescription"
 
 
 class LabelSummary(Record, kw_only=True):

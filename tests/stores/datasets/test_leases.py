@@ -76,7 +76,7 @@ def test_stalled_owner_writes_nothing(world: World, dataset: Dataset) -> None:
     writes: list[Callable[[], None]] = [
         lambda: leases.renew(dataset, first.lease),
         lambda: leases.put_upload(dataset, first.lease, first.upload),
-        lambda: leases.note_label(dataset, first.lease, 1),
+        lambda: leases.note_labels(dataset, first.lease, 1),
         lambda: leases.commit_upload(dataset, first.lease, ADDITION),
         lambda: leases.commit_addition(dataset, first.lease, ADDITION),
         lambda: leases.fail_upload(first, "late"),
@@ -131,8 +131,8 @@ def test_deletion_knows_all_label_ids(world: World, dataset: Dataset) -> None:
     [committed] = found.counts
     owned = world.stores.dataset_leases.acquire_addition(found)
     assert owned is not None
-    world.stores.dataset_leases.note_label(found, owned.lease, 77)
-    world.stores.dataset_leases.note_label(found, owned.lease, 78)
+    world.stores.dataset_leases.note_labels(found, owned.lease, 77)
+    world.stores.dataset_leases.note_labels(found, owned.lease, 78)
 
     assert world.stores.datasets.label_ids(found) == {committed.label_id, 77, 78}
     assert view.labels == ()

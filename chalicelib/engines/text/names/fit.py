@@ -27,7 +27,7 @@ from chalicelib.engines.text.head.out_of_domain import rejection_threshold
 from chalicelib.engines.text.names.prototypes import (
     LabelledVectors,
     fit_prototypes,
-    held_out_logits,
+    held_out_cosines,
     unit_rows,
 )
 
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
     from chalicelib.engines.interface import Blocks, TextFitOptions, TextTrainingSet
 
-# Multiplies cosines to get logits that are calibrated; bench/text_names.py.
-_SCALE = 40.0
+# Multiply cosines to get logits that are calibrated; bench/text_names.py. A prototype of several
+# texts is nearer to the texts of its label than a name is, so that differences mean more.
+_SCALE_OF_NAMES, _SCALE_OF_TEXTS = 40.0, 50.0
 # Fewer held-out examples do not show a better temperature than the scale above.
 _ENOUGH_FOR_TEMPERATURE = 200
 
@@ -63,17 +64,18 @@ def fit_names(
     names = sorted(training_set.blocks)
     given = _given(training_set, unlabelled, names)
     prototypes, rate = fit_prototypes(given), options.out_of_domain_rate
-    logits = held_out_logits(given).astype(np.float32)
+    scale = _SCALE_OF_TEXTS if given.is_moved else _SCALE_OF_NAMES
+    logits = (scale * held_out_cosines(given)).astype(np.float32)
     temperature = 1.0
     if len(logits) >= _ENOUGH_FOR_TEMPERATURE:
         temperature = fit_temperature(logits, given.labels, 1.0 / (len(logits) + 2))
-    others = given.scale * given.unlabelled @ prototypes.T
+    others = scale * given.unlabelled @ prototypes.T
     # The texts without labels also show how unsure the model is within the domain.
     sureness = [energies(some, temperature) for some in (logits, others)]
     threshold = rejection_threshold(np.concatenate(sureness), rate)
     report = _report(training_set.label_names, given, logits, temperature, threshold, rate)
     on_epoch(TextEpoch(1, report.metrics))
-    weights = (given.scale / len(names) ** 0.5) * prototypes.T
+    weights = (scale / len(names) ** 0.5) * prototypes.T
     digests = training_set.encoder_digests
     uses = tuple(
         EncoderUse(name, digests.get(name, ""), training_set.blocks[name].shape[1])
@@ -105,7 +107,6 @@ def _given(
         unlabelled=_joined(unlabelled, names)
         if unlabelled
         else np.empty((0, sum(training_set.blocks[name].shape[1] for name in names))),
-        scale=_SCALE,
     )
 
 

@@ -22,6 +22,8 @@ UNLABELLED_EXAMPLES = 2.0
 _STEPS = 5
 _FOLDS = 5
 _SMALLEST = 1e-9
+# Multiplies cosines with names to get the logits by which unlabelled texts join labels.
+_SCALE = 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,11 @@ class LabelledVectors:
     """Label indexes of the examples, int, shape (examples,)."""
     unlabelled: Doubles
     """Of texts without labels, shape (texts, dims); no rows without such texts."""
-    scale: float
-    """Multiplies cosines to get logits."""
+
+    @property
+    def is_moved(self) -> bool:
+        """Return whether anything but the names decides."""
+        return len(self.labels) + len(self.unlabelled) > 0
 
 
 def unit_rows(vectors: Floats) -> Doubles:
@@ -59,9 +64,9 @@ def fit_prototypes(given: LabelledVectors) -> Doubles:
     return unit_rows(sums + _pull(given, sums))
 
 
-def held_out_logits(given: LabelledVectors) -> Doubles:
-    """Return logits of the examples by prototypes that did not see them, (examples, labels)."""
-    logits = np.empty((len(given.labels), len(given.names)))
+def held_out_cosines(given: LabelledVectors) -> Doubles:
+    """Return cosines of the examples with prototypes that did not see them, (examples, labels)."""
+    cosines = np.empty((len(given.labels), len(given.names)))
     folds = np.arange(len(given.labels)) % _FOLDS
     everything = _sums(given, np.ones(len(given.labels), bool))
     for fold in range(_FOLDS):
@@ -71,11 +76,11 @@ def held_out_logits(given: LabelledVectors) -> Doubles:
         # The pull of unlabelled texts depends on all examples, so it is fitted without the fold.
         pull = _pull(given, _sums(given, folds != fold))
         some, labels = given.features[rows], given.labels[rows]
-        logits[rows] = some @ unit_rows(everything + pull).T
+        cosines[rows] = some @ unit_rows(everything + pull).T
         # Only the text itself is removed from its label, because few texts remain otherwise.
         own = unit_rows(everything[labels] - some + pull[labels])
-        logits[rows, labels] = np.add.reduce(some * own, axis=1)
-    return logits * given.scale
+        cosines[rows, labels] = np.add.reduce(some * own, axis=1)
+    return cosines
 
 
 def _sums(given: LabelledVectors, is_used: Bools) -> Doubles:
@@ -91,7 +96,7 @@ def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
     if not len(given.unlabelled):
         return pull
     for _ in range(_STEPS):
-        shares = softmax(given.scale * (given.unlabelled @ unit_rows(sums + pull).T))
+        shares = softmax(_SCALE * (given.unlabelled @ unit_rows(sums + pull).T))
         # A label that few texts resemble is moved less.
         weights = UNLABELLED_EXAMPLES * np.minimum(1.0, np.add.reduce(shares, axis=0))
         pull = weights[:, None] * unit_rows(shares.T @ given.unlabelled)
