@@ -23,6 +23,7 @@ from bench.ocr_table_data import (
 from bench.ocr_table_metrics import cells_of, count_cells, count_relations, pair_tables, teds
 from bench.ocr_text_metrics import Tally, count_words, total
 from bench.report import Bar, say
+from bench.table_pages import MEASURED, draw_tables
 from chalicelib.domain.documents.findings import Table
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.tables.finder import find_tables
@@ -62,6 +63,7 @@ def bench_tables(bench: Bench) -> None:
     """Run every set."""
     bench_drawn(bench)
     bench_invoices(bench)
+    bench_generated(bench)
     bench_pubtabnet(bench)
     bench_icdar(bench)
 
@@ -154,6 +156,18 @@ def bench_invoices(bench: Bench) -> None:
             title = f"{name} item tables, {how}"
             add_f1(bench, f"{title}: adjacency F1", found.relations, Bar(0.98), None)
             bench.add_cpu(title, found.cost, None, None)
+
+
+def bench_generated(bench: Bench) -> None:
+    """Report tables of all generated families, of seeds that no weight is fitted on."""
+    result = Found()
+    for _, drawn in draw_tables(MEASURED):
+        with result.cost.document():
+            tables = tables_of(bench.reader, drawn.layer())
+        result.relations.append(count_relations(map(cells_of, tables), [drawn.cells]))
+    title = f"{len(result.relations)} generated tables, text layer"
+    add_f1(bench, f"{title}: adjacency F1", result.relations, Bar(0.95), None)
+    bench.add_cpu(title, result.cost, None, None)
 
 
 def bench_pubtabnet(bench: Bench) -> None:

@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from bench import table_pages
 from bench.fit_forms import generator_digest
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "chalicelib" / "assets" / "ocr").glob("*.json"))
 HEADING = "Data that weights in this repository are fitted on"
 # Command that makes each input, and so its digest.
-DIGESTS = {"Generated forms": generator_digest}
+DIGESTS = {
+    "Generated forms": generator_digest,
+    "Generated tables": table_pages.generator_digest,
+}
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 

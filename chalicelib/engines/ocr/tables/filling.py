@@ -186,10 +186,10 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
             below.extend(above)
     if numbers[-1] == len(numbers) - 1:
         return predicted
-    return _joined(predicted, numbers)
+    return joined(predicted, numbers)
 
 
-def _joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
+def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     """Renumber rows and join the slots that meet; return the old grid if they overlap."""
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):

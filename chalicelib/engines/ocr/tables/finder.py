@@ -7,24 +7,29 @@ prediction contradicts the text, the alignment is used.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.findings import Cell, Table
-from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
+from chalicelib.domain.documents.page import ReadPage, TextLine, around
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
 from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.blanks import read_blanks
-from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped, part_by_rows
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
 from chalicelib.engines.ocr.tables.heading import kinds
-from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
+from chalicelib.engines.ocr.tables.lattice import find_lattices
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
-from chalicelib.engines.ocr.tables.rows import group_rows, row_box
+from chalicelib.engines.ocr.tables.proposals import (
+    header_structures,
+    lattice_structures,
+    region_structures,
+)
+from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
 from chalicelib.engines.ocr.tables.rulings import (
     Ruling,
     Rulings,
@@ -32,17 +37,16 @@ from chalicelib.engines.ocr.tables.rulings import (
     erase,
     find_rulings,
 )
-from chalicelib.engines.ocr.tables.sifting import (
-    agreement,
-    conflicts,
-    crowded_share,
-    is_absurd,
-    is_ruled_table,
-    is_table,
+from chalicelib.engines.ocr.tables.scoring import (
+    LATTICE,
+    NETWORK,
+    Structure,
+    Weigh,
+    likelihood,
+    text_left_out,
 )
+from chalicelib.engines.ocr.tables.sifting import is_absurd
 from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
-from chalicelib.engines.ocr.tables.unruled.growing import Region
-from chalicelib.engines.ocr.tables.unruled.headed import find_headed
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.turning import (
     needed_turns,
@@ -57,7 +61,11 @@ if TYPE_CHECKING:
 
 
 def find_tables(
-    page: ReadPage, engine: TextEngine, structure: StructureModel | None, check: CancelCheck
+    page: ReadPage,
+    engine: TextEngine,
+    structure: StructureModel | None,
+    check: CancelCheck,
+    weigh: Weigh = likelihood,
 ) -> tuple[Table, ...]:
     """Find the tables of a page.
 
@@ -67,13 +75,14 @@ def find_tables(
         structure: network for tables without ruled cells; None if it is not installed, then the
             alignment of the text is used.
         check: called between steps.
+        weigh: returns how likely a structure is right.
 
     Returns:
         The tables from top to bottom, in coordinates of the page; none without pixels or text.
     """
     if page.pixels is None or not page.lines:
         return ()
-    found = _level_tables(page, engine, structure, check)
+    found = _level_tables(page, engine, structure, check, weigh)
     # A table that is sideways on an upright page is read on a copy that is turned.
     for turns in (1, 3):
         lines = [line for line in page.lines if needed_turns([line]) == turns]
@@ -86,7 +95,7 @@ def find_tables(
             lines=tuple(turned_lines(lines, turns, page.width, page.height)),
             rules=page.rules and turned_rects(page.rules, turns, page.width, page.height),
         )
-        sideways = _level_tables(turned, engine, structure, check)
+        sideways = _level_tables(turned, engine, structure, check, weigh)
         found += tuple(_quarter_turned(table, 4 - turns, turned) for table in sideways)
     return tuple(sorted(found, key=lambda table: (table.box.min_y, table.box.min_x)))
 
@@ -100,7 +109,11 @@ def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
 
 
 def _level_tables(
-    page: ReadPage, engine: TextEngine, structure: StructureModel | None, check: CancelCheck
+    page: ReadPage,
+    engine: TextEngine,
+    structure: StructureModel | None,
+    check: CancelCheck,
+    weigh: Weigh,
 ) -> tuple[Table, ...]:
     """Find the tables of a page with pixels whose text is upright."""
     if page.pixels is None:
@@ -111,10 +124,12 @@ def _level_tables(
     )
     if page.is_exact or abs(turn.angle) < LEAST:
         level = replace(page, lines=lines)
-        return _between_text(_tables(_Sheet(level, engine, structure, check, page.pixels)), level)
+        return _between_text(
+            _tables(_Sheet(level, engine, structure, check, page.pixels, weigh)), level
+        )
     pixels = turn.pixels(page.pixels)
     upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, lines)))
-    found = _tables(_Sheet(upright, engine, structure, check, pixels))
+    found = _tables(_Sheet(upright, engine, structure, check, pixels, weigh))
     return tuple(_turned_back(table, turn) for table in _between_text(found, upright))
 
 
@@ -140,6 +155,7 @@ class _Sheet:
     structure: StructureModel | None
     check: CancelCheck
     pixels: Pixels
+    weigh: Weigh
 
 
 def _tables(sheet: _Sheet) -> list[Table]:
@@ -154,34 +170,76 @@ def _tables(sheet: _Sheet) -> list[Table]:
     )
     pieces = cut_page(clean, rulings.vertical, sheet.engine, sheet.check)
     sheet.check()
-    found = list(_lattices(rulings, pieces, height))
-    sheet.check()
-    free = _outside(pieces, found)
-    rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
-    found += [
-        _sure(filled, measures.HEADED_CERTAINTY) for filled in find_headed(free, rules, height)
-    ]
-    free = _outside(pieces, found)
-    for regions in (ruled_regions, aligned_regions):
-        for region in list(regions(free, rules, height)):
-            sheet.check()
-            left = {id(piece) for piece in _outside(region.pieces, found)}
-            if len(left) < len(region.pieces):
-                region = _only(region, left)
-            filled = _filled(sheet, region, rules) if len(left) > 1 else None
-            if filled is not None and is_table(filled, is_ruled=region.is_ruled):
-                found.append(filled)
-        free = _outside(pieces, found)
+    found: list[FilledGrid] = []
+    for lattice in find_lattices(rulings, height):
+        found += _chosen(sheet, lattice_structures(lattice, _outside(pieces, found), rulings))
+    for _ in range(measures.MOST_ROUNDS):
+        chosen = _chosen(sheet, _open_structures(_outside(pieces, found), found, rulings, height))
+        found += chosen
+        if not chosen:
+            break
     ordered = sorted(found, key=lambda filled: (filled.grid.box.min_y, filled.grid.box.min_x))
-    return [_table(_complete(filled, clean, sheet, height)) for filled in ordered]
+    return [answer_table(_complete(filled, clean, sheet, height)) for filled in ordered]
 
 
-def _only(region: Region, left: Container[int]) -> Region:
-    """Return a region without the text of another table."""
-    pieces = tuple(piece for piece in region.pieces if id(piece) in left)
-    return replace(
-        region, pieces=pieces, box=around(piece.box for piece in pieces or region.pieces)
-    )
+def _open_structures(
+    free: Sequence[TextLine], found: Sequence[FilledGrid], rulings: Rulings, height: float
+) -> Iterator[Structure]:
+    """Yield structures for text outside the tables that were found."""
+    rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
+    yield from header_structures(free, rules, rulings, height)
+    for regions in (ruled_regions, aligned_regions):
+        for region in regions(free, rules, height):
+            yield from region_structures(region, rulings)
+
+
+def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
+    """Return the likeliest structures that share no text."""
+    chosen = []
+    for rivals in _rivals(list(structures)):
+        sheet.check()
+        scored = _scored(sheet, rivals)
+        if scored[0][0] < measures.SURE_STRUCTURE:
+            # The network is slow, so it is asked only where no other structure is sure.
+            predicted = _predicted(sheet, scored[0][1])
+            scored = _scored(sheet, [*rivals, *predicted]) if predicted else scored
+        taken: set[int] = set()
+        for probability, structure in scored:
+            own = {id(line) for line in structure.filled.lines()}
+            if not own & taken:
+                taken |= own
+                chosen.append(_sure(structure.filled, probability))
+    return chosen
+
+
+def _rivals(structures: Sequence[Structure]) -> list[list[Structure]]:
+    """Group structures that share text."""
+    groups: list[tuple[set[int], list[Structure]]] = []
+    for structure in structures:
+        own = {id(line) for line in structure.filled.lines()}
+        joined = [structure]
+        for group in [group for group in groups if group[0] & own]:
+            groups.remove(group)
+            own |= group[0]
+            joined = [*group[1], *joined]
+        groups.append((own, joined))
+    return [group for _, group in groups]
+
+
+def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Structure]]:
+    """Return structures of the same text with their probabilities, the likeliest first."""
+    text = {id(line): line for each in rivals for line in each.filled.lines()}
+    first = {each.source: each.filled for each in reversed(rivals)}
+    scored = []
+    for each in rivals:
+        others = [filled for source, filled in first.items() if source != each.source]
+        left_out = text_left_out(each.filled, text.values())
+        measured = replace(each, rivals=tuple(others), left_out=left_out)
+        scored.append((sheet.weigh(measured), measured))
+    # Rules that form a lattice part what they part, however likely the other structure is.
+    if any(each.source == LATTICE and not each.is_cut for _, each in scored):
+        scored = [pair for pair in scored if not pair[1].is_cut]
+    return sorted(scored, key=lambda pair: -pair[0])
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
@@ -192,62 +250,10 @@ def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float)
     return read_blanks(filled, clean.pixels, height, sheet.engine, sheet.check)
 
 
-def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> Iterator[FilledGrid]:
-    """Yield the tables with ruled cells."""
-    for lattice in find_lattices(rulings, height):
-        inside = _inside(pieces, lattice.box)
-        if len(inside) < 4:
-            continue
-        grid = lattice_grid(lattice, inside)
-        if grid is None:
-            continue
-        filled = part_by_rows(fill(grid, _inside(pieces, grid.box)))
-        parted = _parted_by_text(filled, rulings.horizontal)
-        if parted is not None:
-            yield parted
-        elif is_ruled_table(filled):
-            # Cells with many lines that are not one wrapped text may be several rows.
-            certainty = measures.RULED_CERTAINTY * (1 - crowded_share(filled))
-            yield _sure(_with_open_rows(filled, rulings, height), certainty)
-
-
-def _parted_by_text(filled: FilledGrid, rules: Sequence[Ruling]) -> FilledGrid | None:
-    """Return a table by its alignment if the ruled lines join what the text clearly parts."""
-    wrong = conflicts(filled)
-    if wrong < measures.JOINED_SHARE:
-        return None
-    pieces = list(filled.lines())
-    separators = row_separators(rules, filled.grid.box)
-    aligned = fill(aligned_grid(pieces, separators), pieces)
-    left = conflicts(aligned)
-    if left > measures.STILL_JOINED_SHARE * wrong or not is_table(aligned, is_ruled=True):
-        return None
-    return _sure(aligned, measures.ALIGNED_CERTAINTY * (1 - left))
-
-
-def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> FilledGrid:
-    """Add rows by the text to a lattice that only has columns."""
-    headed = list(find_headed(list(filled.lines()), (), height))
-    if len(headed) != 1 or headed[0].grid.row_count <= filled.grid.row_count:
-        return filled
-    is_whole = sum(map(len, headed[0].texts)) >= sum(map(len, filled.texts))
-    return headed[0] if is_whole else filled
-
-
-def _inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:
-    """Return the pieces whose centre is in a box."""
-    return [
-        piece
-        for piece in pieces
-        if box.min_x <= piece.box.center[0] <= box.max_x
-        and box.min_y <= piece.box.center[1] <= box.max_y
-    ]
-
-
 def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[TextLine]:
     """Return the pieces that are not in a table."""
     taken = {id(piece) for filled in found for piece in filled.lines()}
-    taken |= {id(piece) for filled in found for piece in _inside(pieces, filled.grid.box)}
+    taken |= {id(piece) for filled in found for piece in pieces_inside(pieces, filled.grid.box)}
     return [piece for piece in pieces if id(piece) not in taken]
 
 
@@ -261,53 +267,29 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
     )
 
 
-def _filled(sheet: _Sheet, region: Region, rules: Sequence[Ruling]) -> FilledGrid | None:
-    """Return the slots and the text of a region."""
-    separators = row_separators(rules, region.box)
-    aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
-    if not is_table(aligned, is_ruled=region.is_ruled):
-        return None
-    predicted = (
-        _predict_table(sheet, region)
-        if len(aligned.grid.slots) <= measures.MOST_NETWORK_PLACES
-        else None
-    )
-    if predicted is None:
-        return _sure(aligned, measures.ALIGNED_CERTAINTY * (1 - conflicts(aligned)))
-    if _is_worse(predicted, aligned):
-        return _sure(aligned, measures.ALIGNED_CERTAINTY * agreement(predicted, aligned))
-    joined = join_wrapped(predicted, aligned)
-    return _sure(
-        joined, measures.NETWORK_CERTAINTY * joined.grid.probability * agreement(joined, aligned)
-    )
-
-
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
     """Return a table with the probability that its structure is right."""
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 
-def _is_worse(predicted: FilledGrid, aligned: FilledGrid) -> bool:
-    """Return whether a predicted structure contradicts the text more than the alignment."""
-    has_more = predicted.grid.column_count > aligned.grid.column_count
-    return conflicts(predicted) > (0 if has_more else conflicts(aligned))
-
-
-def _predict_table(sheet: _Sheet, region: Region) -> FilledGrid | None:
-    """Return the network's table of a region; None without a network or if implausible."""
-    if sheet.structure is None:
-        return None
-    box = around([region.box, *(piece.box for piece in region.pieces)])
+def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
+    """Return the network's structures of the text of another structure."""
+    if sheet.structure is None or len(best.filled.grid.slots) > measures.MOST_NETWORK_PLACES:
+        return []
+    pieces = list(best.filled.lines())
+    box = around([best.filled.grid.box, *(piece.box for piece in pieces)])
     left, top = max(0, int(box.min_x) - 4), max(0, int(box.min_y) - 4)
     crop = sheet.pixels[top : int(box.max_y) + 5, left : int(box.max_x) + 5]
     grid = sheet.structure.grid(np.ascontiguousarray(crop), (left, top))
-    filled = without_empty_lanes(fill_by_rows(grid, region.pieces))
+    filled = without_empty_lanes(fill_by_rows(grid, pieces))
     if not filled.grid.slots or is_absurd(filled):
-        return None
-    return filled
+        return []
+    separators = row_separators(best.rulings.horizontal, box)
+    wrapped = join_wrapped(filled, fill(aligned_grid(pieces, separators), pieces))
+    return [Structure(each, NETWORK, best.rulings) for each in (wrapped, filled)]
 
 
-def _table(filled: FilledGrid) -> Table:
+def answer_table(filled: FilledGrid) -> Table:
     """Return a table in the form of answers."""
     names = kinds(filled)
     cells = []

@@ -199,20 +199,21 @@ MOST_NOTES = 2
 # Texts that are this similar, of 100, are one text that was read twice.
 SAME_TEXT_RATIO = 88.0
 
-# How often a structure is right that comes from rules, a header, a network or alignment. The first
-# two are fractions of 90 tables, of public sets and drawn invoices, whose neighbours agree by 95 %
-# and more; the others are multiplied by how far both agree.
+# Structures: proposed and chosen.
 
-RULED_CERTAINTY = 0.85
-# Fraction of pieces that ruled lines join wrongly, from which the alignment is tried, and the
-# largest part of these that the alignment may still join.
-JOINED_SHARE, STILL_JOINED_SHARE = 0.3, 0.5
+# Fewest texts of a ruled table.
+FEWEST_PIECES = 4
+# Rules between groups of rows leave at least so many times as many rows of text.
+SPLIT_ROWS_TIMES = 1.5
+# A structure with this probability is taken without the network.
+SURE_STRUCTURE = 0.75
+# White between lines of one row that is as much as that between rows.
+NEAR_TO_ROW_SPACE = 0.9
+# How often text outside the tables that were found is searched for others.
+MOST_ROUNDS = 3
 # Fewest sideways lines that may be a table on an upright page.
 FEWEST_SIDEWAYS = 6
 # Most rows of a header without numbers, and the largest part of the table they may be.
 MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
-HEADED_CERTAINTY = 0.89
-NETWORK_CERTAINTY = 0.65
-ALIGNED_CERTAINTY = 0.6
 # Most places of a table that the network is asked about: it has no tokens for more.
 MOST_NETWORK_PLACES = 600

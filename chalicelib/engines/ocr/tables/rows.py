@@ -33,6 +33,16 @@ def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
     return [sorted(row, key=lambda piece: piece.box.min_x) for row in rows]
 
 
+def pieces_inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:
+    """Return the pieces whose centre is in a box."""
+    return [
+        piece
+        for piece in pieces
+        if box.min_x <= piece.box.center[0] <= box.max_x
+        and box.min_y <= piece.box.center[1] <= box.max_y
+    ]
+
+
 def row_box(row: Sequence[TextLine]) -> Rect:
     """Return the smallest rectangle around a row."""
     return around(piece.box for piece in row)

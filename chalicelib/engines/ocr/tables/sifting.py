@@ -201,7 +201,7 @@ def conflicts(filled: FilledGrid) -> float:
     """
     pieces = sum(len(lines) for lines in filled.texts)
     wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
-    return (wrong + _crammed(filled) + _strayed(filled)) / max(1, pieces)
+    return (wrong + crammed(filled) + strayed(filled)) / max(1, pieces)
 
 
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
@@ -235,7 +235,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
     }
 
 
-def _crammed(filled: FilledGrid) -> int:
+def crammed(filled: FilledGrid) -> int:
     """Count the pieces of whole rows of text that share a table row with another row of text."""
     by_row: dict[int, list[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -248,7 +248,7 @@ def _crammed(filled: FilledGrid) -> int:
     )
 
 
-def _strayed(filled: FilledGrid) -> int:
+def strayed(filled: FilledGrid) -> int:
     """Count the pieces that are where another column's text usually is.
 
     If the text of two columns is at the same position, the pieces of the smaller column count.

@@ -364,20 +364,18 @@ def test_an_invoice_is_its_items() -> None:
     assert texts(table) == rows_of(rows)
 
 
-def test_probability_depends_on_how_the_structure_was_found() -> None:
-    """Rules and headers are surer than alignment, and none says 1, exact as the text may be."""
+def test_probability_is_that_of_the_structure() -> None:
+    """No structure is certain, exact as its text may be, and rules make one surer."""
     rows = rows_of(SALES)
-    ruled, headed, aligned = Sheet(), Sheet(), Sheet()
+    ruled, aligned = Sheet(), Sheet()
     grid_lines(ruled, *draw_rows(ruled, rows))
-    draw_rows(headed, rows)
     draw_rows(aligned, rows[1:])
     exact = [
         find_tables(sheet.page(is_exact=True), Reader(), None, lambda: None)
-        for sheet in (ruled, headed, aligned)
+        for sheet in (ruled, aligned)
     ]
-    first, second, third = (table.probability / 0.9 for (table,) in exact)
-    assert 1 > first > third
-    assert 1 > second > third > 0.4
+    first, second = (table.structure for (table,) in exact)
+    assert 1 > first > second > 0
 
 
 @pytest.mark.parametrize("kind", ["one cell", "negative", "nested", "points", "one row"])

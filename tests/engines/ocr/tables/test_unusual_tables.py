@@ -36,8 +36,6 @@ def test_alignment_parts_what_rules_do_not(network: bool) -> None:
     (table,) = sheet.tables(with_network=network)
 
     assert texts(table) == [list(row) for row in STOCKS]
-    # Such a structure is less certain than one with all rules.
-    assert table.structure < 0.85
 
 
 def test_rules_still_join_what_few_gaps_part() -> None:
@@ -54,7 +52,6 @@ def test_rules_still_join_what_few_gaps_part() -> None:
     (table,) = sheet.tables()
 
     assert len(table.cells) == 24
-    assert table.structure == pytest.approx(0.85)
 
 
 @pytest.mark.parametrize("turns", [1, 3])

@@ -38,7 +38,7 @@ def aligned_grid(
     rows = group_rows(pieces)
     columns = _columns(rows)
     owners = [[_covered_columns(piece, columns) for piece in row] for row in rows]
-    return placed_grid(rows, owners, _row_numbers(rows, owners, separators), columns)
+    return placed_grid(rows, owners, row_numbers(rows, owners, separators), columns)
 
 
 def placed_grid(
@@ -104,7 +104,7 @@ def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int
     return nearest, nearest
 
 
-def _row_numbers(
+def row_numbers(
     rows: Sequence[Sequence[TextLine]],
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],

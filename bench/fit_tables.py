@@ -1,0 +1,256 @@
+"""Fits how likely a proposed structure of a table is right, and writes the weights with their card.
+
+Run with `python -m bench.fit_tables [--write]`, about ten minutes. The weights are fitted on
+generated tables alone (bench/table_pages.py): text layers, and images that the engine reads. Prints
+how often the likeliest structure is right when the family is left out of the fit. `--write`
+replaces chalicelib/assets/ocr/tables.json. The same sources give the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from statistics import fmean
+
+import numpy as np
+
+from bench.bench_ocr import open_reader
+from bench.ocr_document_metrics import ScoredField, calibration_error
+from bench.ocr_reading import Reader, go_on
+from bench.ocr_table_metrics import GridText, count_cells, count_relations
+from bench.report import say
+from bench.table_pages import FAMILIES, FITTED, TablePage, draw_table, generator_digest
+from chalicelib.domain.documents.page import Point, ReadPage, TextLine
+from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.tables.finder import find_tables
+from chalicelib.engines.ocr.tables.scoring import (
+    INPUTS,
+    WEIGHTS,
+    Structure,
+    fitted_weights,
+)
+
+IMAGES = 6
+"""One page of so many is read from its image."""
+RIGHT, RIGHT_CELLS = 0.95, 0.9
+"""Adjacency F1, and F1 of cells, from which a structure is right."""
+PENALTY, ROUNDS = 3.0, 40
+"""Weight of the squared weights of standardised inputs, and steps of Newton's method."""
+SIGNS = {
+    "joinedColumns": -1, "joinedRows": -1, "strayed": -1, "rhythm": -1, "cutByRules": -1,
+    "crowded": -1, "longest": -1, "leftOut": -1, "agreement": 1, "mixed": -1,
+}  # fmt: skip
+"""Inputs that may only raise a probability (1), or only lower it (-1)."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A proposed structure, and how many of its neighbours are right."""
+
+    family: str
+    page: str
+    inputs: tuple[float, ...]
+    source: str
+    f1: float
+    """Adjacency F1."""
+    cells: float
+    """F1 of cells with text: row, column, spans and text."""
+
+    @property
+    def is_right(self) -> bool:
+        """Return whether the structure is as it was drawn."""
+        return self.f1 >= RIGHT and self.cells >= RIGHT_CELLS
+
+
+def read_cases(reader: Reader) -> Iterator[Case]:
+    """Yield the structures that are proposed on generated pages."""
+    for number, family in enumerate(FAMILIES):
+        say(f"{number + 1} of {len(FAMILIES)}: {family}")
+        for seed in FITTED:
+            drawn = draw_table(family, seed)
+            page = drawn.layer()
+            if (seed + number) % IMAGES == 0:
+                (page,) = reader.pages(drawn.png(), needs_pixels=True)
+            yield from page_cases(reader, page, drawn, (family, f"{family} {seed}"))
+
+
+def page_cases(
+    reader: Reader, page: ReadPage, drawn: TablePage, names: tuple[str, str]
+) -> Iterator[Case]:
+    """Yield what is proposed on one page."""
+    seen: list[Structure] = []
+
+    def remember(structure: Structure) -> float:
+        seen.append(structure)
+        # No structure is sure, so the network proposes, too.
+        return 0.5
+
+    find_tables(page, reader.engine, reader.structure, go_on, remember)
+    places = drawn_places(page, drawn)
+    truth = [
+        replace(cell, text=drawn_text(own, drawn, places, page.lines))
+        for cell, own in zip(drawn.cells, drawn.places, strict=True)
+    ]
+    every = range(len(drawn.sheet.lines))
+    for structure in seen:
+        filled = structure.filled
+        found = [
+            GridText(
+                slot.row,
+                slot.column,
+                drawn_text(every, drawn, places, lines),
+                slot.row_span,
+                slot.column_span,
+            )
+            for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        ]
+        filled_cells = [cell for cell in found if cell.text]
+        f1 = count_relations([found], [truth]).f1
+        cells = count_cells(filled_cells, truth).f1
+        yield Case(*names, structure.inputs, structure.source, f1, cells)
+
+
+def drawn_places(page: ReadPage, drawn: TablePage) -> list[Point]:
+    """Return the middles of all drawn lines on a page as read."""
+    scale = page.width / drawn.cut.width
+    return [
+        (scale * (x - drawn.cut.min_x), scale * (y - drawn.cut.min_y))
+        for x, y in (line.box.center for line in drawn.sheet.lines)
+    ]
+
+
+def drawn_text(
+    numbers: Iterable[int],
+    drawn: TablePage,
+    places: Sequence[Point],
+    lines: Iterable[TextLine],
+) -> str:
+    """Return what was drawn where lines were read, so that misread letters do not count."""
+    boxes = [line.box for line in lines]
+    return " ".join(
+        drawn.sheet.lines[number].text
+        for number in numbers
+        for x, y in (places[number],)
+        if any(box.min_x - 2 <= x <= box.max_x + 2 and box.min_y <= y <= box.max_y for box in boxes)
+    )
+
+
+def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
+    """Return bias and weights of a logistic regression with ridge, by Newton's method.
+
+    Source: Hastie, Tibshirani, Friedman 2009, section 4.4.1.
+    """
+    rows = np.array([case.inputs for case in cases])
+    # Pages count the same, however many structures are proposed for them.
+    sizes = Counter(case.page for case in cases)
+    counts = np.array([len(cases) / len(sizes) / sizes[case.page] for case in cases])
+    right = np.array([case.is_right for case in cases], dtype=np.float64)
+    used = list(range(len(INPUTS)))
+    while True:
+        bias, some = _fit_inputs(rows[:, used], right, counts)
+        wrong = [
+            place
+            for place, weight in zip(used, some, strict=True)
+            if weight * SIGNS.get(INPUTS[place], 0) < 0
+        ]
+        if not wrong:
+            weights = np.zeros(len(INPUTS))
+            weights[used] = some
+            return bias, tuple(map(float, weights))
+        used = [place for place in used if place not in wrong]
+
+
+def _fit_inputs(
+    rows: np.ndarray, right: np.ndarray, counts: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return bias and weights of some inputs."""
+    scale = rows.std(axis=0) + 1e-9
+    inputs = np.hstack((np.ones((len(rows), 1)), rows / scale))
+    penalty = PENALTY * np.eye(inputs.shape[1])
+    penalty[0, 0] = 0.0
+    weights = np.zeros(inputs.shape[1])
+    for _ in range(ROUNDS):
+        guess = 1 / (1 + np.exp(-inputs @ weights))
+        slope = inputs.T @ (counts * (right - guess)) - penalty @ weights
+        curve = (inputs.T * (counts * guess * (1 - guess))) @ inputs + penalty
+        weights += np.linalg.solve(curve, slope)
+    return float(weights[0]), weights[1:] / scale
+
+
+def left_out(cases: Sequence[Case]) -> list[tuple[Case, float]]:
+    """Return cases with probabilities of fits that never saw their family."""
+    scored = []
+    for family in sorted({case.family for case in cases}):
+        bias, weights = fit([case for case in cases if case.family != family])
+        for case in cases:
+            if case.family == family:
+                score = bias + np.dot(weights, case.inputs)
+                scored.append((case, float(1 / (1 + np.exp(-score)))))
+    return scored
+
+
+def chosen(scored: Sequence[tuple[Case, float]]) -> list[tuple[Case, float, float]]:
+    """Return for each page the likeliest case, its probability, and the best F1 of all."""
+    pages: dict[str, list[tuple[Case, float]]] = {}
+    for case, probability in scored:
+        pages.setdefault(case.page, []).append((case, probability))
+    return [
+        (*max(some, key=lambda pair: pair[1]), max(case.f1 for case, _ in some))
+        for some in pages.values()
+    ]
+
+
+def weights_file(cases: Sequence[Case]) -> dict[str, object]:
+    """Return the weights with their card."""
+    bias, weights = fit(cases)
+    taken = chosen(left_out(cases))
+    fields = [
+        ScoredField(case.family, "", "value", probability, case.is_right)
+        for case, probability, _ in taken
+    ]
+    return {
+        "card": {
+            "title": "How likely a proposed structure of a table is right",
+            "method": "logistic regression with ridge",
+            "command": "python -m bench.fit_tables --write",
+            "date": f"{datetime.now(UTC):%Y-%m-%d}",
+            "licence": "Apache-2.0",
+            "inputs": [{"name": "Generated tables", "sha256": generator_digest()}],
+            "familiesLeftOut": {
+                "families": len(FAMILIES),
+                "tables": len(taken),
+                "right": round(fmean(field.is_right for field in fields), 3),
+                "adjacencyF1": round(fmean(case.f1 for case, _, _ in taken), 3),
+                "bestProposed": round(fmean(best for _, _, best in taken), 3),
+                "calibrationError": round(calibration_error(fields), 3),
+            },
+        },
+        "bias": round(bias, 3),
+        "weights": {name: round(weight, 3) for name, weight in zip(INPUTS, weights, strict=True)},
+    }
+
+
+def main() -> int:
+    """Read, fit, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="replace the weights that ship")
+    arguments = parser.parse_args()
+    reader = open_reader(PPOCR)
+    if reader is None:
+        print("The engine is absent: run make models.")
+        return 2
+    text = json.dumps(weights_file(list(read_cases(reader))), indent=1) + "\n"
+    print(text)
+    if arguments.write:
+        WEIGHTS.write_text(text, encoding="utf-8")
+        fitted_weights.cache_clear()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

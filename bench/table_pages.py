@@ -1,0 +1,480 @@
+"""Draws pages with one table whose cells are known, to fit and to measure the choice of tables.
+
+A family is one way to rule and to fill a table. Fits leave out whole families. All names and
+numbers are made up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from random import Random
+
+import numpy as np
+from PIL import Image
+
+from bench.drawn_pages import SENTENCES, font, wrapped
+from bench.form_pages.sheet import HEIGHT, WIDTH, Sheet
+from bench.ocr_table_data import Cells
+from bench.ocr_table_metrics import GridText
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+
+NUMBERS, CODES, WORDS, PAIRS = "numbers", "codes", "words", "pairs"
+# Seeds of the pages that weights are fitted on, and of those that measure them.
+FITTED, MEASURED = range(6), range(100, 106)
+_NAMES = (
+    "Kelby", "Orrin Bay", "Saltmere", "Tarn", "Upper Quillmoor", "Ferndale", "Port Alder", "Wexley",
+    "North Harbour", "Ashdown", "Bracken Hill", "Coldwater", "Dunmore", "Eastgate", "Fallow End",
+)  # fmt: skip
+_LONG = (
+    "Repairs of harbour walls and of the northern pier", "Boats that were registered in spring",
+    "Persons who answered all questions of the second part", "Cost of delivery to remote places",
+    "Stones replaced since the first inspection", "Members present at more than half of meetings",
+    "Samples with a value above the limit after treatment", "Working hours without holidays",
+)  # fmt: skip
+_HEADS = (
+    "Total", "Share", "Year", "Mean", "Units", "Price", "Boats", "Cost", "Change", "Region", "Code",
+    "Hours", "Rate", "Class", "Count", "Weight", "Score", "Length", "Owner", "State",
+)  # fmt: skip
+_LONG_HEADS = (
+    "Number of boats", "Mean length (m)", "Share of total", "Cost per unit", "Change since 2019",
+    "Hours per week", "Place of origin", "Date of entry", "Price without tax", "Standard error",
+)  # fmt: skip
+_GROUPS = ("Summer", "Winter", "Before treatment", "After treatment", "2021", "2022", "All", "Men")
+_SECTIONS = ("Northern district", "Southern district", "Private owners", "Companies", "Other")
+_NOTES = (
+    "* Without boats of visitors.", "Source: registry of the harbour office.",
+    "Values are means; standard deviations in brackets.", "n.a. = not available",
+)  # fmt: skip
+_WORDS = ("yes", "no", "open", "closed", "oak", "pine", "sound", "weak", "Ms Winslow", "Mr Orr")
+
+
+@dataclass(frozen=True)
+class Family:
+    """One way to rule and to fill tables."""
+
+    rules: str
+    """Which rules are drawn: see `_RULES`."""
+    body: tuple[str, ...] = (NUMBERS,)
+    """Kinds of columns after the first."""
+    header_lines: int = 1
+    has_spans: bool = False
+    """Whether a first row of the header names groups of columns."""
+    wraps: float = 0.0
+    """Fraction of the first cells of rows that have several lines."""
+    more_wraps: float = 0.0
+    """Fraction of the cells in columns of words that have several lines."""
+    empty: float = 0.0
+    """Fraction of the cells after the first column that are empty."""
+    has_merges: bool = False
+    """Whether some first cells cover several rows."""
+    has_sums: bool = False
+    """Whether names and amounts in two columns are above and below the table, as in invoices."""
+    has_sections: bool = False
+    """Whether some rows only have a first cell, which names the rows below."""
+    rows: tuple[int, int] = (4, 14)
+
+
+FAMILIES: Mapping[str, Family] = {
+    "grid": Family("grid", (NUMBERS, WORDS)),
+    "grid spans": Family("grid", has_spans=True),
+    "grid merges": Family("grid", (NUMBERS, WORDS), has_merges=True),
+    "grid spans merges": Family("grid", has_spans=True, has_merges=True),
+    "grid sections": Family("grid", has_sections=True, rows=(6, 14)),
+    "grid wraps": Family("grid", (WORDS, NUMBERS), wraps=0.5, more_wraps=0.4),
+    "grid gaps": Family("grid", (NUMBERS, CODES), empty=0.35),
+    "first column": Family("stub"),
+    "first column words": Family("stub", (WORDS, CODES), header_lines=2),
+    "groups": Family("groups", rows=(8, 20)),
+    "groups words": Family("groups", (WORDS, NUMBERS, CODES), rows=(8, 18), empty=0.1),
+    "groups spans": Family("groups", has_spans=True, rows=(8, 16)),
+    "group rows": Family("group rows", rows=(8, 20)),
+    "group rows wraps": Family("group rows", wraps=0.3, rows=(6, 14)),
+    "rows": Family("rows", (NUMBERS, WORDS)),
+    "rows wraps": Family("rows", (WORDS, NUMBERS), wraps=0.4, more_wraps=0.3),
+    "rows gaps": Family("rows", empty=0.3, header_lines=2),
+    "rows sums": Family("rows", (WORDS, NUMBERS), more_wraps=0.2, has_sums=True, rows=(3, 9)),
+    "plain sums": Family("none", (NUMBERS, WORDS), has_sums=True, rows=(3, 9)),
+    "three sums": Family("three", (NUMBERS,), has_sums=True, wraps=0.2, rows=(3, 9)),
+    "grid sums": Family("grid", (NUMBERS, WORDS), has_sums=True, rows=(3, 9)),
+    "grid two lines": Family("grid", header_lines=2),
+    "columns two lines": Family("columns", (NUMBERS, CODES), header_lines=2),
+    "groups two lines": Family("groups", header_lines=2, rows=(8, 16)),
+    "grid text": Family("grid", (WORDS,), wraps=0.8, more_wraps=0.8, rows=(3, 9)),
+    "grid text gaps": Family("grid", (WORDS, NUMBERS), wraps=0.6, more_wraps=0.9, empty=0.1),
+    "rows text": Family("rows", (WORDS,), wraps=0.8, more_wraps=0.8, rows=(3, 9)),
+    "three text": Family("three", (WORDS, NUMBERS), wraps=0.7, more_wraps=0.7, rows=(3, 9)),
+    "grid pairs": Family("grid", (PAIRS,), rows=(3, 10)),
+    "three pairs": Family("three", (PAIRS,), rows=(4, 12)),
+    "three pairs spans": Family("three", (PAIRS, NUMBERS), has_spans=True, rows=(4, 12)),
+    "plain pairs": Family("none", (PAIRS,), rows=(4, 12)),
+    "columns": Family("columns"),
+    "columns wraps": Family("columns", wraps=0.4),
+    "frame": Family("frame", header_lines=2),
+    "three": Family("three"),
+    "three spans": Family("three", has_spans=True),
+    "three wraps": Family("three", wraps=0.35),
+    "three sections": Family("three", has_sections=True, rows=(8, 18)),
+    "three gaps": Family("three", empty=0.25, header_lines=2),
+    "three words": Family("three", (WORDS, NUMBERS), more_wraps=0.3),
+    "plain": Family("none"),
+    "plain wraps": Family("none", wraps=0.3),
+    "plain spans": Family("none", has_spans=True),
+    "plain gaps": Family("none", empty=0.2),
+    "list": Family("none", (WORDS, CODES, NUMBERS), rows=(10, 26)),
+    "list two lines": Family("none", (CODES, NUMBERS, WORDS), header_lines=2, rows=(10, 26)),
+}
+
+
+@dataclass
+class TablePage:
+    """A page with its table."""
+
+    sheet: Sheet
+    cells: Cells
+    """The true cells with text, from row 0."""
+    places: tuple[tuple[int, ...], ...]
+    """For each cell the numbers of its lines on the sheet."""
+    cut: Rect
+    """Part of the page that is shown: all of it, or little more than the table."""
+    scale: float
+    """By how much the image is smaller than the page."""
+
+    def layer(self) -> ReadPage:
+        """Return the page as a PDF's text layer gives it."""
+        left, top = self.cut.min_x, self.cut.min_y
+        lines = tuple(
+            replace(line, box=Rect(x - left, y - top, end_x - left, end_y - top))
+            for line in self.sheet.lines
+            for x, y, end_x, end_y in (sides(line.box),)
+            if y >= top and end_y <= self.cut.max_y
+        )
+        pixels = np.asarray(self._image().convert("RGB"))
+        page = Page(1, pixels.shape[1], pixels.shape[0], 1.0)
+        return ReadPage(page, 0, pixels, lines, True)
+
+    def png(self) -> bytes:
+        """Return the page as a file."""
+        stream, image = io.BytesIO(), self._image()
+        size = (round(self.scale * image.width), round(self.scale * image.height))
+        image.resize(size, Image.Resampling.BICUBIC).save(stream, "PNG")
+        return stream.getvalue()
+
+    def _image(self) -> Image.Image:
+        return self.sheet.image.crop(tuple(map(int, sides(self.cut))))
+
+
+def sides(box: Rect) -> tuple[float, float, float, float]:
+    """Return the sides of a rectangle: left, top, right, bottom."""
+    return box.min_x, box.min_y, box.max_x, box.max_y
+
+
+@dataclass
+class _Row:
+    """A row of the table while it is drawn."""
+
+    texts: list[str]
+    spans: list[int]
+    """Columns that each text covers."""
+    is_header: bool = False
+    lines: list[list[str]] = field(default_factory=list)
+
+
+def draw_table(name: str, seed: int) -> TablePage:
+    """Draw a page of a family."""
+    return _Drawing(FAMILIES[name], Random(f"{name} {seed}")).draw()
+
+
+def draw_tables(seeds: range) -> Iterator[tuple[str, TablePage]]:
+    """Draw a page of every family for each seed."""
+    for seed in seeds:
+        for name in FAMILIES:
+            yield name, draw_table(name, seed)
+
+
+def generator_digest() -> str:
+    """Return the sha256 of the texts and boxes of one table of each family, as a digest of all."""
+    digest = hashlib.sha256()
+    for name, page in draw_tables(FITTED[:1]):
+        cells = [(each.row, each.column, each.text) for each in page.cells]
+        lines = [
+            (line.text, round(line.box.min_x), round(line.box.min_y)) for line in page.sheet.lines
+        ]
+        digest.update(json.dumps([name, cells, lines]).encode())
+    return digest.hexdigest()
+
+
+class _Drawing:
+    """A page while it is drawn; coordinates are pixels."""
+
+    def __init__(self, family: Family, random: Random) -> None:
+        self.family, self.random = family, random
+        self.sheet = Sheet(random)
+        self.font = random.choice(("DejaVuSans.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf"))
+        self.size = random.randint(16, 24)
+        self.pitch = round(random.uniform(1.1, 1.35) * self.size)
+        self.count = random.randint(3, 8 if WORDS not in family.body else 5)
+        # Rows with several lines need white between them, or nothing shows where a row ends.
+        wraps = family.wraps or family.more_wraps or PAIRS in family.body
+        is_open = wraps and family.rules not in ("grid", "rows", "stub")
+        self.room = round(random.uniform(0.35 if is_open else 0.05, 0.9) * self.size)
+        self.gap = round(random.uniform(0.9, 2.5) * self.size)
+        self.kinds = [WORDS, *(random.choice(family.body) for _ in range(self.count - 1))]
+        self.shares = [0.0, *(random.choice((0.0, 0.5, 1.0, 1.0)) for _ in self.kinds[1:])]
+        if random.random() < 0.5:
+            self.shares[1:] = [self.shares[1]] * (self.count - 1)
+        self.has_sections = family.has_sections or random.random() < 0.08
+        self.cells: dict[tuple[int, ...], GridText] = {}
+        self.merged: set[int] = set()
+        self.values_at = random.choice((0.0, 0.0, 0.5, 1.0))
+        self.heads_at = random.choice((0.0, 0.5, 1.0, 1.0))
+
+    def draw(self) -> TablePage:
+        """Draw text, the table and more text."""
+        random = self.random
+        y = float(random.randint(60, 160))
+        for _ in range(random.randint(0, 2)):
+            y = self._prose(y, random.choice(SENTENCES["en"]))
+        if random.random() < 0.6:
+            self._write(100, y, f"Table {random.randint(1, 9)}. {random.choice(_LONG)}")
+            y += self.pitch * random.uniform(1.2, 2.5)
+        rows = [*self._header(), *self._body()]
+        widths = self._widths(rows)
+        if self.family.has_sums:
+            y = self._sums(y, 700.0) + random.uniform(1.5, 3) * self.pitch
+        free = WIDTH - 160 - sum(widths)
+        if free > 0 and random.random() < 0.5:
+            widths = [width + min(free / len(widths), 60.0) for width in widths]
+        left = random.uniform(80, max(81, WIDTH - 80 - sum(widths)))
+        edges = list(accumulate(widths, initial=left))
+        tops = self._table(rows, edges, y)
+        self._rules(rows, edges, tops)
+        cut = Rect(0, 0, WIDTH, HEIGHT)
+        if self.family.has_sums:
+            self._sums(tops[-1] + random.uniform(0.5, 2.5) * self.pitch, edges[-1] - 260)
+        elif random.random() < 0.3:
+            margin = random.uniform(8, 30)
+            cut = Rect(left - margin, y - margin, edges[-1] + margin, tops[-1] + margin)
+        else:
+            self._below(tops[-1], left)
+        scale = random.choice((0.5, 0.7, 1.0))
+        return TablePage(self.sheet, tuple(self.cells.values()), tuple(self.cells), cut, scale)
+
+    def _sums(self, y: float, x: float) -> float:
+        """Write names and amounts in two columns; return where they end."""
+        for name in self.random.sample(_HEADS, self.random.randint(2, 4)):
+            amount = f"{self.random.uniform(10, 9000):,.2f}"
+            self._write(x, y, name)
+            width = font(self.font, self.size).getlength(amount)
+            self._write(x + 250 - width, y, amount)
+            y += 1.3 * self.pitch
+        return y
+
+    def _below(self, y: float, left: float) -> None:
+        """Write a note directly below the table, and more text below it."""
+        random = self.random
+        y += random.uniform(0.2, 0.6) * self.pitch
+        if random.random() < 0.4:
+            self._write(left + self.gap / 2, y, random.choice(_NOTES))
+        y += random.uniform(1.8, 3) * self.pitch
+        for _ in range(random.randint(0, 2)):
+            y = self._prose(y, random.choice(SENTENCES["en"]))
+
+    def _prose(self, y: float, text: str) -> float:
+        for line in wrapped(text, font(self.font, self.size), WIDTH - 220):
+            self._write(100, y, line)
+            y += self.pitch
+        return y + self.pitch
+
+    def _header(self) -> list[_Row]:
+        """Invent the names of columns."""
+        names = _LONG_HEADS if self.family.header_lines > 1 else _HEADS
+        texts = self.random.sample(names, self.count)
+        if self.family.header_lines > 1:
+            short = self.random.sample(_HEADS, self.count)
+            texts = [self.random.choice(pair) for pair in zip(texts, short, strict=True)]
+        rows = [_Row(texts, [1] * self.count, True)]
+        if self.family.has_spans:
+            spans = [1]
+            while sum(spans) < self.count:
+                spans.append(min(self.random.choice((2, 2, 3)), self.count - sum(spans)))
+            groups = self.random.sample(_GROUPS, len(spans) - 1)
+            rows.insert(0, _Row(["", *groups], spans, True))
+        return rows
+
+    def _body(self) -> Iterator[_Row]:
+        """Invent the rows below the header."""
+        used = 0
+        sections = self.random.sample(_SECTIONS, len(_SECTIONS))
+        for number in range(self.random.randint(*self.family.rows)):
+            if self.has_sections and number % 4 == 0 and used < len(sections):
+                is_wide = self.family.rules == "grid"
+                spans = [self.count] if is_wide else [1] * self.count
+                yield _Row([sections[used], *[""] * (len(spans) - 1)], spans)
+                used += 1
+            yield _Row(
+                [self._text(kind, at) for at, kind in enumerate(self.kinds)], [1] * self.count
+            )
+
+    def _text(self, kind: str, column: int) -> str:
+        """Invent a cell."""
+        random = self.random
+        if column == 0:
+            return random.choice(_LONG if random.random() < self.family.wraps else _NAMES)
+        if random.random() < self.family.empty:
+            return ""
+        if kind == WORDS:
+            is_long = random.random() < self.family.more_wraps
+            return random.choice(_LONG if is_long else (*_WORDS, *_NAMES))
+        if kind == PAIRS:
+            return f"{random.uniform(0, 60):.1f}\n({random.uniform(0, 9):.2f})"
+        if kind == CODES:
+            return f"{random.choice('ABKRT')}{random.randint(10, 999)}"
+        return random.choice(
+            (
+                f"{random.uniform(0, 100):.1f}",
+                f"{random.randint(0, 9999):,}",
+                f"{random.uniform(-9, 9):.2f}",
+                f"{random.uniform(0, 60):.1f} ({random.randint(1, 99)})",
+                f"{random.uniform(0, 60):.1f} ± {random.uniform(0, 9):.1f}",
+                "-",
+            )
+        )
+
+    def _widths(self, rows: Sequence[_Row]) -> list[float]:
+        """Break texts into lines, and return the widths of columns with their gaps."""
+        narrow = 11.0 * self.size
+        for row in rows:
+            most = 5.0 * self.size if row.is_header and self.family.header_lines > 1 else narrow
+            row.lines = [
+                self._broken(text, most if span == 1 else 30.0 * self.size)
+                for text, span in zip(row.texts, row.spans, strict=True)
+            ]
+        widths = [0.0] * self.count
+        for is_span in (False, True):
+            for row in rows:
+                self._widen(row, widths, is_span=is_span)
+        most = (WIDTH - 160) / sum(widths)
+        return [width * min(1.0, most) for width in widths]
+
+    def _broken(self, text: str, width: float) -> list[str]:
+        """Break a text into lines."""
+        face = font(self.font, self.size)
+        return [line for part in text.split("\n") if part for line in wrapped(part, face, width)]
+
+    def _widen(self, row: _Row, widths: list[float], *, is_span: bool) -> None:
+        """Widen columns for the texts of a row, of one column or of several."""
+        face, at = font(self.font, self.size), 0
+        for lines, span in zip(row.lines, row.spans, strict=True):
+            if (span > 1) == is_span:
+                need = max(map(face.getlength, lines), default=0) + self.gap
+                more = (need - sum(widths[at : at + span])) / span
+                for column in range(at, at + span):
+                    widths[column] += max(0.0, more)
+            at += span
+
+    def _table(self, rows: Sequence[_Row], edges: Sequence[float], y: float) -> list[float]:
+        """Write the texts; return where rows begin and the last one ends."""
+        tops = [y]
+        if self.family.has_merges:
+            self._merge(rows)
+        for number, row in enumerate(rows):
+            depth = max(map(len, row.lines)) * self.pitch + self.room
+            if tops[-1] + depth > HEIGHT - 120:
+                break
+            at = 0
+            for text, lines, span in zip(row.texts, row.lines, row.spans, strict=True):
+                first = len(self.sheet.lines)
+                self._cell(row, lines, (edges[at], edges[at + span]), (tops[-1], depth), at)
+                if text:
+                    place = tuple(range(first, len(self.sheet.lines)))
+                    text = text.replace("\n", " ")
+                    self.cells[place] = GridText(number, at, text, 1, span, row.is_header)
+                at += span
+            tops.append(tops[-1] + depth)
+        self._span_rows()
+        return tops
+
+    def _merge(self, rows: Sequence[_Row]) -> None:
+        """Empty some first cells, so that the cells above cover them."""
+        first = sum(row.is_header for row in rows) + self.random.randint(0, 1)
+        self.merged = set(range(first, len(rows) - 1, self.random.randint(2, 3)))
+        for number in self.merged:
+            rows[number + 1].lines[0], rows[number + 1].texts[0] = [], ""
+
+    def _span_rows(self) -> None:
+        """Note which first cells cover two rows."""
+        is_ruled = self.family.has_spans and self.family.rules == "grid"
+        for place, cell in self.cells.items():
+            if cell.column == 0 and cell.row in self.merged:
+                self.cells[place] = replace(cell, row_span=2)
+            elif is_ruled and (cell.row, cell.column) == (1, 0):
+                self.cells[place] = replace(cell, row=0, row_span=2)
+
+    def _cell(
+        self,
+        row: _Row,
+        lines: Sequence[str],
+        sides: tuple[float, float],
+        place: tuple[float, float],
+        column: int,
+    ) -> None:
+        """Write the lines of a cell."""
+        top, depth = place
+        face = font(self.font, self.size)
+        free = depth - self.room - len(lines) * self.pitch
+        top += self.room / 2 + free * (self.heads_at if row.is_header else self.values_at)
+        is_span = len(row.lines) < self.count
+        share = 0.5 if is_span and column else self.shares[column]
+        for number, line in enumerate(lines):
+            spare = sides[1] - sides[0] - self.gap - face.getlength(line)
+            self._write(sides[0] + self.gap / 2 + share * spare, top + number * self.pitch, line)
+
+    def _rules(self, rows: Sequence[_Row], edges: Sequence[float], tops: Sequence[float]) -> None:
+        """Draw the family's rules."""
+        way, head = self.family.rules, sum(row.is_header for row in rows)
+        inner = range(head + 1, len(tops) - 1)
+        step = self.random.randint(2, 4)
+        across = {
+            "grid": inner, "stub": inner, "rows": inner, "three": (), "columns": (), "frame": (),
+            "groups": inner[step - 1 :: step], "group rows": inner[step - 1 :: step], "none": (),
+        }[way]  # fmt: skip
+        if way != "none":
+            for at in (0, head, *across, len(tops) - 1):
+                start = edges[1] if at - 1 in self.merged else edges[0]
+                self.sheet.rule(start, tops[at], edges[-1], tops[at])
+        self._group_rules(rows[0], edges, tops)
+        upright = {
+            "grid": edges, "columns": edges, "groups": edges,
+            "stub": (edges[0], edges[1], edges[-1]),
+            "frame": (edges[0], edges[-1]),
+        }.get(way, ())  # fmt: skip
+        for x in upright:
+            for row, (top, bottom) in zip(rows, pairwise(tops), strict=False):
+                if x not in self._covered(row, edges):
+                    self.sheet.rule(x, top, x, bottom)
+
+    def _covered(self, row: _Row, edges: Sequence[float]) -> set[float]:
+        """Return the edges that a row's spanning cells cover."""
+        kept = {edges[at] for at in accumulate(row.spans, initial=0)}
+        return set(edges) - kept
+
+    def _group_rules(self, row: _Row, edges: Sequence[float], tops: Sequence[float]) -> None:
+        """Draw the rules below the names of groups of columns."""
+        if not self.family.has_spans or self.family.rules == "none":
+            return
+        inset = 0 if self.family.rules in ("grid", "groups") else self.gap / 4
+        for first, last in list(pairwise(accumulate(row.spans, initial=0)))[1:]:
+            self.sheet.rule(edges[first] + inset, tops[1], edges[last] - inset, tops[1])
+
+    def _write(self, x: float, y: float, text: str) -> None:
+        """Write a line of text; its box is as high as the font, as in a text layer."""
+        self.sheet.write(x, y, text, self.font, self.size)
+        if text.strip():
+            line = self.sheet.lines.pop()
+            box = Rect(line.box.min_x, y, line.box.max_x, y + 1.15 * self.size)
+            self.sheet.lines.append(TextLine(text, 1.0, box, None, line.places))

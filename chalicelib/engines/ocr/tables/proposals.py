@@ -1,0 +1,197 @@
+"""Proposes structures for the text of a region: by ruled lines, alignment, header and network.
+
+None of them is chosen here: scoring.py decides between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from chalicelib.domain.documents.page import TextLine, around
+from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables.filling import fill, joined, part_by_rows
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
+from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
+from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
+from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
+from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, HEADER, LATTICE, Structure
+from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
+from chalicelib.engines.ocr.tables.unruled.alignment import (
+    aligned_grid,
+    row_numbers,
+    row_separators,
+)
+from chalicelib.engines.ocr.tables.unruled.growing import Region
+from chalicelib.engines.ocr.tables.unruled.headed import find_headed
+
+
+def lattice_structures(
+    lattice: Lattice, pieces: Sequence[TextLine], rulings: Rulings
+) -> Iterator[Structure]:
+    """Yield structures for the text in a lattice.
+
+    Args:
+        lattice: ruled lines that cross.
+        pieces: text of the page outside other tables.
+        rulings: ruled lines of the page.
+    """
+    inside = pieces_inside(pieces, lattice.box)
+    grid = lattice_grid(lattice, inside) if len(inside) >= measures.FEWEST_PIECES else None
+    if grid is None:
+        return
+    filled = part_by_rows(fill(grid, pieces_inside(pieces, grid.box)))
+    # Rules between groups of rows part what they part, and rows of text the rest.
+    split = split_rows(filled, 2, joins=False)
+    parts = (split, split_rows(filled, 2, joins=True), join_to_values(split))
+    for each in _distinct(filled, *parts):
+        is_split = each.grid.row_count >= measures.SPLIT_ROWS_TIMES * filled.grid.row_count
+        if each.grid.row_count > filled.grid.row_count and not is_split:
+            continue
+        if is_table(each, is_ruled=True) if is_split else is_ruled_table(each):
+            yield Structure(each, LATTICE, rulings)
+    text = list(filled.lines())
+    if len(text) > 1:
+        region = Region(tuple(text), grid.box, is_ruled=True)
+        yield from region_structures(region, rulings)
+
+
+def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
+    """Yield structures for the text of a region by its alignment."""
+    separators = row_separators(rulings.horizontal, region.box)
+    aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
+    if not is_table(aligned, is_ruled=region.is_ruled):
+        return
+    plain = fill(aligned_grid(region.pieces), region.pieces) if separators else aligned
+    split = split_rows(aligned, 1, joins=False)
+    for each in _distinct(aligned, plain, split, join_to_values(split)):
+        yield Structure(each, ALIGNMENT, rulings)
+
+
+def header_structures(
+    pieces: Sequence[TextLine], rules: Sequence[Ruling], rulings: Rulings, text_height: float
+) -> Iterator[Structure]:
+    """Yield structures for the text below rows of column headers."""
+    for filled in find_headed(pieces, rules, text_height):
+        split = split_rows(filled, 1, joins=False)
+        for each in _distinct(filled, split, join_to_values(split)):
+            yield Structure(each, HEADER, rulings)
+
+
+def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
+    """Yield structures, and each with its header joined, that differ."""
+    seen: list[FilledGrid] = []
+    for each in filled:
+        for one in (each, join_head(each)):
+            if one not in seen:
+                seen.append(one)
+                yield one
+
+
+def split_rows(filled: FilledGrid, least: int, *, joins: bool) -> FilledGrid:
+    """Give each row of text below the header a row of its own.
+
+    Args:
+        filled: slots and text.
+        least: number of slots of a row with several rows of text from which the row is split.
+        joins: whether lines that only continue cells of the line above stay with them.
+    """
+    slots, texts = filled.grid.slots, filled.texts
+    numbers: dict[int, int] = {}
+    depths = [1] * filled.grid.row_count
+    by_row: dict[int, list[tuple[Slot, tuple[TextLine, ...]]]] = {}
+    for slot, lines in zip(slots, texts, strict=True):
+        if slot.row_span == 1 and not slot.is_head and lines:
+            by_row.setdefault(slot.row, []).append((slot, lines))
+    for row, places in by_row.items():
+        if sum(len(group_rows(lines)) > 1 for _, lines in places) < least:
+            continue
+        columns = {id(line): slot for slot, lines in places for line in lines}
+        rows = group_rows(line for _, lines in places for line in lines)
+        owners = [
+            [(columns[id(line)].column, columns[id(line)].columns.stop - 1) for line in own]
+            for own in rows
+        ]
+        parts = row_numbers(rows, owners, ()) if joins else range(len(rows))
+        depths[row] = 1 + max(parts)
+        for number, own in zip(parts, rows, strict=True):
+            numbers.update((id(line), number) for line in own)
+    if max(depths, default=1) == 1:
+        return filled
+    return _deepened(filled, depths, numbers)
+
+
+def join_to_values(filled: FilledGrid) -> FilledGrid:
+    """Join each row that fills few columns to the nearer of the full rows above and below."""
+    rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
+    counts = [0] * len(rows)
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        rows[slot.row].extend(lines)
+        counts[slot.row] += bool(lines)
+    full = [row for row, count in enumerate(counts) if 2 * count >= max(2, *counts)]
+    starts = {0}
+    for above, below in pairwise(full):
+        # The widest gap on the way from one full row to the next is between the two.
+        starts.add(max(range(above + 1, below + 1), key=lambda row: _white(rows, row)))
+    numbers = list(accumulate(int(row in starts and row > 0) for row in range(len(rows))))
+    return joined(filled, numbers) if numbers and numbers[-1] < len(rows) - 1 else filled
+
+
+def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
+    """Return the white space above a row; none where one of the rows is empty."""
+    if not rows[row] or not rows[row - 1]:
+        return 0.0
+    return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
+
+
+def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
+    """Split rows into numbers of rows, and assign text to them by the number of each line."""
+    starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
+    texts: dict[Slot, tuple[TextLine, ...]] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        first, depth = starts[slot.row], depths[slot.row]
+        if slot.row_span > 1 or slot.is_head or depth == 1:
+            span = starts[slot.rows.stop] - first
+            texts[replace(slot, row=first, row_span=span)] = lines
+            continue
+        for part in range(depth):
+            own = tuple(line for line in lines if numbers[id(line)] == part)
+            box = around(line.box for line in own) if own else slot.box
+            texts[replace(slot, row=first + part, box=box)] = own
+    ordered = in_order(texts)
+    return FilledGrid(replace(filled.grid, slots=ordered), tuple(texts[slot] for slot in ordered))
+
+
+def join_head(filled: FilledGrid) -> FilledGrid:
+    """Join the first rows if they are lines of one row of names, at most three."""
+    rows: list[list[TextLine]] = [[] for _ in range(min(4, filled.grid.row_count))]
+    spanning = {0: False}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if slot.row < len(rows):
+            rows[slot.row].extend(lines)
+            spanning[slot.row] = spanning.get(slot.row, False) or (
+                bool(lines) and (slot.column_span > 1 or slot.row_span > 1)
+            )
+    count = 0
+    while count + 1 < len(rows) and count < 3 and _is_one_head(rows[count], rows[count + 1]):
+        if spanning[count] or spanning[count + 1]:
+            break
+        count += 1
+    if not count or count + 1 >= filled.grid.row_count:
+        return filled
+    numbers = [max(0, row - count) for row in range(filled.grid.row_count)]
+    return joined(filled, numbers)
+
+
+def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
+    """Return whether two rows of names are as near to each other as lines of one text."""
+    if not above or not below or _has_numbers(above) or _has_numbers(below):
+        return False
+    white = row_box(below).min_y - row_box(above).max_y
+    return white <= measures.HEADER_LINE_EMS * min(line.box.height for line in below)
+
+
+def _has_numbers(row: Iterable[TextLine]) -> bool:
+    return any(is_numeric(line.text) and not is_year(line.text) for line in row)

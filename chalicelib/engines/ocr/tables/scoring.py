@@ -1,0 +1,265 @@
+"""Scores proposed structures of a table: how likely rows, columns and cells are right.
+
+The score is a logistic regression over measures of the structure, its text and the ruled lines. The
+weights are fitted by `python -m bench.fit_tables` on generated tables alone.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, median
+from typing import NamedTuple
+
+import msgspec
+
+from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
+from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
+from chalicelib.engines.ocr.tables.rows import group_rows, row_box
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
+from chalicelib.engines.ocr.tables.sifting import agreement, crammed, crowded_share, strayed
+
+WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "tables.json"
+LATTICE, ALIGNMENT, HEADER, NETWORK = "lattice", "alignment", "header", "network"
+# Names of the inputs, in the order of Structure.inputs.
+INPUTS = (
+    "joinedColumns", "joinedRows", "strayed", "wrapped", "rhythm", "tight", "loose", "empty",
+    "named",
+    "mixed", "cutByRules", "partlyRuled", "crowded", "longest", "cells", "leftOut", "agreement",
+    "isLattice", "isHeader", "isNetwork",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A proposed structure of a table, and what its inputs are measured with."""
+
+    filled: FilledGrid
+    source: str
+    """LATTICE, ALIGNMENT, HEADER or NETWORK."""
+    rulings: Rulings
+    """Ruled lines of the page."""
+    rivals: tuple[FilledGrid, ...] = ()
+    """Structures that were proposed for the same text."""
+    left_out: float = 0.0
+    """Fraction of the text of all rivals that is not in this structure."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a ruled line passes between the texts of a cell."""
+        return self.inputs[INPUTS.index("cutByRules")] > 0
+
+    @cached_property
+    def inputs(self) -> tuple[float, ...]:
+        """The regression's inputs, in the order of `INPUTS`."""
+        filled = self.filled
+        pieces = max(1, sum(map(len, filled.texts)))
+        inside = _rules_inside(self.rulings, filled.grid.box)
+        rules = _row_rules(filled, inside.horizontal)
+        rows = _rows_of_text(filled, rules)
+        within = [gap.white for gap in rows if gap.is_same_row]
+        # Where a rule parts two rows, the white between them says nothing.
+        between = [gap.white for gap in rows if not gap.is_same_row and not gap.is_ruled]
+        usual = median([gap.white for gap in rows if not gap.is_same_row] or [1.0])
+        return (
+            sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines)) / pieces,
+            crammed(filled) / pieces,
+            strayed(filled) / pieces,
+            _wrapped_share(filled),
+            _rhythm(within, between),
+            *_unevenness(between, usual),
+            1 - filled.filled / max(1, len(filled.grid.slots)),
+            _named_share(filled),
+            _mixed_share(filled),
+            _cut_share(filled, inside),
+            _ruled_share(rows),
+            crowded_share(filled),
+            math.log1p(max(len(text_of(lines)) for lines in filled.texts) / 40),
+            math.log(len(filled.grid.slots)),
+            self.left_out,
+            fmean([agreement(filled, rival) for rival in self.rivals] or [0.9]),
+            float(self.source == LATTICE),
+            float(self.source == HEADER),
+            float(self.source == NETWORK) * filled.grid.probability,
+        )
+
+
+# Computes how likely a structure is right, 0 to 1.
+Weigh = Callable[[Structure], float]
+
+
+class TableWeights(msgspec.Struct, rename="camel"):
+    """Fitted weights, as their file holds them next to a card of what they were fitted on."""
+
+    bias: float
+    weights: dict[str, float]
+    """Weight of each of `INPUTS`."""
+
+
+@cache
+def fitted_weights() -> TableWeights:
+    """Load the weights, once a process."""
+    return msgspec.json.decode(WEIGHTS.read_bytes(), type=TableWeights)
+
+
+def likelihood(structure: Structure) -> float:
+    """Return how likely at least 95 % of the neighbours in rows and columns are right, 0 to 1."""
+    fitted = fitted_weights()
+    weighed = zip(INPUTS, structure.inputs, strict=True)
+    score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+class _Gap(NamedTuple):
+    """The space between two rows of text."""
+
+    white: float
+    """In pixels."""
+    is_same_row: bool
+    """Whether both are in one row of the table."""
+    is_ruled: bool
+    """Whether a ruled line is between them."""
+
+
+def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
+    """Return the gaps between the rows of text, from the top."""
+    # A slot over several rows belongs to each of them, so it shows neither.
+    owners = {
+        id(line): slot.row
+        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        for line in lines
+        if slot.row_span == 1
+    }
+    rows = [[line for line in row if id(line) in owners] for row in group_rows(filled.lines())]
+    result = []
+    for above, below in pairwise(row for row in rows if row):
+        last = {owners[id(line)] for line in above}
+        top, bottom = row_box(above), row_box(below)
+        shared = sum(owners[id(line)] in last for line in below)
+        is_ruled = any(top.center[1] < rule < bottom.center[1] for rule in rules)
+        result.append(_Gap(bottom.min_y - top.max_y, 2 * shared > len(below), is_ruled))
+    return result
+
+
+def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
+    """Return the positions of ruled lines over most of the width."""
+    least = measures.RULED_OFF_SHARE * filled.grid.box.width
+    return [rule.position for rule in rules if rule.length >= least]
+
+
+def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
+    """Return the fraction of pairs in which lines of one row are as far apart as two rows."""
+    ordered = sorted(between)
+    nearer = sum(bisect_right(ordered, white / measures.NEAR_TO_ROW_SPACE) for white in within)
+    return nearer / max(1, len(within) * len(between))
+
+
+def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
+    """Return by how much rows are nearer to each other than usual, and by how much farther."""
+    relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
+    return (
+        fmean(max(0.0, 1 - white) for white in relative),
+        fmean(max(0.0, white - 1) for white in relative),
+    )
+
+
+def _wrapped_share(filled: FilledGrid) -> float:
+    """Return the fraction of rows whose filled columns are only some of those of the row above."""
+    columns: dict[int, set[int]] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        for row in slot.rows if lines else ():
+            columns.setdefault(row, set()).update(slot.columns)
+    ordered = [columns[row] for row in sorted(columns)]
+    return sum(below < above for above, below in pairwise(ordered)) / max(1, len(ordered))
+
+
+def _named_share(filled: FilledGrid) -> float:
+    """Return the fraction of columns with words above the first row of numbers."""
+    places = [
+        (slot, text_of(lines))
+        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        if lines
+    ]
+    numbers = (slot.row for slot, text in places if is_numeric(text) and not is_year(text))
+    rows = max(1, min(measures.MOST_HEADER_ROWS, min(numbers, default=1)))
+    named = {
+        column
+        for slot, text in places
+        if slot.row < rows and (not is_numeric(text) or is_year(text))
+        for column in slot.columns
+    }
+    return len(named) / max(1, filled.grid.column_count)
+
+
+def _mixed_share(filled: FilledGrid) -> float:
+    """Return the mean fraction of a column's cells that are of the rarer kind, number or word."""
+    columns: dict[int, list[bool]] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if lines and slot.row and slot.column_span == 1:
+            columns.setdefault(slot.column, []).append(is_numeric(text_of(lines)))
+    shares = [sum(kinds) / len(kinds) for kinds in columns.values()]
+    return fmean([min(share, 1 - share) for share in shares] or [0.5])
+
+
+def _rules_inside(rulings: Rulings, box: Rect) -> Rulings:
+    """Return the parts of ruled lines that are in a box."""
+    return Rulings(
+        tuple(_clipped(rulings.horizontal, (box.min_y, box.max_y), (box.min_x, box.max_x))),
+        tuple(_clipped(rulings.vertical, (box.min_x, box.max_x), (box.min_y, box.max_y))),
+    )
+
+
+def _clipped(
+    rules: Iterable[Ruling], across: tuple[float, float], along: tuple[float, float]
+) -> Iterable[Ruling]:
+    for rule in rules:
+        start, end = max(rule.start, along[0]), min(rule.end, along[1])
+        if across[0] < rule.position < across[1] and end > start:
+            yield Ruling(rule.position, start, end, rule.thickness)
+
+
+def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
+    """Return the root of the fraction of ruled lines that pass between the texts of a cell."""
+    cells = [[line.box for line in lines] for lines in filled.texts if len(lines) > 1]
+    flat = [[(b.min_x, b.max_x, b.min_y, b.max_y) for b in boxes] for boxes in cells]
+    tall = [[(b.min_y, b.max_y, b.min_x, b.max_x) for b in boxes] for boxes in cells]
+    cut = sum(_cuts(rule, flat) for rule in inside.horizontal)
+    cut += sum(_cuts(rule, tall) for rule in inside.vertical)
+    # One line that is ignored says much, and more lines add little.
+    return math.sqrt(cut / max(1, len(inside.horizontal) + len(inside.vertical)))
+
+
+def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, float]]]) -> bool:
+    """Return whether a ruled line passes between boxes of a cell.
+
+    Args:
+        rule: a line.
+        cells: start and end of each box along the line, then across it.
+    """
+    return any(
+        min(box[2] for box in boxes) < rule.position < max(box[3] for box in boxes)
+        and rule.start <= (max(box[0] for box in boxes) + min(box[1] for box in boxes)) / 2
+        and rule.end >= (max(box[0] for box in boxes) + min(box[1] for box in boxes)) / 2
+        and not any(box[2] < rule.position < box[3] for box in boxes)
+        for boxes in cells
+    )
+
+
+def _ruled_share(rows: Sequence[_Gap]) -> float:
+    """Return the fraction of boundaries between rows with a ruled line, if others have none."""
+    ruled = [gap.is_ruled for gap in rows if not gap.is_same_row]
+    return 0.0 if all(ruled) else sum(ruled) / len(ruled)
+
+
+def text_left_out(filled: FilledGrid, all_pieces: Iterable[TextLine]) -> float:
+    """Return the fraction of some text that is not in a structure."""
+    own = {id(line) for line in filled.lines()}
+    known = [id(piece) for piece in all_pieces]
+    return sum(each not in own for each in known) / max(1, len(known))

@@ -1,0 +1,115 @@
+"""The score that decides between structures that are proposed for a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.grid import FilledGrid
+from chalicelib.engines.ocr.tables.proposals import join_head, join_to_values, split_rows
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
+from chalicelib.engines.ocr.tables.scoring import (
+    ALIGNMENT,
+    INPUTS,
+    LATTICE,
+    Structure,
+    fitted_weights,
+    likelihood,
+)
+from tests.engines.ocr.tables.test_sifting import filled
+
+NO_RULES = Rulings((), ())
+ROWS = [["Place", "Boats", "Nets"], ["Kelby", "12", "48"], ["Orrin", "7", "19"]]
+JOINED = [["Place", "Boats", "Nets"], ["Kelby|Orrin", "12|7", "48|19"]]
+WRAPPED = [["Harbour", "", ""], ["of Kelby", "12", "48"], ["Tarn", "4", "11"]]
+
+
+def score(structure: FilledGrid, source: str = ALIGNMENT, rules: Rulings = NO_RULES) -> float:
+    """Return how likely a structure is right."""
+    return likelihood(Structure(structure, source, rules))
+
+
+def texts(structure: FilledGrid) -> list[list[str]]:
+    """Return the texts of a structure row by row."""
+    rows: dict[int, list[str]] = {}
+    for slot, lines in zip(structure.grid.slots, structure.texts, strict=True):
+        rows.setdefault(slot.row, []).append(" ".join(line.text for line in lines))
+    return [rows[row] for row in sorted(rows)]
+
+
+def test_every_input_has_a_weight() -> None:
+    """A weight without an input, or the reverse, would be a file of another version."""
+    assert set(fitted_weights().weights) == set(INPUTS)
+
+
+def test_joined_rows_are_less_likely() -> None:
+    """Two rows of values in one row of the table are seen by their text alone."""
+    whole = filled(ROWS)
+
+    assert score(filled(JOINED)) < score(whole)
+
+
+def test_a_cell_of_thousands_of_characters_is_never_certain() -> None:
+    """A page of prose between rules was once a table with probability .85."""
+    whole = filled(ROWS)
+    box = whole.texts[4][0].box
+    prose = TextLine("word " * 800, 1.0, box)
+    cells = [(prose,) if number == 4 else lines for number, lines in enumerate(whole.texts)]
+
+    assert score(FilledGrid(whole.grid, tuple(cells)), LATTICE) < min(0.85, score(whole, LATTICE))
+
+
+def test_a_rule_between_texts_of_one_cell_counts_against_the_cell() -> None:
+    """Ruled lines part what they part."""
+    joined = filled(JOINED)
+    upper, lower = joined.texts[3]
+    y = (upper.box.center[1] + lower.box.center[1]) / 2
+    rule = Ruling(y, joined.grid.box.min_x - 50, joined.grid.box.max_x + 500, 2)
+
+    assert score(joined, rules=Rulings((rule,), ())) < score(joined)
+
+
+def test_rows_that_are_split_have_one_line_of_text_each() -> None:
+    """The reverse of joining: nothing is lost, and the header stays."""
+    joined = filled(JOINED)
+
+    assert texts(split_rows(joined, 1, joins=False)) == ROWS
+
+
+def test_a_row_without_values_joins_the_nearer_row() -> None:
+    """A name of two lines whose values are next to the second line is one row."""
+    whole = filled(WRAPPED)
+    lines = list(whole.texts)
+    # The second line of the name is just below the first.
+    height = lines[0][0].box.height
+    lift = lines[3][0].box.min_y - lines[0][0].box.max_y - 0.1 * height
+    for number in (3, 4, 5):
+        (line,) = lines[number]
+        box = line.box
+        moved = Rect(box.min_x, box.min_y - lift, box.max_x, box.max_y - lift)
+        lines[number] = (replace(line, box=moved),)
+
+    joined = join_to_values(FilledGrid(whole.grid, tuple(lines)))
+
+    assert texts(joined) == [["Harbour of Kelby", "12", "48"], ["Tarn", "4", "11"]]
+
+
+@pytest.mark.parametrize("white", [0.1, 2.0])
+def test_lines_of_a_header_are_joined_when_they_are_near(white: float) -> None:
+    """Names of two lines are one row of the header; far rows are two."""
+    rows = [["Number", "Mean", ""], ["of boats", "size", "Share"], ["12", "4.5", "31"]]
+    whole = filled(rows)
+    lines = list(whole.texts)
+    height = lines[0][0].box.height
+    lift = lines[3][0].box.min_y - lines[0][0].box.max_y - white * height
+    for number in range(3, 9):
+        (line,) = lines[number]
+        box = line.box
+        moved = Rect(box.min_x, box.min_y - lift, box.max_x, box.max_y - lift)
+        lines[number] = (replace(line, box=moved),)
+
+    joined = join_head(FilledGrid(whole.grid, tuple(lines)))
+
+    assert (texts(joined)[0] == ["Number of boats", "Mean size", "Share"]) == (white < 1)
