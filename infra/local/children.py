@@ -108,14 +108,7 @@ def run_front(
     flush = telemetry.start("front")
     pages = metrics_pages(app, settings, options, saving)
     try:
-        front.run(
-            app,
-            listener,
-            settings,
-            has_gateway_limits=options.has_gateway_limits,
-            pages=pages,
-            public=options.public,
-        )
+        front.run(app, listener, settings, options, pages)
     finally:
         flush()
 

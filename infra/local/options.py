@@ -34,6 +34,13 @@ _NUMBERS = (
         "0",
         "port of /metrics for Prometheus; 0: none",
     ),
+    (
+        "--drain-seconds",
+        float,
+        "PRESAGE_DRAIN_SECONDS",
+        "2.5",
+        "seconds that calls have to end when the service stops",
+    ),
     ("--niceness", int, "PRESAGE_NICENESS", "10", "niceness of the workers"),
 )
 
@@ -80,6 +87,8 @@ class Options:
     """Port of the metrics; 0 for none."""
     metrics_host: str
     """Address on which the metrics' port listens."""
+    drain_seconds: float
+    """How long a stop waits for running calls, in seconds."""
     niceness: int
     """Niceness of the workers, which gives the HTTP front priority."""
 
@@ -118,6 +127,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         visibility_seconds=arguments_given.visibility_seconds,
         metrics_port=arguments_given.metrics_port,
         metrics_host=arguments_given.metrics_host,
+        drain_seconds=arguments_given.drain_seconds,
         niceness=arguments_given.niceness,
     )
 

@@ -44,6 +44,8 @@ from infra.local.telemetry.setup import Telemetry, serve_metrics
 
 # Seconds that children have to stop before they are killed.
 STOP_SECONDS = 3.0
+# Seconds that the front has to exit after its last call.
+_EXIT_SECONDS = 0.5
 # Pause in seconds before a child that ended right after its start is started again.
 RESTART_SECONDS = 1.0
 # Seconds that the last save of the data may take.
@@ -132,6 +134,9 @@ class Supervisor:
         try:
             self._state.prepare()
             other = self._state.read_stack()
+            # In a container every stack is process 1, also the one that was killed before.
+            if other is not None and other["pid"] == os.getpid():
+                other = None
             if other is None:
                 self._state.check_space()
                 self._was_cut_off = self._state.has_description()
@@ -312,7 +317,9 @@ class Supervisor:
         last = (SNAPSHOTS_PROCESS, AWS_PROCESS)
         others = {child.pid for name, child in self._processes.items() if name not in last}
         others |= {pid for pid, status in self._tasks.items() if status is None}
-        _end(others, time.monotonic() + STOP_SECONDS)
+        # The front ends by itself after its last calls.
+        longest = max(STOP_SECONDS, self._options.drain_seconds + _EXIT_SECONDS)
+        _end(others, time.monotonic() + longest)
         for name, seconds in zip(last, (SAVE_SECONDS, STOP_SECONDS), strict=True):
             if name in self._processes:
                 pid = self._processes[name].pid

@@ -80,6 +80,19 @@ def test_stop_during_the_start_is_not_a_failure(tmp_path):
     ]
 
 
+def test_killed_container_starts_again(tmp_path):
+    """A description that names this process itself is that of a killed stack with the same id."""
+    stack = supervisor.Supervisor(parse([], {"PRESAGE_STATE_DIR": str(tmp_path)}), {})
+    State(tmp_path).write_stack({"pid": os.getpid(), "url": "http://127.0.0.1:1"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("infra.local.state._is_stack", lambda pid: True)
+        assert State(tmp_path).read_stack() is not None
+        stack._claim_folder()
+        patch.setattr(os, "getpid", lambda: 1)
+        with pytest.raises(supervisor.CannotStart):
+            stack._claim_folder()
+
+
 def test_dead_data_plane_stops_the_stack(fresh):
     """Without its data the stack says so and ends with status 1."""
     fresh.kill_worker("aws", signal.SIGKILL)

@@ -11,7 +11,6 @@ import re
 import signal
 import socket
 import string
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from infra.local.http.gateway import (
 from infra.local.http.public import PublicAddress
 from infra.local.http.server import HEADERS_KEY, THREADS, error_body, make_server, too_large_message
 from infra.local.http.storage import Storage, is_storage_path, make_storage, safe_headers
+from infra.local.options import Options
 from infra.template.functions import RECORDS, TEXTS
 from infra.template.routing import function_of
 
@@ -270,30 +270,28 @@ def run(
     app: Any,
     listener: socket.socket,
     settings: Settings,
-    *,
-    has_gateway_limits: bool,
+    options: Options,
     pages: Mapping[str, Page] | None = None,
-    public: PublicAddress | None = None,
 ) -> None:
-    """Serve an application until the process ends.
+    """Serve an application until SIGTERM; then answer the calls that are running.
 
     Args:
         app: the Chalice application.
         listener: bound socket.
         settings: names and allowed origins.
-        has_gateway_limits: whether API Gateway's limits are enforced.
+        options: limits, public address, and the time that running calls have at the end.
         pages: by path, what the front answers itself to GET and HEAD.
-        public: address by which callers reach the front, if it is another.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    limits = GATEWAY if has_gateway_limits else GatewayLimits()
+    limits = GATEWAY if options.has_gateway_limits else GatewayLimits()
     has_origins = bool(settings.allow_origins)
-    origin = _origin(settings, public) if public else None
+    origin = _origin(settings, options.public) if options.public else None
     front = Front(app, f"{settings.name}-api", limits, has_origins, pages, origin)
     error_headers = OPEN_HEADERS if has_origins else {}
     forms = origin.storage.forms if origin and origin.storage else None
-    make_server(front, listener, limits.body_bytes, error_headers, forms).run()
+    server = make_server(front, listener, limits.body_bytes, error_headers, forms)
+    signal.signal(signal.SIGTERM, lambda *_: server.stop(options.drain_seconds))
+    server.run()
 
 
 def _origin(settings: Settings, public: PublicAddress) -> PublicOrigin:

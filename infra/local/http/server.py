@@ -43,6 +43,8 @@ IDLE_SECONDS = 75.0
 LINGER_SECONDS = 2.0
 # A client is not read from for the seconds of Retry-After, up to this number.
 HELD_SECONDS = 2
+# Longest wait of the stopping server for something to send or a call that ends, in seconds.
+_DRAIN_TURN_SECONDS = 0.05
 # Requests that are answered at the same time.
 THREADS = 24
 
@@ -258,6 +260,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         """Return whether to read: true after a refusal, false while the client must wait."""
         if self.linger_until is not None:
             return True
+        if self.server.stop_at is not None:
+            return False
         return time.monotonic() >= self.held_until and bool(super().readable())
 
     def handle_read(self) -> None:
@@ -309,6 +313,39 @@ class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
     """Further headers of answers to requests that do not reach the application."""
     forms: FormChecks | None = None
     """Checks of presigned forms, if the application passes them to the storage."""
+
+    stop_at: float | None = None
+    """End of the last calls on the monotonic clock, in seconds; None while the server runs."""
+
+    def run(self) -> None:
+        """Serve until `stop` is called and the running calls are answered."""
+        while self.stop_at is None and self._map:
+            self._turn(self.adj.asyncore_loop_timeout)
+        if self.stop_at is None:
+            return
+        self.accepting = False
+        # The loop also sends what calls have written, so that no answer is cut off.
+        while self._is_busy() and time.monotonic() < self.stop_at:
+            self._turn(_DRAIN_TURN_SECONDS)
+        self.task_dispatcher.shutdown(timeout=0)
+
+    def stop(self, drain_seconds: float) -> None:
+        """Accept nothing more, and end `run` when the running calls are answered.
+
+        Args:
+            drain_seconds: longest wait for them, in seconds.
+        """
+        self.stop_at = time.monotonic() + drain_seconds
+        self.pull_trigger()
+
+    def _turn(self, seconds: float) -> None:
+        self.asyncore.loop(
+            timeout=seconds, map=self._map, use_poll=self.adj.asyncore_use_poll, count=1
+        )
+
+    def _is_busy(self) -> bool:
+        channels = list(self.active_channels.values())
+        return any(one.requests or one.total_outbufs_len for one in channels)
 
     def maintenance(self, now: float) -> None:
         """End expired connections; called every second."""
