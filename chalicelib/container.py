@@ -23,7 +23,6 @@ from chalicelib.domain.common.clock import Clock, system_clock
 from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.jobs.batch_work import BatchWork
-from chalicelib.domain.models.learning import Learner
 from chalicelib.engines import parts
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 from chalicelib.engines.ocr.pool import OcrPool
@@ -47,7 +46,6 @@ from chalicelib.services.datasets.datasets import DatasetService, DatasetService
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
-from chalicelib.services.datasets.thumbnails import ThumbnailService
 from chalicelib.services.datasets.version_1 import VersionOneService, VersionOneStores
 from chalicelib.services.maintenance.deletion_runs import (
     DeletionRunService,
@@ -61,15 +59,8 @@ from chalicelib.services.predictions.documents import OcrService
 from chalicelib.services.predictions.pictures import PicturePredictionService
 from chalicelib.services.predictions.texts import PredictionService
 from chalicelib.services.templates.learning import TemplateService, TemplateServiceStores
-from chalicelib.services.training.embeddings import EmbeddingService
-from chalicelib.services.training.features import FeatureService, FeatureServiceStores
 from chalicelib.services.training.models import ModelService
-from chalicelib.services.training.parts import TrainingPartService
-from chalicelib.services.training.requests import TrainingService, TrainingServiceStores
-from chalicelib.services.training.runs import TrainingRunService, TrainingRunServiceStores
-from chalicelib.services.training.text_learner import Embedder, TextLearner
 from chalicelib.services.training.versions import VersionService
-from chalicelib.services.training.vision_learner import VisionLearner, VisionLearnerStores
 from chalicelib.services.uploads.ingest import IngestService, IngestServiceStores, Reader
 from chalicelib.services.uploads.picture_reader import PictureReader
 from chalicelib.services.uploads.text_reader import TextReader
@@ -81,10 +72,11 @@ from chalicelib.services.webhooks.hooks import WebhookService
 from chalicelib.stores.accounts.idempotency import IdempotencyStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores, pick
+from chalicelib.training_container import TrainingContainer
 from chalicelib.web.records.batch_lines import write_lines
 
 
-class Container(ExportContainer):
+class Container(ExportContainer, TrainingContainer):
     """The services of one process."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
@@ -248,14 +240,6 @@ class Container(ExportContainer):
         )
 
     @cached_property
-    def embeddings(self) -> EmbeddingService:
-        """Return the service that computes the vectors of texts."""
-        s = self.stores
-        return EmbeddingService(
-            s.datasets, s.artifacts, s.parts, self.encoders, self.settings.threads
-        )
-
-    @cached_property
     def receipts(self) -> ReceiptService:
         """Return the service that lists receipts."""
         return ReceiptService(self.stores.receipts, self.stores.correction_receipts)
@@ -275,11 +259,6 @@ class Container(ExportContainer):
         return BrowseService(
             s.examples, s.model_files, s.example_views, self.allowances, self.thumbnails
         )
-
-    @cached_property
-    def thumbnails(self) -> ThumbnailService:
-        """Return the service of thumbnails."""
-        return ThumbnailService(self.stores.pictures, self.stores.thumbnails)
 
     @cached_property
     def corrections(self) -> CorrectionService:
@@ -302,65 +281,6 @@ class Container(ExportContainer):
         """Return the service that adds feedback."""
         s = self.stores
         return FeedbackService(s.datasets, s.labels, s.appends, s.example_views)
-
-    @cached_property
-    def training(self) -> TrainingService:
-        """Return the service that accepts trainings."""
-        return TrainingService(
-            pick(TrainingServiceStores, self.stores), self.encoders, self.clock, self.settings
-        )
-
-    @cached_property
-    def features(self) -> FeatureService:
-        """Return the service that computes the features of images."""
-        return FeatureService(
-            pick(FeatureServiceStores, self.stores), self.backbones, self.settings, self.thumbnails
-        )
-
-    @cached_property
-    def training_parts(self) -> TrainingPartService:
-        """Return the service that runs the parts that trainings delegate."""
-        s = self.stores
-        return TrainingPartService(
-            s.models,
-            s.run_parts,
-            s.training_queue,
-            {LANGUAGE: self.embeddings, VISION: self.features},
-        )
-
-    @cached_property
-    def training_runs(self) -> TrainingRunService:
-        """Return the service that runs trainings."""
-        s = self.stores
-        embedder = Embedder(
-            self.embeddings.finish_parts,
-            self.embeddings.table,
-            self.embeddings.embed,
-            self.encoders,
-            self.settings.text_profile,
-            self.settings.threads,
-        )
-        learners: dict[str, Learner] = {
-            LANGUAGE: TextLearner(
-                s.training_examples,
-                s.curves,
-                s.checkpoints,
-                embedder,
-                self.training_parts,
-                self.clock,
-            ),
-            VISION: VisionLearner(
-                pick(VisionLearnerStores, self.stores),
-                self.features,
-                self.training_parts,
-                self.backbones,
-                self.clock,
-                self.settings,
-            ),
-        }
-        return TrainingRunService(
-            pick(TrainingRunServiceStores, self.stores), learners, self.clock, self.settings
-        )
 
     @cached_property
     def models(self) -> ModelService:

@@ -67,6 +67,7 @@ from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.serving import VersionServing
+from chalicelib.stores.models.user_texts import UserTextStore
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ class Stores:
         self.model_files = ModelVersions(self.artifacts)
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)
+        self.user_texts = UserTextStore(self.artifacts)
         self.run_parts = RunParts(self.artifacts)
         self.curves = CurveStore(self.artifacts)
         self.model_source: ModelSource = INSTALLED_ONLY

@@ -101,10 +101,16 @@ _FILES: Rights = {
     # Images of the pages of PDFs.
     "objects/exports": ("GetObject", "PutObject"),
     "objects/incoming": ("DeleteObject", "GetObject"),
+    # Texts of users, to which a model is adjusted; they are deleted if the call is refused.
+    "objects/models": ("DeleteObject", "GetObject", "PutObject"),
     "queue/ingest": SEND,
+    "queue/train-free": SEND,
+    "queue/train-paid": SEND,
     "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     "table/incoming": ("GetItem", "UpdateItem"),
     "table/labels": ("BatchGetItem", "BatchWriteItem"),
+    "table/models": ("BatchGetItem", "GetItem", "UpdateItem"),
+    "table/models/index/queued": ("Query",),
     "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
 }
 

@@ -22,6 +22,7 @@ RULES = (
     (API, rf"POST {_FAMILIES}/datasets/(?:upload|upload/sync|validate)"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),
     (API, r"PUT /v1/vision/datasets/{dataset_id}"),
+    (API, r"POST /v2/language/models/{model_id}/adjust"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/(?:batches|rankings|bulkfeedback)"),
     # Pictures that are sent are decoded, and so are stored ones that have no thumbnail yet.
     (API, r"GET /v[12]/vision/datasets/{dataset_id}/browse"),

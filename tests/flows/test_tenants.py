@@ -36,6 +36,7 @@ def writes(dataset_id, label_id, model_id):
     return [
         (f"{LANGUAGE}/train", {"name": "m", "datasetId": dataset_id}),
         (f"{LANGUAGE}/retrain", {"modelId": model_id}),
+        (f"{LANGUAGE}/models/{model_id}/adjust", {"datasetId": dataset_id}),
         (f"{LANGUAGE}/intent", text),
         (f"{LANGUAGE}/sentiment", text),
         (f"{LANGUAGE}/feedback", {**text, "expectedLabel": "current-weather"}),

@@ -37,6 +37,7 @@ def live(deployed: Deployed, *more: Callable[[Caller], None]) -> None:
     describe(free)
     for caller in (free, paid):
         hooked(caller)
+        adjusted(caller)
     texts(free)
     moods(free)
     pictures(free)
@@ -145,6 +146,27 @@ def texts(caller: Caller) -> None:
     work()
     deleted(caller, LANGUAGE, data["id"], model)
     deleted(caller, LANGUAGE, empty["id"])
+
+
+def adjusted(caller: Caller) -> None:
+    """Adjust a model, and once more while another call trains it."""
+    deployed = caller.deployed
+    file = ("data", a_csv(some_rows({"book": 12, "other": 12}, "adjusted")), "shop.csv")
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", file, type="text-intent")
+    deployed.work()
+    model = trained(caller, LANGUAGE, data["id"])
+    call = "POST", f"{LANGUAGE}/models/{model}/adjust"
+    caller.json(*call, datasetId=data["id"])
+    deployed.work()
+    deployed.recorder.before(
+        "api_handler",
+        "objects/models",
+        "s3:PutObject",
+        lambda: caller.json("POST", f"{LANGUAGE}/retrain", modelId=model),
+    )
+    body = json.dumps({"datasetId": data["id"]}).encode()
+    assert caller.send(*call, body, "application/json").status == 409
+    deployed.work()
 
 
 def moods(caller: Caller) -> None:

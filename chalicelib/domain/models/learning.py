@@ -98,6 +98,23 @@ class LearnedModel:
     """Out-of-fold answers to the dataset's own examples; None if not stored."""
 
 
+class Adjuster(Protocol):
+    """Changes the served version of a model to suit texts of users, without training it."""
+
+    def learn(self, model: Model, control: RunControl) -> LearnedModel:
+        """Adjust the served version.
+
+        Raises:
+            TrainingFailed: the texts or the version are gone.
+            LeaseLost: another worker owns the run.
+        """
+        ...
+
+    def discard(self, model: Model) -> None:
+        """Delete the texts of a run that has ended."""
+        ...
+
+
 class Learner(Protocol):
     """Trains the models of one family of datasets."""
 

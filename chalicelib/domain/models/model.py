@@ -77,6 +77,8 @@ class TrainRequest:
     """One of ALGORITHMS; None for types without a choice."""
     params: Mapping[str, object] | None = None
     """The known members of `trainParams` with proper types, as answers show them."""
+    adjustment: Mapping[str, object] | None = None
+    """Key of the texts, and rate, of a run that adjusts the served version; None to train."""
 
     def param(self, name: str) -> object:
         """Return a member of `trainParams`; None if it was not sent."""

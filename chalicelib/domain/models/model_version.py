@@ -33,6 +33,13 @@ class ModelVersion:
     algorithm: str | None = None
     not_served_because: str = ""
     """Why the training that made the version did not serve it."""
+    is_adjusted: bool = False
+    """Whether it was adjusted to texts of users, instead of trained."""
+
+    @property
+    def run(self) -> int:
+        """Return the run that made the version, which is the beginning of its folder's name."""
+        return int(self.folder.partition("-")[0].lstrip("r"))
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,7 @@ def dump_versions(versions: KeptVersions) -> dict[str, Any]:
                 "examples": one.examples,
                 "algorithm": one.algorithm,
                 "notServed": one.not_served_because,
+                "isAdjusted": one.is_adjusted,
             }
             for one in versions.kept
         ],
@@ -94,6 +102,8 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
             examples=one["examples"],
             algorithm=one["algorithm"],
             not_served_because=one["notServed"],
+            # Rows of older versions lack it.
+            is_adjusted=one.get("isAdjusted", False),
         )
         for one in stored["kept"]
     )

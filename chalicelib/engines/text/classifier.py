@@ -186,6 +186,23 @@ class TrainedText:
             return _energies(logits)
         return scores(self._signals(rejector, vectors, alone, logits.argmax(axis=1)))
 
+    def logits(self, blocks: Blocks) -> Singles:
+        """Return the logits divided by the temperature, float32, (texts, dims) to (texts, labels).
+
+        Their softmax are the probabilities before the rejector makes them more cautious.
+        """
+        vectors = self._vectors(blocks)
+        return self._add_nearness(vectors, self._tempered_logits(vectors))
+
+    def certainty(self, blocks: Blocks) -> Singles:
+        """Return the probability that texts are in the domain, float32, (texts,); 1 if unknown."""
+        rejector, vectors = self.parameters.rejector, self._vectors(blocks)
+        if rejector is None:
+            return np.ones(len(vectors), np.float32)
+        alone = self._tempered_logits(vectors)
+        answers = self._add_nearness(vectors, alone).argmax(axis=1)
+        return rejector.scale.certainty(self._signals(rejector, vectors, alone, answers))
+
     def _signals(
         self, rejector: Rejector, vectors: Singles, alone: Singles, answers: Ints
     ) -> Doubles:

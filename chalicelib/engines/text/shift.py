@@ -20,9 +20,11 @@ from chalicelib.engines.text.head.regression import ExampleBatch, HeadObjective,
 from chalicelib.engines.text.head.rejector import WithheldScores
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints
     from chalicelib.engines.text.head.out_of_fold import CrossValidation
-    from chalicelib.engines.text.head.rejector import Rejection, Rejector
+    from chalicelib.engines.text.head.rejector import FittedRejectors, Rejection, Rejector
     from chalicelib.engines.text.plan import FitPlan
 
 _CLUSTERS = 5
@@ -35,6 +37,8 @@ _FEWEST_LABELS = 4
 _TOLERATED = 2.0
 # The margin may cost this fraction of the rejected texts of withheld labels.
 _MOST_LOST = 0.1
+# Numbers that describe each distribution of scores.
+_QUANTILES = 200
 
 
 class _Withheld(NamedTuple):
@@ -58,7 +62,12 @@ def add_margin(
         rate: fraction of in-domain texts that may be rejected.
     """
     fitted, texts = rejection.rejectors, len(plan.layout.order)
-    if fitted is None or rate is None or plan.labels < _FEWEST_LABELS or texts > FEW_TEXTS:
+    if fitted is None or rate is None:
+        return rejection
+    usual, background = scores(fitted.signals), scores(fitted.background)
+    fitted = _with_samples(fitted, (usual, usual, background, background))
+    rejection = replace(rejection, rejectors=fitted)
+    if plan.labels < _FEWEST_LABELS or texts > FEW_TEXTS:
         return rejection
     found = _withhold(plan, chosen, fitted.served)
     if found is None:
@@ -69,7 +78,17 @@ def add_margin(
     metric = _lowered(fitted.metric, found, rate, is_trained)
     withheld = WithheldScores(found.scores[~found.is_foreign], found.scores[found.is_foreign])
     rejectors = replace(fitted, served=served, metric=metric, withheld=withheld)
+    rejectors = _with_samples(rejectors, (usual, *withheld, background))
     return replace(rejection, rejectors=rejectors)
+
+
+def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
+    """Store quantiles of the scores of each kind of text, by which texts of users are judged."""
+    if not all(len(one) for one in kinds):
+        return fitted
+    middles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    samples = np.stack([np.quantile(one, middles) for one in kinds]).astype(np.float32)
+    return replace(fitted, served=replace(fitted.served, samples=samples))
 
 
 def _lowered(rejector: Rejector, found: _Withheld, rate: float, rows: Bools) -> Rejector:

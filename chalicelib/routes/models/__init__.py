@@ -1,10 +1,11 @@
 """Trainings and models."""
 
-from chalicelib.routes.models import exports, models, training, versions
+from chalicelib.routes.models import adjusting, exports, models, training, versions
 
 OPERATIONS = (
     *training.OPERATIONS,
     *models.OPERATIONS,
     *versions.OPERATIONS,
     *exports.OPERATIONS,
+    *adjusting.OPERATIONS,
 )

@@ -13,7 +13,6 @@ import msgspec
 
 from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION, DatasetView
-from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.datasets.upload_format import (
     ReadingOptions,
     checked_column,
@@ -28,11 +27,9 @@ from chalicelib.domain.jobs.batch_table import MAX_TABLE_LABELS
 from chalicelib.domain.jobs.ranking import MAX_RANKED, RANKED_DEFAULT
 from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.errors import (
-    BadRequest,
     BatchNotFound,
     DatasetNotFound,
     InvalidParameter,
-    MissingParameter,
 )
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.web.http.paging import ListAnswer, list_answer
@@ -59,20 +56,20 @@ from chalicelib.web.operations.fields import (
     Name,
     Url,
 )
+from chalicelib.web.operations.files import SOURCES, one_source
 from chalicelib.web.operations.locate import dataset_in_body, served_in_body, text_id
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
 
-_SOURCES = ("data", "path", "datasetId")
 RankedCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKED)]
 
 
 class BatchForm(msgspec.Struct, rename="camel"):
     """Fields of a batch of texts in addition to the file `data`."""
 
-    form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES]}
+    form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES]}
     # Without `data`: a JSON body cannot hold a file.
-    json_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES[1:]]}
+    json_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES[1:]]}
 
     model_id: ModelId
     model_version: ModelVersionNumber | None = None
@@ -172,7 +169,7 @@ def create_batch(call: Call) -> model_records.BatchRecord:
         ),
     )
     batches = call.container.batches
-    made = batches.create(call.account, LANGUAGE, model, _source(call, view), options)
+    made = batches.create(call.account, LANGUAGE, model, one_source(call, view), options)
     return _described(call, made)
 
 
@@ -194,7 +191,7 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
         template=_template(call) if kind == READ and form.task == FORM else None,
     )
     batches = call.container.batches
-    made = batches.create(call.account, VISION, model, _source(call, view), options)
+    made = batches.create(call.account, VISION, model, one_source(call, view), options)
     return _described(call, made)
 
 
@@ -222,7 +219,7 @@ def _ranking(
         file=ReadingOptions(text_column=text_column),
     )
     batches = call.container.batches
-    made = batches.create(call.account, call.family, model, _source(call, view), options)
+    made = batches.create(call.account, call.family, model, one_source(call, view), options)
     return _described(call, made)
 
 
@@ -279,25 +276,6 @@ def recover_batch(call: Call) -> model_records.BatchRecord | None:
         batch_id = call.keyed.object_id if call.keyed else ""
         return _described(call, call.container.batches.get(call.account, call.family, batch_id))
     return None
-
-
-def _source(call: Call, view: DatasetView | None) -> UploadSource | DatasetView:
-    """Return the only source of a batch: a file, its URL or a dataset."""
-    sent, path = call.fields.files.get("data"), call.form.path
-    # Several sources are refused rather than one ignored: it might be the wrong one.
-    count = sum(one is not None for one in (sent, path, view))
-    if count > 1:
-        raise BadRequest(
-            f"Send exactly one of {', '.join(_SOURCES)}; the call has {count} of them.",
-            "duplicated_parameter",
-        )
-    if view is not None:
-        return view
-    if sent is not None:
-        return UploadSource(content=sent.content, file_name=sent.name)
-    if path is None:
-        raise MissingParameter("data", f"One of {', '.join(_SOURCES)} is required.")
-    return UploadSource(path=path)
 
 
 def list_batches(call: Call) -> ListAnswer:

@@ -133,6 +133,29 @@ class TrainingService:
         request = self._checked(view, request, model.request.algorithm)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "retrained")
+        return self.queue_again(account, model, request, dataset, "retrained")
+
+    def queue_again(
+        self,
+        account: Account,
+        model: Model,
+        request: TrainRequest,
+        dataset: Dataset | None,
+        action: str,
+    ) -> ModelView:
+        """Queue the next run of a model.
+
+        Args:
+            account: owner of the model.
+            model: the model.
+            request: a validated request.
+            dataset: the dataset to protect from deletion; None if the run does not read it.
+            action: what the run does, for the refusal of a busy model.
+
+        Raises:
+            Conflict: the model is busy, or the dataset is not available.
+            TooManyOpen: the account has too many open trainings.
+        """
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position
         entry = self._guard(account, dataset, model.model_id)
@@ -141,7 +164,7 @@ class TrainingService:
         # Another call has queued the model since this one read it.
         if queued is None:
             self._stores.guards.remove(account.account_id, dataset, [entry])
-            raise ModelBusy(model.model_id, QUEUED, "retrained")
+            raise ModelBusy(model.model_id, QUEUED, action)
         self._enqueue(queued)
         return ModelView(queued, position)
 
@@ -215,7 +238,7 @@ class TrainingService:
         if missing:
             raise ProfileMissing(str(profile), missing)
 
-    def _guard(self, account: Account, dataset: Dataset, model_id: str) -> str:
+    def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
         """Count the training against the account, and protect the dataset from deletion."""
         guards, limit = self._stores.guards, self._settings.max_open_trainings
         # Entries name the model, so that those of dead calls can be recognised and removed.
@@ -226,6 +249,8 @@ class TrainingService:
                 "Wait until one has finished.",
                 retry_after_seconds=10,
             )
+        if dataset is None:
+            return entry
         try:
             is_guarded = self._stores.datasets.add_training(dataset, entry)
         except StorageUnavailable:

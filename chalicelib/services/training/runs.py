@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import TrainJob
 from chalicelib.domain.models.comparison import compare
 from chalicelib.domain.models.evaluation import evaluation_document
-from chalicelib.domain.models.learning import LearnedModel, Learner
+from chalicelib.domain.models.learning import Adjuster, LearnedModel, Learner, RunControl
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
 from chalicelib.domain.models.model_version import ModelVersion
 from chalicelib.domain.models.suspects import suspects_document
@@ -78,10 +78,12 @@ class TrainingRunService:
         self,
         stores: TrainingRunServiceStores,
         learners: Mapping[str, Learner],
+        adjustments: Adjuster,
         clock: Clock,
         settings: Settings,
     ) -> None:
         self._stores = stores
+        self._adjustments = adjustments
         self._queue = stores.training_queue
         self._learners = learners
         self._clock = clock
@@ -143,14 +145,27 @@ class TrainingRunService:
     def _train(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
         started = time.monotonic()
         leases = self._stores.model_leases
-        dataset = self._dataset(model)
         with Heartbeat(lambda: leases.renew(model), self._settings.lease_seconds) as heartbeat:
             control = _RunControl(leases, self._queue, model, heartbeat, remaining_seconds)
-            learned = self._learners[model.family].learn(model, dataset, control)
+            learned = self._learn(model, control)
             entries = self._stores.guards.of_run(model)
             heartbeat.check()
             self._publish(model, learned, started)
         self._clean_up(model, entries)
+
+    def _learn(self, model: Model, control: RunControl) -> LearnedModel:
+        """Train on the dataset, or adjust the served version, which may have outlived it."""
+        if model.request.adjustment is not None:
+            return self._adjustments.learn(model, control)
+        learned = self._learners[model.family].learn(model, self._dataset(model), control)
+        if model.version and (number := self._adjusted_version(model)):
+            learned.card["adjustment"] = {"startedWithout": number}
+        return learned
+
+    def _adjusted_version(self, model: Model) -> int:
+        """Return the number of the served version if it is an adjusted one, otherwise 0."""
+        version = next((one for one in model.versions.kept if one.folder == model.version), None)
+        return version.number if version is not None and version.is_adjusted else 0
 
     def _publish(self, model: Model, learned: LearnedModel, started: float) -> None:
         """Write all files of a version, then point the model's row to it."""
@@ -170,6 +185,7 @@ class TrainingRunService:
             examples=stats.examples,
             algorithm=model.request.algorithm,
             not_served_because=self._why_not_served(model, learned),
+            is_adjusted=model.request.adjustment is not None,
         )
         ending = RunEnding(stats, self._used_versions(model))
         try:
@@ -283,6 +299,7 @@ class TrainingRunService:
 
     def _discard(self, model: Model) -> None:
         """Delete data that only a running training needs."""
+        self._adjustments.discard(model)
         self._learners[model.family].discard(model)
         self._stores.run_parts.delete(model)
 

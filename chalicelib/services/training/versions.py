@@ -118,10 +118,9 @@ class VersionService:
         """
         if number is None:
             return model
-        folder = _find(model, number).folder
-        # A folder's name begins with its run, whose learning curve belongs to the version.
-        run = int(folder.partition("-")[0].lstrip("r"))
-        return replace(model, version=folder, run=run)
+        version = _find(model, number)
+        # The learning curve of its run belongs to the version.
+        return replace(model, version=version.folder, run=version.run)
 
     def _view(self, model: Model, version: ModelVersion) -> VersionView:
         card = self._files.document(model.model_id, version.folder, CARD) or {}

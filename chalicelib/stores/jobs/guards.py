@@ -75,10 +75,11 @@ class GuardStore:
         entries = current.training if current else frozenset()
         return min(map(guard_moment, entries), default=None)
 
-    def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
+    def remove(self, account_id: str, dataset: Dataset | None, entries: Iterable[str]) -> None:
         """Remove entries from account and dataset; missing ones are ignored."""
         entries = list(entries)
-        self._datasets.remove_training(dataset, entries)
+        if dataset is not None:
+            self._datasets.remove_training(dataset, entries)
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:

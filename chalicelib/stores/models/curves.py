@@ -6,6 +6,7 @@ length. A resumed run replaces records in place, so readers never see a curve be
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.domain.common.paging import ListPage
@@ -39,6 +40,13 @@ class CurveStore:
         if not has_more and len(shown) == count and end % BLOCK_EPOCHS == 0:
             has_more = bool(self._artifacts.keys(_key(model, end // BLOCK_EPOCHS)))
         return ListPage(tuple(shown), offset, has_more)
+
+    def copy(self, model: Model, run: int) -> None:
+        """Copy the curve of an earlier run to the current run of a model."""
+        number = 0
+        while block := self._artifacts.get_json(_key(replace(model, run=run), number)):
+            self._artifacts.put_json(_key(model, number), block)
+            number += 1
 
     def writer(self, model: Model, epochs: int = 0) -> CurveWriter:
         """Return a writer that continues a run's curve after a number of existing epochs."""

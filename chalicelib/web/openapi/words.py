@@ -346,6 +346,8 @@ WORDS: Mapping[str, str] = {
     "those that have the label.",
     "coverageLow": "Lower end of its 95 % interval.",
     "coverageHigh": "Upper end of its 95 % interval.",
+    "adjustment": "Texts of users that the version was adjusted to, with the effect; or the number "
+    "of the adjusted version that a training did not continue (`startedWithout`).",
     "dataReport": "Likely problems in the data: labels, near-duplicates, confused labels.",
     # predictions
     "document": "The text.",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.datasets.upload_format import (
     FAMILY_KINDS,
+    RECOGNISED,
     ReadingOptions,
     checked_column,
     checked_delimiter,
@@ -29,7 +31,7 @@ def upload_source(call: Call) -> UploadSource:
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")
-    options = _reading_options(call)
+    options = reading_options(call)
     if sent is not None:
         return UploadSource(content=sent.content, file_name=sent.name, options=options)
     if path is None:
@@ -37,7 +39,37 @@ def upload_source(call: Call) -> UploadSource:
     return UploadSource(path=path, options=options)
 
 
-def _reading_options(call: Call) -> ReadingOptions:
+SOURCES = ("data", "path", "datasetId")
+
+
+def one_source(
+    call: Call, view: DatasetView | None, options: ReadingOptions = RECOGNISED
+) -> UploadSource | DatasetView:
+    """Return the only source of a call: a file, its URL, or a dataset.
+
+    Args:
+        call: the call, with the file `data` or the field `path`.
+        view: the dataset that the call names, if any.
+        options: how the file is read.
+    """
+    sent, path = call.fields.files.get("data"), call.form.path
+    # Several sources are refused rather than one ignored: it might be the wrong one.
+    count = sum(one is not None for one in (sent, path, view))
+    if count > 1:
+        raise BadRequest(
+            f"Send exactly one of {', '.join(SOURCES)}; the call has {count} of them.",
+            "duplicated_parameter",
+        )
+    if view is not None:
+        return view
+    if sent is not None:
+        return UploadSource(content=sent.content, file_name=sent.name, options=options)
+    if path is None:
+        raise MissingParameter("data", f"One of {', '.join(SOURCES)} is required.")
+    return UploadSource(path=path, options=options)
+
+
+def reading_options(call: Call) -> ReadingOptions:
     """Return the reading options of a call; forms declare only some of them."""
     form = call.form
     return ReadingOptions(

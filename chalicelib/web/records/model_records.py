@@ -167,6 +167,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     thresholds: list[TargetThresholdRecord] | UnsetType = UNSET
     advice: list[AdviceRecord] | UnsetType = UNSET
     trained_from: str | UnsetType = UNSET
+    adjustment: dict[str, Any] | UnsetType = UNSET
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):

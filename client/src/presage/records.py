@@ -425,6 +425,7 @@ class Card(Record, kw_only=True):
     thresholds: list[TargetThreshold] | None = None
     advice: list[Advice] | None = None
     trained_from: str | None = None
+    adjustment: dict[str, Any] | None = None
 
 
 class Evaluated(Record, kw_only=True):

@@ -92,6 +92,8 @@ def test_from_a_file_to_a_prediction(presage):
     assert label in presage("feedback", model["modelId"], "foggy?", label)[1]
     assert presage("models", "wait", model["modelId"])[0] == 0
     assert presage("models", "retrain", model["modelId"], "--param", "profile=fast")[0] == 0
+    status, out, error = presage("models", "adjust", model["modelId"], WEATHER)
+    assert (status, model["modelId"] in out) == (0, True), error
     assert str(data["id"]) in presage("datasets", "list")[1]
     assert presage("models", "delete", model["modelId"])[0] == 0
     assert presage("datasets", "add", data["id"], WEATHER)[0] == 0

@@ -64,6 +64,11 @@ class DomainScale:
         found = (signals - self.means) / np.array(self.deviations)
         return np.asarray(np.clip(found, -_FARTHEST, _FARTHEST))
 
+    def certainty(self, signals: Doubles) -> Singles:
+        """Return the probability that texts are in the domain, from (texts, 3), float32."""
+        odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)), np.float32)
+
     def cautious(self, shares: Singles, signals: Doubles) -> Singles:
         """Move probabilities towards equal ones the more, the less likely a text is in the domain.
 
@@ -71,8 +76,7 @@ class DomainScale:
             shares: probabilities, float32, shape (texts, labels).
             signals: scaled signals, float64, shape (texts, 3).
         """
-        odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
-        trust = (1.0 / (1.0 + np.exp(-odds))).astype(np.float32)[:, None]
+        trust = self.certainty(signals)[:, None]
         return np.asarray(trust * shares + (1.0 - trust) / np.float32(shares.shape[1]))
 
 

@@ -22,7 +22,7 @@ from chalicelib.engines.text.head.out_of_domain import rejection_threshold, scor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
     from chalicelib.engines.text.background import BackgroundFolds
     from chalicelib.engines.text.head.layout import Layout
     from chalicelib.engines.text.head.out_of_fold import CrossValidation
@@ -37,6 +37,11 @@ class Rejector:
     scale: DomainScale
     threshold: float
     """Score below which a text is rejected."""
+    samples: Singles | None = None
+    """Quantiles of the scores of four kinds of texts by models that did not see them, float32,
+    (4, n): like the training texts, of withheld clusters, of withheld labels, background texts.
+    Where nothing was withheld, the first and the last kind are there twice. None in older
+    models."""
 
     @property
     def uses_energy(self) -> bool:
@@ -59,8 +64,7 @@ class Rejector:
         return scores(signals) < self.threshold
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WithheldScores:
+class WithheldScores(NamedTuple):
     """Domain scores of training texts by models that saw nothing similar."""
 
     clusters: Doubles

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 # Prefix of its arrays in an artifact.
 PREFIX = "rejector"
-_TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32, "usual": np.float32}
+# Kinds of texts whose scores are stored.
+SAMPLES = 4
+_TYPES = {
+    "anchors": np.int8,
+    "centre": np.float32,
+    "direction": np.float32,
+    "usual": np.float32,
+    "samples": np.float32,
+}
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
@@ -41,7 +49,8 @@ def arrays(rejector: Rejector) -> dict[str, Array]:
         "centre": domain.centre.astype(np.float32),
         "direction": domain.direction.astype(np.float32),
     }
-    return found if usual is None else found | {"usual": usual}
+    optional = {"usual": usual, "samples": rejector.samples}
+    return found | {name: array for name, array in optional.items() if array is not None}
 
 
 def read(content: Artifact) -> Rejector:
@@ -53,8 +62,8 @@ def read(content: Artifact) -> Rejector:
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
     stored = strip_prefix(PREFIX, content.arrays)
-    # Older models have no usual nearness.
-    older = {"usual"} - stored.keys()
+    # Older models have no usual nearness, and no samples of scores.
+    older = {"usual", "samples"} - stored.keys()
     for name, wanted in _TYPES.items():
         if name not in older and stored[name].dtype != wanted:
             raise TypeError(f"{name} holds {stored[name].dtype}, not {np.dtype(wanted)}")
@@ -72,6 +81,7 @@ def read(content: Artifact) -> Rejector:
             usual=stored.get("usual"),
         ),
         threshold=float(numbers["threshold"]),
+        samples=stored.get("samples"),
     )
 
 
@@ -91,8 +101,12 @@ def check(rejector: Rejector, dims: int, labels: int) -> None:
     usual = np.zeros(labels, np.float32) if scale.usual is None else scale.usual
     if usual.shape != (labels,):
         raise ArtifactError("The artifact's rejector and labels do not fit together.")
+    samples = np.zeros((SAMPLES, 1), np.float32) if rejector.samples is None else rejector.samples
+    if samples.ndim != 2 or len(samples) != SAMPLES or not samples.size:
+        raise ArtifactError("The artifact's samples of scores have another shape.")
     numbers = [rejector.threshold, domain.offset, *scale.means, *scale.deviations, *scale.trust]
-    if not np.isfinite([*numbers, *domain.centre, *domain.direction, *usual]).all():
+    arrays = (domain.centre, domain.direction, usual, samples.ravel())
+    if not np.isfinite(np.concatenate([numbers, *arrays])).all():
         raise ArtifactError("The artifact's rejector holds numbers that are not finite.")
     if min(scale.deviations) <= 0:
         raise ArtifactError("The artifact's rejector has scales that are not positive.")

@@ -102,6 +102,23 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
         return await AsyncModels(self.family).retrain(self.model_id, **options)
 
+    async def adjust(
+        self,
+        file: File | None = None,
+        *,
+        dataset_id: int | None = None,
+        out_of_domain_rate: float | None = None,
+        label_column: str | int | None = None,
+    ) -> AsyncModel[ResultT_co]:
+        """Adjust a text model to texts as users send them; arguments as in `models.adjust`."""
+        return await AsyncModels(self.family).adjust(
+            self.model_id,
+            file,
+            dataset_id=dataset_id,
+            out_of_domain_rate=out_of_domain_rate,
+            label_column=label_column,
+        )
+
     async def metrics(self, version: int | None = None) -> records.Metrics:
         """Fetch the metrics of the model, or of one of its versions."""
         return await AsyncModels(self.family).metrics(self.model_id, version)
@@ -204,6 +221,38 @@ class AsyncModels(Generic[ResultT_co]):
         fields: dict[str, Any] = {"modelId": model_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
         return await self._post("retrain", fields, api_fields(params, TrainParams))
+
+    async def adjust(
+        self,
+        model_id: str,
+        file: File | None = None,
+        *,
+        dataset_id: int | None = None,
+        out_of_domain_rate: float | None = None,
+        label_column: str | int | None = None,
+    ) -> AsyncModel[ResultT_co]:
+        """Queue an adjustment of a text model to texts as users send them.
+
+        Example:
+            model = await (await model.adjust("questions.csv", out_of_domain_rate=0.05)).wait()
+
+        Args:
+            model_id: a model of type text-intent.
+            file: texts with a column `label`, empty where it is not known, as CSV, TSV, XLSX or
+                JSON Lines: a path, URL, bytes or open file.
+            dataset_id: a dataset whose uploaded texts are used, instead of a file.
+            out_of_domain_rate: fraction of in-scope texts to reject, for models that reject.
+            label_column: column of the labels: its name, or its position from 1.
+        """
+        fields: dict[str, Any] = {"datasetId": dataset_id, "labelColumn": label_column}
+        fields["outOfDomainRate"] = out_of_domain_rate
+        path = f"{self._base}/models/{model_id}/adjust"
+        if file is None:
+            request = Request("POST", path, fields=fields)
+            return self._bound(await self._transport.record(request, AsyncModel))
+        async with self._family.uploads.attached(file, "data", "path", None) as part:
+            request = Request("POST", path, fields={**fields, **part.fields}, files=part.files)
+            return self._bound(await self._transport.record(request, AsyncModel))
 
     async def _post(
         self, call: str, fields: dict[str, Any], params: dict[str, object]

@@ -86,7 +86,7 @@ def train(
             ended = model.wait(progress=shows_progress(quiet)) if wait else model
             say(ended.model_id)
             return
-        _follow(model, wait=wait, quiet=quiet, as_json=as_json)
+        follow(model, wait=wait, quiet=quiet, as_json=as_json)
 
 
 @app.command()
@@ -104,17 +104,18 @@ def retrain(
     with client() as service:
         model = find_model(service, model_id)
         again = model.retrain(algorithm=algorithm, epochs=epochs, **params)
-        _follow(again, wait=wait, quiet=quiet, as_json=as_json)
+        follow(again, wait=wait, quiet=quiet, as_json=as_json)
 
 
 @app.command()
 def wait(model_id: ModelId, quiet: Quiet = False, as_json: Json = False) -> None:
     """Wait until the training of a model has ended."""
     with client() as service:
-        _follow(find_model(service, model_id), wait=True, quiet=quiet, as_json=as_json)
+        follow(find_model(service, model_id), wait=True, quiet=quiet, as_json=as_json)
 
 
-def _follow(model: Model, *, wait: bool, quiet: bool, as_json: bool) -> None:
+def follow(model: Model, *, wait: bool, quiet: bool, as_json: bool) -> None:
+    """Wait for a training if asked to, and show the model."""
     ended = model.wait(progress=shows_progress(quiet)) if wait else model
     show(ended, [f"{ended.model_id}  {ended.name}  {ended.status}"], as_json=as_json)
 

@@ -1,4 +1,4 @@
-"""`presage models versions`, `serve`, `delete-version`, `compare` and `export`."""
+"""`presage models versions`, `adjust`, `serve`, `delete-version`, `compare` and `export`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from presage.cli.context import Json, ModelId, client, find_model
+from presage.cli.context import Json, ModelId, Quiet, client, find_model
+from presage.cli.models import Wait, follow
 from presage.cli.models import app as app  # its commands are those of models
 from presage.cli.output import percent, show, table
 
@@ -30,6 +31,28 @@ def versions(model_id: ModelId, as_json: Json = False) -> None:
         for one in found
     ]
     show(found, table(("VERSION", "SERVED", "EXAMPLES", "CREATED", ""), rows), as_json=as_json)
+
+
+@app.command()
+def adjust(
+    model_id: ModelId,
+    file: Annotated[
+        str, typer.Argument(help="Texts, with labels in the column `label` where known.")
+    ],
+    out_of_domain_rate: Annotated[
+        float | None, typer.Option(help="Fraction of in-scope texts to reject.")
+    ] = None,
+    label_column: Annotated[str | None, typer.Option(help="Column of the labels.")] = None,
+    wait: Wait = True,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Adjust a text model to texts as users send them, without training it again."""
+    with client() as service:
+        model = find_model(service, model_id).adjust(
+            file, out_of_domain_rate=out_of_domain_rate, label_column=label_column
+        )
+        follow(model, wait=wait, quiet=quiet, as_json=as_json)
 
 
 @app.command()

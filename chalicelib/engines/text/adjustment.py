@@ -1,0 +1,210 @@
+"""Adjusts a trained model to texts as users send them; the weights stay as they are.
+
+Labelled texts set the temperature and the frequency of labels. For models that reject, a mixture of
+score distributions that the training has measured tells which part of unlabelled texts is in the
+domain, and so where the threshold rejects the asked fraction of that part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.arithmetic import exact_exp, exact_log
+from chalicelib.engines.metrics import wilson_interval
+from chalicelib.engines.text.classifier import TrainedText
+from chalicelib.engines.text.head.out_of_domain import round_threshold
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
+    from chalicelib.engines.interface import Blocks, Interval
+
+# Label index of a text without a label; the number of labels stands for `out-of-domain`.
+UNLABELLED = -1
+_TEMPERATURES = tuple(float(2.0 ** (step / 8.0)) for step in range(-16, 17))
+# Strength of the belief that temperature and label frequencies are right as trained, in texts.
+_TEMPERATURE_TEXTS, _FREQUENCY_TEXTS = 10.0, 20.0
+_TRUSTS = tuple(step / 4.0 for step in range(-20, 21))
+_SMALLEST = 1e-9
+_ROUNDS = 200
+# Each distribution gets this many texts in advance, so that none vanishes by chance.
+_PRIOR_TEXTS = 1.0
+_IN_DOMAIN = np.array([True, True, False, False])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adjustment:
+    """What an adjustment has changed, for the card."""
+
+    labelled: int
+    """Texts with a label of the model."""
+    out_of_domain: int
+    """Texts marked as out of the domain."""
+    unlabelled: int
+    temperature_factor: float
+    """New temperature divided by the former one; 1 without labelled texts."""
+    rejected_before: Interval | None = None
+    """Fraction of in-domain texts that the former threshold rejects; None if it stays."""
+    rejected_after: Interval | None = None
+    """The same for the new threshold."""
+
+
+class _Mixture(NamedTuple):
+    weights: Doubles
+    """Part of each distribution, float64, shape (4,)."""
+    in_domain: Doubles
+    """Probability that each text is in the domain, float64, shape (texts,)."""
+
+
+def adjust(
+    trained: TrainedText, blocks: Blocks, truth: Ints, rate: float | None
+) -> tuple[TrainedText, Adjustment]:
+    """Return the adjusted model, and what has changed.
+
+    Args:
+        trained: the model.
+        blocks: vectors of the texts by encoder, float32, shape (texts, dims).
+        truth: label index of each text; -1 unlabelled, the number of labels out of domain.
+        rate: fraction of in-domain texts to reject; None keeps the threshold.
+    """
+    labels = len(trained.labels)
+    is_labelled = (truth >= 0) & (truth < labels)
+    factor, shift, trust = 1.0, np.zeros(labels), 0.0
+    if is_labelled.any():
+        some = {name: block[is_labelled] for name, block in blocks.items()}
+        factor, shift = _fit_labelled(trained.logits(some), truth[is_labelled])
+        trust = _fit_trust(trained.certainty(blocks), is_labelled, truth == labels)
+    adjusted = _rescaled(trained, factor, shift, trust)
+    rejector, before, after = adjusted.parameters.rejector, None, None
+    if rate is not None and rejector is not None and rejector.samples is not None:
+        scores = np.asarray(adjusted.domain_scores(blocks), np.float64)
+        mixture = _fit_mixture(rejector.samples, scores, truth, labels)
+        threshold = _threshold(rejector.samples, mixture.weights, rate)
+        before = _rejected(scores < rejector.threshold, mixture.in_domain)
+        after = _rejected(scores < threshold, mixture.in_domain)
+        rejector = replace(rejector, threshold=threshold)
+        adjusted = TrainedText(replace(adjusted.parameters, rejector=rejector))
+    out = int((truth == labels).sum())
+    found = Adjustment(
+        labelled=int(is_labelled.sum()),
+        out_of_domain=out,
+        unlabelled=len(truth) - out - int(is_labelled.sum()),
+        temperature_factor=factor,
+        rejected_before=before,
+        rejected_after=after,
+    )
+    return adjusted, found
+
+
+def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
+    """Return the rows of the texts whose scores are nearest to the threshold, nearest first."""
+    rejector = trained.parameters.rejector
+    threshold = trained.parameters.threshold if rejector is None else rejector.threshold
+    gaps = np.abs(np.asarray(trained.domain_scores(blocks), np.float64) - threshold)
+    return [int(row) for row in np.argsort(gaps, kind="stable")[:count]]
+
+
+def _fit_labelled(tempered: Singles, truth: Ints) -> tuple[float, Doubles]:
+    """Return the factor of the temperature, and what is added to the logits of each label."""
+    logits = tempered.astype(np.float64)
+
+    def loss(factor: float, shift: Doubles) -> float:
+        chosen = _softmax(logits / factor + shift)[np.arange(len(truth)), truth]
+        belief = _TEMPERATURE_TEXTS * float(np.log(factor)) ** 2
+        return float(belief - np.add.reduce(exact_log(np.maximum(chosen, _SMALLEST))))
+
+    def best_factor(shift: Doubles) -> float:
+        return min(_TEMPERATURES, key=lambda factor: loss(factor, shift))
+
+    factor = best_factor(np.zeros(logits.shape[1]))
+    expected = _softmax(logits / factor).mean(axis=0)
+    counts = np.bincount(truth, minlength=len(expected))
+    frequencies = (counts + _FREQUENCY_TEXTS * expected) / (len(truth) + _FREQUENCY_TEXTS)
+    shift = np.asarray(exact_log(frequencies / expected), np.float64)
+    return best_factor(shift), shift
+
+
+def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float:
+    """Return what is added to the log-odds that a text is in the domain."""
+    shares = np.clip(certainty.astype(np.float64), _SMALLEST, 1.0 - _SMALLEST)
+    odds = exact_log(shares) - exact_log(1.0 - shares)
+
+    def loss(added: float) -> float:
+        inside = 1.0 / (1.0 + np.exp(-(odds + added)))
+        chosen = np.concatenate([inside[is_inside], 1.0 - inside[is_outside]])
+        belief = _TEMPERATURE_TEXTS * (added / 4.0) ** 2
+        return float(belief - float(np.log(np.maximum(chosen, _SMALLEST)).sum()))
+
+    return min(_TRUSTS, key=loss)
+
+
+def _softmax(logits: Doubles) -> Doubles:
+    shares = np.asarray(exact_exp(logits - logits.max(axis=1, keepdims=True)), np.float64)
+    shares /= np.add.reduce(shares, axis=1)[:, None]
+    return shares
+
+
+def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float) -> TrainedText:
+    parameters, rejector = trained.parameters, trained.parameters.rejector
+    temperature = parameters.temperature * factor
+    if rejector is not None:
+        # The first signal is a logit divided by the temperature, so its scale changes alike.
+        scale = rejector.scale
+        means = (scale.means[0] / factor, *scale.means[1:])
+        deviations = (scale.deviations[0] / factor, *scale.deviations[1:])
+        weights = (*scale.trust[:-1], scale.trust[-1] + trust)
+        scale = replace(scale, means=means, deviations=deviations, trust=weights)
+        rejector = replace(rejector, scale=scale)
+    biases = (parameters.biases + temperature * shift).astype(np.float32)
+    changed = replace(parameters, temperature=temperature, biases=biases, rejector=rejector)
+    return TrainedText(changed)
+
+
+def _fit_mixture(samples: Singles, scores: Doubles, truth: Ints, labels: int) -> _Mixture:
+    """Fit the parts of the distributions by expectation maximisation.
+
+    Args:
+        samples: quantiles of the distributions, see `Rejector.samples`.
+        scores: domain scores of the texts, float64, shape (texts,).
+        truth: label index of each text; -1 unlabelled, the number of labels out of domain.
+        labels: number of labels.
+    """
+    densities = np.stack([_density(row.astype(np.float64), scores) for row in samples], axis=1)
+    # A text whose kind is known belongs to a distribution of its kind only.
+    is_inside, is_outside = (truth >= 0) & (truth < labels), truth == labels
+    densities[np.ix_(is_inside, ~_IN_DOMAIN)] = 0.0
+    densities[np.ix_(is_outside, _IN_DOMAIN)] = 0.0
+    weights = np.full(len(samples), 1.0 / len(samples))
+    for _ in range(_ROUNDS):
+        parts = weights * densities
+        parts /= np.add.reduce(parts, axis=1)[:, None]
+        weights = np.add.reduce(parts, axis=0) + _PRIOR_TEXTS
+        weights /= np.add.reduce(weights)
+    return _Mixture(weights, np.add.reduce(parts[:, _IN_DOMAIN], axis=1))
+
+
+def _density(sample: Doubles, scores: Doubles) -> Doubles:
+    """Return the density of a sample at scores, with normal kernels of Silverman's width."""
+    low, high = np.quantile(sample, [0.25, 0.75])
+    spread = min(float(sample.std()), float(high - low) / 1.34) or float(sample.std())
+    width = max(0.9 * spread * len(sample) ** -0.2, 1e-3)
+    gaps = (scores[:, None] - sample) / width
+    kernels = np.asarray(exact_exp(-0.5 * np.minimum(gaps * gaps, 100.0)), np.float64)
+    # Never 0, so that a far text does not decide on its own.
+    return np.asarray(np.add.reduce(kernels, axis=1) / (len(sample) * width) + 1e-6)
+
+
+def _threshold(samples: Singles, weights: Doubles, rate: float) -> float:
+    """Return the score below which a fraction of the in-domain distributions lies."""
+    values = samples[_IN_DOMAIN].astype(np.float64)
+    parts = np.repeat(weights[_IN_DOMAIN] / values.shape[1], values.shape[1])
+    order = np.argsort(values.ravel(), kind="stable")
+    below = np.cumsum(parts[order]) / np.add.reduce(parts)
+    return round_threshold(float(values.ravel()[order][np.searchsorted(below, rate)]))
+
+
+def _rejected(is_below: Bools, in_domain: Doubles) -> Interval:
+    hits, total = float(in_domain[is_below].sum()), float(in_domain.sum())
+    return wilson_interval(round(hits), round(total))

@@ -1,0 +1,91 @@
+"""Adjusts a model to texts as users send them. beyond.md, section 15."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from chalicelib.domain.accounts.rates import UPLOADS
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, DatasetView
+from chalicelib.domain.models.model import Model
+from chalicelib.errors import BadRequest, DatasetNotFound, InvalidParameter, PrebuiltHasCardOnly
+from chalicelib.web.operations.fields import Column, Delimiter, Encoding, Share, Url
+from chalicelib.web.operations.files import SOURCES, one_source, reading_options
+from chalicelib.web.operations.locate import dataset_in_body, model_in_path
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, model_records
+
+
+class AdjustForm(msgspec.Struct, rename="camel"):
+    """Fields of an adjustment in addition to the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES]}
+    # Without `data`: a JSON body cannot hold a file.
+    json_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES[1:]]}
+
+    path: Url | None = None
+    dataset_id: int | None = None
+    out_of_domain_rate: Share | None = None
+    text_column: Column | None = None
+    label_column: Column | None = None
+    delimiter: Delimiter | None = None
+    header: bool | int | None = None
+    sheet: Column | None = None
+    encoding: Encoding | None = None
+
+
+def locate(call: Call) -> tuple[Model, DatasetView | None]:
+    """Return the model of the path, and the dataset if the body names one."""
+    try:
+        model = model_in_path(call)
+    except PrebuiltHasCardOnly as prebuilt:
+        raise BadRequest(
+            "Prebuilt models cannot be adjusted. Train a model of your own.", "prebuilt"
+        ) from prebuilt
+    if model.family != LANGUAGE:
+        raise InvalidParameter(
+            "model_id", f"model {model.model_id} is of type {model.type}; use a model of texts."
+        )
+    view = dataset_in_body(call)
+    if view is not None and view.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(view.dataset.dataset_id)
+    return model, view
+
+
+def adjust_model(call: Call) -> model_records.TrainingRecord:
+    """Queue an adjustment of a model to texts of users."""
+    model, view = call.located
+    source, rate = one_source(call, view, reading_options(call)), call.form.out_of_domain_rate
+    service = call.container.adjustments
+    return describe.training(service.request(call.account, model, source, rate, call.seconds_left))
+
+
+def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:
+    """Return the training of the model if an earlier attempt queued the adjustment."""
+    model = model_in_path(call)
+    # The mark in the row is that of the call which queued the last run.
+    if call.keyed is None or model.mark != call.keyed.object_id:
+        return None
+    return describe.training(call.container.training.view(model))
+
+
+OPERATIONS = (
+    Operation(
+        name="adjust_model",
+        method="POST",
+        path="/v2/:family/models/{model_id}/adjust",
+        families=(LANGUAGE,),
+        view=adjust_model,
+        locate=locate,
+        cost=UPLOADS,
+        summary="Adjust a model to texts as users send them, without training it again.",
+        form=AdjustForm,
+        files=("data",),
+        takes_key=True,
+        recover=recover_adjustment,
+        takes_data=True,
+        answer=model_records.TrainingRecord,
+        statuses=(409, 429),
+    ),
+)

@@ -1,0 +1,372 @@
+"""Adjusts a text model to texts as users send them, without training it again. beyond.md, 15.
+
+An adjustment is queued and run like a training. Its learner reads the served version, and changes
+its temperature, the frequencies of its labels and its rejection threshold.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, UPLOAD, Dataset, DatasetView
+from chalicelib.domain.datasets.upload import UploadSource, is_upload_path
+from chalicelib.domain.jobs.batch_table import InputTable
+from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.models.learning import LearnedModel, RunControl
+from chalicelib.domain.models.model import OPEN, Model, ModelView, TrainRequest
+from chalicelib.domain.models.user_texts import (
+    MOST_TEXTS,
+    OUT_OF_DOMAIN_LABEL,
+    SHOWN_TEXTS,
+    UserTexts,
+    check_user_texts,
+)
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.errors import (
+    BadRequest,
+    InvalidParameter,
+    ModelBusy,
+    ModelNotReady,
+    ModelUnreadable,
+    TrainingFailed,
+)
+from chalicelib.formats.texts.batch_file import check_sent, read_lines
+from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Singles
+    from chalicelib.domain.models.evaluation import Evaluation
+    from chalicelib.engines.interface import Blocks
+    from chalicelib.engines.text.adjustment import Adjustment
+    from chalicelib.engines.text.classifier import TrainedText
+    from chalicelib.stores.accounts.in_flight import InFlight
+    from chalicelib.stores.examples.examples import ExampleStore
+    from chalicelib.stores.fetching.downloads import Downloader
+    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.models.curves import CurveStore
+    from chalicelib.stores.models.user_texts import UserTextStore
+    from chalicelib.stores.models.versions import ModelVersions
+
+# Queues the next run of a model.
+QueueAgain = Callable[[Account, Model, TrainRequest, Dataset | None, str], ModelView]
+# Returns the vectors of texts by the name of an encoder.
+Embed = Callable[[str, Sequence[str]], "Singles"]
+# The only type whose models can be adjusted.
+INTENT = FAMILY_TYPES[LANGUAGE][0]
+# Column of the labels, unless the call names another one.
+LABEL_COLUMNS = ("label", "labels", "intent", "category", "class")
+# Texts that are embedded between two checks of the lease.
+_TEXTS_AT_ONCE = 200
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdjustmentStores:
+    """The stores that `AdjustmentService` uses."""
+
+    curves: CurveStore
+    downloads: Downloader
+    examples: ExampleStore
+    in_flight: InFlight
+    model_files: ModelVersions
+    uploaded_files: UploadedFileStore
+    user_texts: UserTextStore
+
+
+class AdjustmentService:
+    """Accepts adjustments, and runs them for the training queue."""
+
+    def __init__(
+        self, stores: AdjustmentStores, queue_again: QueueAgain, embed: Embed, clock: Clock
+    ) -> None:
+        self._stores = stores
+        self._queue_again = queue_again
+        self._embed = embed
+        self._clock = clock
+
+    def request(
+        self,
+        account: Account,
+        model: Model,
+        source: UploadSource | DatasetView,
+        rate: float | None,
+        seconds: float,
+    ) -> ModelView:
+        """Queue an adjustment of the served version.
+
+        Args:
+            account: owner of the model.
+            model: the model.
+            source: a file or its URL, or a dataset whose uploads are used.
+            rate: fraction of in-domain texts to reject; None keeps that of the training.
+            seconds: time in which the texts must be read.
+
+        Raises:
+            BadRequest: the model has another type, or the texts cannot adjust it.
+            Conflict: the model is busy or was never trained.
+            TooManyOpen: the account has too many open trainings.
+        """
+        found = self._checked(account, model, source, rate, seconds)
+        if model.status in OPEN:
+            raise ModelBusy(model.model_id, model.status, "adjusted")
+        key = self._stores.user_texts.put(model, found)
+        asked = rate if rate is not None else model.out_of_domain_rate
+        request = replace(model.request, adjustment={"texts": key, "rate": asked})
+        try:
+            return self._queue_again(account, model, request, None, "adjusted")
+        except Exception:
+            self._stores.user_texts.delete(key)
+            raise
+
+    def _checked(
+        self,
+        account: Account,
+        model: Model,
+        source: UploadSource | DatasetView,
+        rate: float | None,
+        seconds: float,
+    ) -> UserTexts:
+        """Return the texts, if they can adjust the served version."""
+        if model.type != INTENT:
+            raise InvalidParameter(
+                "model_id",
+                f"model {model.model_id} is of type {model.type}; only models of type {INTENT} "
+                "can be adjusted.",
+            )
+        if not model.version:
+            raise ModelNotReady(model.model_id, model.status)
+        trained = self._load(model)
+        found = self._read(account, source, seconds)
+        can_reject = model.out_of_domain_rate is not None
+        check_user_texts(found, trained.labels, rate, can_reject=can_reject)
+        if can_reject and not _has_samples(trained):
+            raise BadRequest(
+                "This version of the model stored no scores to compare with. Train it again, then "
+                "adjust it.",
+                "retrain_first",
+            )
+        return found
+
+    def learn(self, model: Model, control: RunControl) -> LearnedModel:
+        """Adjust the served version.
+
+        Raises:
+            TrainingFailed: the texts or the version are gone.
+            LeaseLost: another worker owns the run.
+        """
+        wanted = model.request.adjustment or {}
+        found = self._stores.user_texts.get(str(wanted.get("texts")))
+        if found is None or not model.version:
+            raise TrainingFailed("The texts of the adjustment are gone. Send them again.")
+        began = self._clock()
+        trained = self._load(model)
+        return self._adjusted(
+            model, trained, found, self._vectors(trained, found.texts, control), began
+        )
+
+    def discard(self, model: Model) -> None:
+        """Delete the texts of a run that has ended."""
+        if model.request.adjustment is not None:
+            self._stores.user_texts.delete_until(model)
+
+    def _adjusted(
+        self,
+        model: Model,
+        trained: TrainedText,
+        found: UserTexts,
+        blocks: Blocks,
+        began: Any,
+    ) -> LearnedModel:
+        """Return the version to publish: another artifact, with the documents of the served one."""
+        import numpy as np
+
+        from chalicelib.engines.text.adjustment import UNLABELLED, adjust, nearest_rows
+        from chalicelib.engines.text.classifier import dump
+
+        places = {name: place for place, name in enumerate(trained.labels)}
+        places |= {"": UNLABELLED, OUT_OF_DOMAIN_LABEL: len(trained.labels)}
+        rate = (model.request.adjustment or {}).get("rate")
+        asked = None if rate is None else float(str(rate))
+        truth = np.array([places.get(label, UNLABELLED) for label in found.labels])
+        adjusted, result = adjust(trained, blocks, truth, asked)
+        rows = nearest_rows(adjusted, blocks, SHOWN_TEXTS) if asked is not None else ()
+        answers = adjusted.answer({name: block[list(rows)] for name, block in blocks.items()})
+        nearest = [
+            {
+                "text": found.texts[row],
+                "label": adjusted.labels[int(answers.shares[at].argmax())],
+                "isRejected": bool(answers.is_rejected[at]),
+            }
+            for at, row in enumerate(rows)
+        ]
+        metrics, card, evaluation = self._documents(model)
+        card |= {"adjustment": _document(result, asked, nearest)}
+        base = next((v for v in model.versions.kept if v.folder == model.version), None)
+        if base is not None:
+            self._stores.curves.copy(model, base.run)
+        seconds = (self._clock() - began).total_seconds()
+        return LearnedModel(
+            artifact=dump(adjusted),
+            metrics=metrics,
+            card=card,
+            labels=len(adjusted.labels),
+            examples=base.examples if base else 0,
+            training_seconds=round(seconds, 3),
+            early_stopping=False,
+            last_epoch=0,
+            train_size=result.labelled,
+            test_size=0,
+            evaluation=evaluation,
+        )
+
+    def _documents(self, model: Model) -> tuple[dict[str, Any], dict[str, Any], Evaluation | None]:
+        """Return metrics, card and evaluation of the served version."""
+        files = self._stores.model_files
+        metrics = files.document(model.model_id, model.version, METRICS) or {}
+        card = files.document(model.model_id, model.version, CARD) or {}
+        has_evaluation = files.document(model.model_id, model.version, EVALUATION) is not None
+        return metrics, card, files.evaluation(model) if has_evaluation else None
+
+    def _vectors(self, trained: TrainedText, texts: Sequence[str], control: RunControl) -> Blocks:
+        """Return the vectors of texts by encoder, float32, shape (texts, dims)."""
+        import numpy as np
+
+        names = [use.name for use in trained.encoders]
+
+        def encode(parts: Sequence[str]) -> Blocks:
+            return {name: self._embed(name, parts) for name in names}
+
+        read = []
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            control.check()
+            read.append(trained.read(texts[start : start + _TEXTS_AT_ONCE], encode))
+            control.report(min(1.0, (start + _TEXTS_AT_ONCE) / len(texts)) * 0.9)
+        return {name: np.concatenate([blocks[name] for blocks in read]) for name in names}
+
+    def _load(self, model: Model) -> TrainedText:
+        from chalicelib.engines.text.classifier import load
+
+        content = self._stores.model_files.artifact(model.model_id, model.version)
+        if content is None:
+            raise ModelUnreadable(model.model_id, "its file is missing")
+        try:
+            return load(content)
+        except ArtifactError as cause:
+            raise ModelUnreadable(model.model_id, str(cause)) from cause
+
+    def _read(
+        self, account: Account, source: UploadSource | DatasetView, seconds: float
+    ) -> UserTexts:
+        rows = (
+            self._of_dataset(source)
+            if isinstance(source, DatasetView)
+            else self._of_file(account, source, seconds)
+        )
+        texts, labels = [], []
+        for text, label in rows:
+            texts.append(text)
+            labels.append(label)
+        return UserTexts(texts, labels)
+
+    def _of_dataset(self, view: DatasetView) -> Iterator[tuple[str, str]]:
+        """Yield the uploaded texts of a dataset with their labels."""
+        dataset = view.dataset
+        if dataset.family != LANGUAGE or dataset.type != INTENT:
+            raise InvalidParameter(
+                "datasetId",
+                f"dataset {dataset.dataset_id} is of type {dataset.type}, not {INTENT}.",
+            )
+        names = {label.label_id: label.name for label in view.labels}
+        for counts in dataset.counts:
+            for example in self._stores.examples.read_all(dataset.dataset_id, UPLOAD, [counts]):
+                yield example.name, names[counts.label_id]
+
+    def _of_file(
+        self, account: Account, source: UploadSource, seconds: float
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the texts of a file with the content of the column of labels."""
+        limit = min(seconds, _SECONDS) if seconds else _SECONDS
+        cancellation = Cancellation(lambda: None, self._clock, limit)
+        table = InputTable()
+        with tempfile.TemporaryFile() as file:
+            self._fetch(account, source, file, cancellation)
+            lines = read_lines(file, source.options, cancellation.check, table, keeps_cells=True)
+            for count, line in enumerate(lines):
+                if count > MOST_TEXTS:
+                    raise InvalidParameter(
+                        "data",
+                        f"it has more than {MOST_TEXTS:,} texts. Send a random sample.",
+                    )
+                # Rows without a text say nothing about the wording of users.
+                if line.error is None:
+                    at = _label_at(table.names, source.options.label_column)
+                    cells = line.cells or ()
+                    label = str(cells[at]) if at is not None and at < len(cells) else ""
+                    yield line.text, label.strip()
+
+    def _fetch(
+        self, account: Account, source: UploadSource, file: Any, cancellation: Cancellation
+    ) -> None:
+        if source.path is None:
+            check_sent(source.content or b"", source.options.encoding)
+            file.write(source.content or b"")
+            return
+        if is_upload_path(source.path):
+            uploaded, _ = self._stores.uploaded_files.find(account.account_id, source.path)
+            self._stores.uploaded_files.read(uploaded, file, check=cancellation.check)
+            return
+        with self._stores.in_flight.downloading(account.account_id):
+            self._stores.downloads.fetch(
+                source.path,
+                file,
+                MAX_TEXT_FILE_BYTES,
+                cancellation.remaining_seconds,
+                check=cancellation.check,
+            )
+
+
+def _label_at(names: Sequence[str], wanted: str) -> int | None:
+    """Return the position of the column of labels.
+
+    Raises:
+        InvalidParameter: the file has no column of the name that the call wants.
+    """
+    lowered = [name.strip().lower() for name in names]
+    if wanted:
+        if wanted.lower() not in lowered:
+            shown = ", ".join(f"'{name}'" for name in names[:10])
+            raise InvalidParameter("labelColumn", f"the file has no such column, but {shown}.")
+        return lowered.index(wanted.lower())
+    return next((lowered.index(name) for name in LABEL_COLUMNS if name in lowered), None)
+
+
+def _has_samples(trained: TrainedText) -> bool:
+    rejector = trained.parameters.rejector
+    return rejector is not None and rejector.samples is not None
+
+
+def _document(
+    found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what the card says about an adjustment."""
+    document: dict[str, Any] = {
+        "labelled": found.labelled,
+        "outOfDomain": found.out_of_domain,
+        "unlabelled": found.unlabelled,
+        "temperatureFactor": round(found.temperature_factor, 4),
+    }
+    if rate is not None and found.rejected_before and found.rejected_after:
+        for name, part in (("before", found.rejected_before), ("after", found.rejected_after)):
+            document[f"rejected{name.capitalize()}"] = {
+                "value": round(part.value, 4),
+                "low": round(part.low, 4),
+                "high": round(part.high, 4),
+            }
+        document |= {"outOfDomainRate": rate, "nearest": nearest}
+    return document

@@ -1,0 +1,111 @@
+"""Constructs the services of trainings; chalicelib/container.py has all others."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.models.learning import Learner
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
+from chalicelib.services.datasets.thumbnails import ThumbnailService
+from chalicelib.services.training.adjusting import AdjustmentService, AdjustmentStores
+from chalicelib.services.training.embeddings import EmbeddingService
+from chalicelib.services.training.features import FeatureService, FeatureServiceStores
+from chalicelib.services.training.parts import TrainingPartService
+from chalicelib.services.training.requests import TrainingService, TrainingServiceStores
+from chalicelib.services.training.runs import TrainingRunService, TrainingRunServiceStores
+from chalicelib.services.training.text_learner import Embedder, TextLearner
+from chalicelib.services.training.vision_learner import VisionLearner, VisionLearnerStores
+from chalicelib.stores.stores import Stores, pick
+
+
+class TrainingContainer:
+    """The services of trainings in one process."""
+
+    settings: Settings
+    clock: Clock
+    stores: Stores
+    encoders: EncoderPool
+    backbones: BackbonePool
+
+    @cached_property
+    def thumbnails(self) -> ThumbnailService:
+        """Return the service of thumbnails."""
+        return ThumbnailService(self.stores.pictures, self.stores.thumbnails)
+
+    @cached_property
+    def embeddings(self) -> EmbeddingService:
+        """Return the service that computes the vectors of texts."""
+        s = self.stores
+        return EmbeddingService(
+            s.datasets, s.artifacts, s.parts, self.encoders, self.settings.threads
+        )
+
+    @cached_property
+    def training(self) -> TrainingService:
+        """Return the service that accepts trainings."""
+        return TrainingService(
+            pick(TrainingServiceStores, self.stores), self.encoders, self.clock, self.settings
+        )
+
+    @cached_property
+    def features(self) -> FeatureService:
+        """Return the service that computes the features of images."""
+        return FeatureService(
+            pick(FeatureServiceStores, self.stores), self.backbones, self.settings, self.thumbnails
+        )
+
+    @cached_property
+    def training_parts(self) -> TrainingPartService:
+        """Return the service that runs the parts that trainings delegate."""
+        s = self.stores
+        return TrainingPartService(
+            s.models,
+            s.run_parts,
+            s.training_queue,
+            {LANGUAGE: self.embeddings, VISION: self.features},
+        )
+
+    @cached_property
+    def training_runs(self) -> TrainingRunService:
+        """Return the service that runs trainings."""
+        s = self.stores
+        embedder = Embedder(
+            self.embeddings.finish_parts,
+            self.embeddings.table,
+            self.embeddings.embed,
+            self.encoders,
+            self.settings.text_profile,
+            self.settings.threads,
+        )
+        learners: dict[str, Learner] = {
+            LANGUAGE: TextLearner(
+                s.training_examples,
+                s.curves,
+                s.checkpoints,
+                embedder,
+                self.training_parts,
+                self.clock,
+            ),
+            VISION: VisionLearner(
+                pick(VisionLearnerStores, self.stores),
+                self.features,
+                self.training_parts,
+                self.backbones,
+                self.clock,
+                self.settings,
+            ),
+        }
+        stores = pick(TrainingRunServiceStores, self.stores)
+        return TrainingRunService(stores, learners, self.adjustments, self.clock, self.settings)
+
+    @cached_property
+    def adjustments(self) -> AdjustmentService:
+        """Return the service that adjusts models to texts of users."""
+        stores = pick(AdjustmentStores, self.stores)
+        return AdjustmentService(
+            stores, self.training.queue_again, self.embeddings.embed, self.clock
+        )
