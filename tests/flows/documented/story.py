@@ -160,7 +160,7 @@ STORY: Sequence[Step] = (
     Step("create_model_export", L, variables=_MODEL, fields={"modelVersion": 1},
          keeps={"bundle": "id"}),
     Step("get_model_export", L, variables={**_MODEL, "export_id": "$bundle"}, until=_ENDED),
-    Step("adjust_model", L, variables=_MODEL, fields={"datasetId": "$dataset"}),
+    Step("adjust_model", L, variables=_MODEL, fields={"datasetId": "$data"}),
     Step("get_training", L, variables=_MODEL, until=_ENDED),
     Step("serve_model_version", L, variables={**_MODEL, "version": "1"}),
     Step("delete_model_version", L, variables={**_MODEL, "version": "2"}),
