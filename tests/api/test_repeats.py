@@ -221,7 +221,6 @@ CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "modelId": MODEL_ID, "document": "stop it", "expectedLabel": "refund",
     }),
     ("POST", "/v2/language/retrain", {"modelId": MODEL_ID}),
-    ("POST", f"/v2/language/models/{MODEL_ID}/adjust", {"datasetId": DATASET_ID}),
     ("POST", "/v2/language/train", {"name": "m", "datasetId": DATASET_ID}),
     ("POST", "/v2/uploads", {"name": "file"}),
     ("POST", "/v2/language/batches", {"modelId": MODEL_ID, "datasetId": DATASET_ID}),
