@@ -16,7 +16,7 @@ from chalicelib.engines.text.classifier import TrainedText
 from chalicelib.engines.text.names.fit import fit_names
 
 UNLABELLED = 1_540
-FEW = (1, 2, 3)
+FEW = (1, 2, 3, 5)
 MOST_TESTS = 2_000
 ERROR = ceiling(0.05)
 
@@ -32,11 +32,14 @@ def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
         found = _judged(report, f"{name}, names alone", _train(embedder, test), test, bars[name])
         if name == "BANKING77":
             _with_texts(report, embedder, test, found)
-    scores = []
+    scores, errors = [], []
     for code in CODES:
         test = embedder.read(f"sib200_{code}_test", LANGUAGES["fast"])
-        scores.append(accuracy(_train(embedder, test), test).value)
+        model = _train(embedder, test)
+        scores.append(accuracy(model, test).value)
+        errors.append(calibration_error(model, test).value)
     report.add("SIB-200 mean, names alone: accuracy", float(np.mean(scores)), "", Bar(0.70))
+    report.add("SIB-200 mean, names alone: calibration error", float(np.mean(errors)), "", ERROR)
 
 
 def _with_texts(report: Report, embedder: Embedder, test: Embedded, alone: float) -> None:
