@@ -40,6 +40,7 @@ export const CALLS = {
   serveVersion: "PUT /v2/{family}/models/{model_id}/versions/{version}/serve",
   compareVersions: "POST /v2/{family}/models/{model_id}/compare",
   card: "GET /v2/{family}/models/{model_id}/card",
+  adjust: "POST /v2/language/models/{model_id}/adjust",
   intent: "POST /v2/language/intent",
   sentiment: "POST /v2/language/sentiment",
   classify: "POST /v2/vision/predict",

@@ -1,6 +1,7 @@
 // The page of a model: training progress, evaluation, and next steps.
 
 import { useEffect, useState } from "./hooks.module.js";
+import { Adjust } from "./adjust.js";
 import { readAll, call } from "./api.js";
 import { CurveChart } from "./curve.js";
 import { ask } from "./dialog.js";
@@ -66,7 +67,12 @@ export function ModelPage({ rest: [family, id] }) {
         ${training.failureMsg && html`<p class="notice bad" role="alert">${training.failureMsg}</p>`}
         ${
           training.status === "SUCCEEDED" &&
-          html`<${Result} key=${`${training.updatedAt} ${served}`} variables=${variables} training=${training} />`
+          html`<${Result}
+            key=${`${training.updatedAt} ${served}`}
+            variables=${variables}
+            training=${training}
+            reload=${loaded.reload}
+          />`
         }
         <${Versions} variables=${variables} trainedAt=${training.updatedAt} onServed=${() => setServed(served + 1)} />
         ${
@@ -88,7 +94,7 @@ export function ModelPage({ rest: [family, id] }) {
   `;
 }
 
-function Result({ variables, training }) {
+function Result({ variables, training, reload }) {
   const metrics = useLoad(() => call("metrics", { variables }), [training.updatedAt]);
   const card = useLoad(() => call("card", { variables }), [training.updatedAt]);
   const { family } = variables;
@@ -130,6 +136,20 @@ function Result({ variables, training }) {
     ${
       card.data?.thresholds?.length > 0 &&
       html`<${Thresholds} thresholds=${card.data.thresholds} family=${family} modelId=${training.modelId} />`
+    }
+    ${
+      // Imported models have no dataset, and cannot be adjusted.
+      training.modelType === "text-intent" &&
+      training.datasetId > 0 &&
+      card.data &&
+      html`
+        <${Adjust}
+          adjustment=${card.data.adjustment}
+          labels=${(metrics.data?.metricsData.labels ?? []).filter((name) => name !== "out-of-domain")}
+          variables=${variables}
+          onStarted=${reload}
+        />
+      `
     }
     <${Loaded} of=${metrics}>
       ${({ metricsData }) => html`

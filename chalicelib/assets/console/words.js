@@ -4,6 +4,26 @@ import { FILE_WORDS } from "./words_files.js";
 
 const ENGLISH = {
   ...FILE_WORDS,
+  "adjust.again": "Adjust with {count} decisions (at least {least})",
+  "adjust.answer": "Answer",
+  "adjust.counts":
+    "Adjusted with {labelled} labelled, {outside} out-of-domain and {unlabelled} unlabelled texts.",
+  "adjust.decide": "Decision about {text}",
+  "adjust.decision": "Your decision",
+  "adjust.file": "Texts of users",
+  "adjust.lead":
+    "Send texts as users write them, in the columns text and label: at least {least} with a label of the model or " +
+    "out-of-domain. The model is not trained again; the result is a version.",
+  "adjust.nearest": "The {count} texts nearest to the threshold",
+  "adjust.none": "none (rejected)",
+  "adjust.rate": "Rejected fraction (optional)",
+  "adjust.rateHint":
+    "Of texts that the model should answer, such as 0.05; only if it was trained to reject texts.",
+  "adjust.rejected": "Rejected of the texts that the model should answer: before {before}, now {after}.",
+  "adjust.start": "Adjust the model",
+  "adjust.text": "Text",
+  "adjust.title": "Adjust to texts of users",
+  "adjust.without": "The last training started without the adjustment of version {version}.",
   "boxes.add": "New box",
   "boxes.cancel": "Cancel",
   "boxes.label": "Label of the box",

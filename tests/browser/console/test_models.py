@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.console.test_access import settled, violations
 from tests.browser.console.test_upload import drop
 from tests.live import SHOP
 
@@ -99,6 +100,41 @@ def test_threshold_is_chosen_by_a_target_precision(console, owner, model):
     page.get_by_role("link", name="Review below 0.655").click()
     drop(console, "new.csv", SHOP)
     expect(page.get_by_text(re.compile("Mark for review below 65|66"))).to_be_visible()
+
+
+def test_model_is_adjusted_by_decisions_about_texts(console, owner, model):
+    """The card's adjustment is shown, and decisions about its nearest texts are sent as a file."""
+    page = console.page
+    nearest = [
+        {"text": f"where is it {n}", "label": "delivery", "isRejected": n % 2 == 0}
+        for n in range(20)
+    ]
+    rate = {"value": 0.2, "low": 0.15, "high": 0.25}
+    adjustment = {
+        "labelled": 30, "outOfDomain": 12, "unlabelled": 210, "temperatureFactor": 1,
+        "rejectedBefore": rate, "rejectedAfter": rate, "outOfDomainRate": 0.1, "nearest": nearest,
+    }  # fmt: skip
+    card = owner.get(f"/v2/language/models/{model}/card").ok()
+    path = f"**/v2/language/models/{model}"
+    page.route(f"{path}/card", lambda route: route.fulfill(json={**card, "adjustment": adjustment}))
+    # The answer is fixed, because the model of the other tests must stay as it is.
+    sent: list[bytes] = []
+    page.route(f"{path}/adjust", lambda route: (
+        sent.append(route.request.post_data_buffer), route.fulfill(json={"modelId": model})
+    ))  # fmt: skip
+    console.enter(owner, f"model/language/{model}")
+    expect(page.get_by_text("30 labelled, 12 out-of-domain and 210 unlabelled")).to_be_visible()
+    again = page.get_by_role("button", name="Adjust with")
+    expect(again).to_be_disabled()
+    for n in range(20):
+        decision = page.get_by_label(f"Decision about where is it {n}", exact=True)
+        decision.select_option("out-of-domain" if n else "refund")
+    settled(console)
+    assert violations(console) == []
+    with page.expect_response(f"{path}/adjust"):
+        again.click()
+    assert b'"where is it 0","refund"' in sent[0]
+    assert b'"where is it 19","out-of-domain"' in sent[0]
 
 
 def test_labels_of_images_have_their_thresholds(console, live):
