@@ -22,7 +22,7 @@ SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -125,6 +125,11 @@ test-console: chromium fast-models build/browser/.installed ## test the console 
 
 console-pictures: chromium fast-models build/browser/.installed ## take the screenshots of docs/console.md again
 	@$(IN_BROWSER) tests/browser/console/screenshots.py --timeout 600 $(ARGS)
+
+test-proxies: fast-models ## test uploads, exports and the console by TLS through Caddy and nginx
+	@for name in caddy nginx; do PATH="$$PATH:/usr/sbin" command -v $$name >/dev/null || { \
+	  echo "There is no $$name. Install it: apt-get install $$name" >&2; exit 3; }; done
+	@PRESAGE_PROXIES=1 $(BIN)/python -m pytest tests/proxies --timeout 600 $(ARGS)
 
 test-pythons: fast-models ## test the client on every supported Python of this machine
 	@$(BIN)/python -m tests.pythons $(ARGS)

@@ -54,6 +54,7 @@ collect_ignore = [
         ("deployed", "PRESAGE_PACKAGE"),
         ("generated", "PRESAGE_GENERATOR"),
         ("browser", "PRESAGE_BROWSER"),
+        ("proxies", "PRESAGE_PROXIES"),
     )
     if not os.environ.get(variable)
 ]

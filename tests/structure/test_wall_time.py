@@ -16,6 +16,7 @@ LONG_TIER = {
     "tests/deployed",
     "tests/localstack",
     "tests/generated",
+    "tests/proxies",
 }
 """Files and folders that `make test` does not run."""
 

@@ -1,0 +1,1 @@
+"""The stack behind the real programs of deploy/caddy and deploy/nginx."""
