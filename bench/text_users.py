@@ -1,4 +1,6 @@
-"""What users get: rejection and calibration on a real bot's users, and thresholds of cards.
+"""What users get: rejection and calibration on a real bot's users, before and after adjustment.
+
+Thresholds of cards are measured on other sets.
 
 The bot is HINT3's curekart: its builders wrote the training texts, its users the test texts. It is
 for evaluation only, so that no setting may be tuned on it.
@@ -13,11 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import Bar, Report, ceiling
-from bench.text_data import PROFILES, Embedder, train
+from bench.text_data import PROFILES, Embedded, Embedder, train
 from chalicelib.engines import metrics
 from chalicelib.engines.target_thresholds import target_thresholds
+from chalicelib.engines.text.adjustment import UNLABELLED, adjust
+from chalicelib.engines.text.classifier import TrainedText
 
 RATE, TARGET = 0.05, 0.95
+DRAWS, LABELLED, SENT = 10, 100, 200
 FOREIGN = "NO_NODES_DETECTED"
 SETS = (
     ("banking77_fewshot_train_10", "banking77_fewshot_test"),
@@ -59,6 +64,36 @@ def _bot(report: Report, embedder: Embedder, profile: str) -> None:
     truth = np.array([places[label] for label in own.labels])
     error = metrics.calibration_error(model.predict(own.blocks), truth)
     report.add(f"{name}: calibration error", float(error), "", ceiling(0.08))
+    _adjusted(report, model, test, name)
+
+
+def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> None:
+    """Adjust to random texts of the users, and measure the other ones; means over the draws."""
+    places = {label: place for place, label in enumerate(model.labels)}
+    truth = np.array([places.get(label, len(places)) for label in test.labels])
+    errors, lost, found = [], [], []
+    for draw in range(DRAWS):
+        order = np.random.default_rng(draw).permutation(len(truth))
+        own = order[truth[order] < len(places)]
+        # Like the figure before the adjustment, this one is of in-domain texts only.
+        sent, rest = own[:LABELLED], own[LABELLED:]
+        changed, _ = adjust(model, test.at(sent.tolist()).blocks, truth[sent], RATE)
+        answers = changed.predict(test.at(rest.tolist()).blocks)
+        errors.append(float(metrics.calibration_error(answers, truth[rest])))
+        sent, rest = order[:SENT], order[SENT:]
+        blocks = test.at(sent.tolist()).blocks
+        changed, _ = adjust(model, blocks, np.full(SENT, UNLABELLED), RATE)
+        is_rejected = changed.rejects(test.at(rest.tolist()).blocks)
+        is_own = truth[rest] < len(places)
+        lost.append(float(is_rejected[is_own].mean()))
+        found.append(float(is_rejected[~is_own].mean()))
+    labelled, sent_texts = f"{LABELLED} labelled texts", f"{SENT} unlabelled texts"
+    mean = float(np.mean(errors))
+    report.add(f"{name}, {labelled}: calibration error", mean, "", ceiling(0.04))
+    mean = float(np.mean(lost))
+    report.add(f"{name}, {sent_texts}: in-domain rejected", mean, "", ceiling(0.08))
+    report.add(f"{name}, {sent_texts}: in-domain rejected at least", mean, "", Bar(0.03))
+    report.add(f"{name}, {sent_texts}: foreign rejected", float(np.mean(found)), "", Bar(0.65))
 
 
 def _threshold(report: Report, embedder: Embedder, profile: str, names: tuple[str, str]) -> None:

@@ -11,8 +11,10 @@ from chalicelib.engines.data_report import confused_labels
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
+    from chalicelib.engines.interface import Interval
 
 MERGE_LABELS, MORE_EXAMPLES, CUT_TEXTS = "mergeLabels", "moreExamples", "cutTexts"
+USER_WORDING = "userWording"
 # Only the most useful entries, because a long list is not read.
 MOST_ADVICE = 3
 # Smaller gains are within the noise of the folds.
@@ -90,6 +92,29 @@ def multi_label_advice(
     weights = np.full(len(names), 1.0 / max(len(names), 1))
     quality = np.asarray(average_precisions, np.float64)
     return _best(_short_labels(LabelQuality(names, truth.sum(axis=0), quality, weights)))
+
+
+def with_shift(
+    advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
+) -> list[dict[str, Any]]:
+    """Return advice joined by the shift that an adjustment found.
+
+    Args:
+        advice: entries of the version that was adjusted.
+        before: fraction of the users' in-domain texts that this version rejected.
+        after: the same fraction after the adjustment.
+        rate: fraction that was to be rejected.
+    """
+    others = [one for one in advice if one["code"] != USER_WORDING]
+    # Within the interval, the wording of users may be that of the examples.
+    if before.low <= rate:
+        return others
+    message = (
+        "Add texts of your users as examples, then train again: they are worded differently. "
+        f"Before the adjustment, about {before.value:.1%} of those in the domain were rejected "
+        f"instead of {rate:.1%}."
+    )
+    return _best([*others, _entry(USER_WORDING, message, before.value - after.value)])
 
 
 def _best(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

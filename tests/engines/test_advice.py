@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chalicelib.engines.advice import multi_label_advice, single_label_advice
+from chalicelib.engines.advice import multi_label_advice, single_label_advice, with_shift
+from chalicelib.engines.interface import Interval
 
 NAMES = ["bill", "invoice", "refund", "other"]
 
@@ -84,3 +85,15 @@ def test_short_labels_of_several() -> None:
     (found,) = multi_label_advice(["a", "b", "c"], truth, np.array([0.3, 0.8, 0.9]))
 
     assert (found["code"], found["expectedGain"]) == ("moreExamples", round(0.55 / 3, 4))
+
+
+def test_shift_of_users_is_advice_when_it_is_certain() -> None:
+    """The entry replaces that of an earlier adjustment, and needs an interval above the rate."""
+    stored = [{"code": "userWording", "message": "", "expectedGain": 0.3}]
+    after = Interval(0.05, 0.03, 0.08)
+
+    (found,) = with_shift(stored, Interval(0.12, 0.09, 0.16), after, 0.05)
+
+    assert (found["code"], found["expectedGain"]) == ("userWording", 0.07)
+    assert "12.0%" in found["message"]
+    assert with_shift(stored, Interval(0.07, 0.04, 0.11), after, 0.05) == []

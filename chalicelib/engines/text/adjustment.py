@@ -1,7 +1,7 @@
 """Adjusts a trained model to texts as users send them; the weights stay as they are.
 
 Labelled texts set the temperature and the frequency of labels. For models that reject, a mixture of
-score distributions that the training has measured tells which part of unlabelled texts is in the
+score distributions that the training has measured shows which part of unlabelled texts is in the
 domain, and so where the threshold rejects the asked fraction of that part.
 """
 
@@ -15,11 +15,13 @@ import numpy as np
 from chalicelib.engines.arithmetic import exact_exp, exact_log
 from chalicelib.engines.metrics import wilson_interval
 from chalicelib.engines.text.classifier import TrainedText
+from chalicelib.engines.text.head.domain_score import scores as domain_scores
 from chalicelib.engines.text.head.out_of_domain import round_threshold
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
     from chalicelib.engines.interface import Blocks, Interval
+    from chalicelib.engines.text.head.rejector import Rejector
 
 # Label index of a text without a label; the number of labels stands for `out-of-domain`.
 UNLABELLED = -1
@@ -31,6 +33,13 @@ _SMALLEST = 1e-9
 _ROUNDS = 200
 # Each distribution gets this many texts in advance, so that none vanishes by chance.
 _PRIOR_TEXTS = 1.0
+# The line between training and background texts says little about questions that are close to the
+# labels, which are most of what users send out of the domain: its scale grows by this factor.
+# Chosen on six draws of BANKING77 and CLINC150 with withheld labels and clusters.
+_LINE_FACTOR = 3.0
+# Served models reject this fraction of what the samples predict, because the models that scored
+# the samples saw fewer texts: measured on the same draws.
+_FALL = 0.6
 _IN_DOMAIN = np.array([True, True, False, False])
 
 
@@ -79,11 +88,15 @@ def adjust(
     adjusted = _rescaled(trained, factor, shift, trust)
     rejector, before, after = adjusted.parameters.rejector, None, None
     if rate is not None and rejector is not None and rejector.samples is not None:
+        is_rejected = trained.rejects(blocks)
+        rejector, samples = _soften_line(rejector, rejector.samples)
+        adjusted = TrainedText(replace(adjusted.parameters, rejector=rejector))
         scores = np.asarray(adjusted.domain_scores(blocks), np.float64)
-        mixture = _fit_mixture(rejector.samples, scores, truth, labels)
-        threshold = _threshold(rejector.samples, mixture.weights, rate)
-        before = _rejected(scores < rejector.threshold, mixture.in_domain)
-        after = _rejected(scores < threshold, mixture.in_domain)
+        mixture = _fit_mixture(samples, scores, truth, labels)
+        threshold = _threshold(samples, mixture.weights, min(rate / _FALL, 1.0))
+        is_known = truth != UNLABELLED
+        before = _rejected(is_rejected, mixture.in_domain, is_known)
+        after = _rejected(scores < threshold, mixture.in_domain, is_known)
         rejector = replace(rejector, threshold=threshold)
         adjusted = TrainedText(replace(adjusted.parameters, rejector=rejector))
     out = int((truth == labels).sum())
@@ -162,16 +175,28 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
     return TrainedText(changed)
 
 
-def _fit_mixture(samples: Singles, scores: Doubles, truth: Ints, labels: int) -> _Mixture:
+def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
+    """Return a rejector whose line counts less, and the scores of its samples, float64, (4, n)."""
+    scale = rejector.scale
+    deviations = (*scale.deviations[:2], scale.deviations[2] * _LINE_FACTOR)
+    # The probability that a text is in the domain stays as it is.
+    trust = (*scale.trust[:2], scale.trust[2] * _LINE_FACTOR, scale.trust[3])
+    scale = replace(scale, deviations=deviations, trust=trust)
+    signals = samples / np.array([1.0, 1.0, _LINE_FACTOR])
+    found = np.stack([domain_scores(kind) for kind in signals])
+    return replace(rejector, scale=scale, samples=signals.astype(np.float32)), found
+
+
+def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) -> _Mixture:
     """Fit the parts of the distributions by expectation maximisation.
 
     Args:
-        samples: quantiles of the distributions, see `Rejector.samples`.
+        samples: scores of each distribution, float64, shape (4, n).
         scores: domain scores of the texts, float64, shape (texts,).
         truth: label index of each text; -1 unlabelled, the number of labels out of domain.
         labels: number of labels.
     """
-    densities = np.stack([_density(row.astype(np.float64), scores) for row in samples], axis=1)
+    densities = np.stack([_density(row, scores) for row in samples], axis=1)
     # A text whose kind is known belongs to a distribution of its kind only.
     is_inside, is_outside = (truth >= 0) & (truth < labels), truth == labels
     densities[np.ix_(is_inside, ~_IN_DOMAIN)] = 0.0
@@ -192,19 +217,28 @@ def _density(sample: Doubles, scores: Doubles) -> Doubles:
     width = max(0.9 * spread * len(sample) ** -0.2, 1e-3)
     gaps = (scores[:, None] - sample) / width
     kernels = np.asarray(exact_exp(-0.5 * np.minimum(gaps * gaps, 100.0)), np.float64)
-    # Never 0, so that a far text does not decide on its own.
+    # Never 0, so that a far text does not decide alone.
     return np.asarray(np.add.reduce(kernels, axis=1) / (len(sample) * width) + 1e-6)
 
 
-def _threshold(samples: Singles, weights: Doubles, rate: float) -> float:
+def _threshold(samples: Doubles, weights: Doubles, rate: float) -> float:
     """Return the score below which a fraction of the in-domain distributions lies."""
-    values = samples[_IN_DOMAIN].astype(np.float64)
+    values = samples[_IN_DOMAIN]
     parts = np.repeat(weights[_IN_DOMAIN] / values.shape[1], values.shape[1])
     order = np.argsort(values.ravel(), kind="stable")
     below = np.cumsum(parts[order]) / np.add.reduce(parts)
     return round_threshold(float(values.ravel()[order][np.searchsorted(below, rate)]))
 
 
-def _rejected(is_below: Bools, in_domain: Doubles) -> Interval:
-    hits, total = float(in_domain[is_below].sum()), float(in_domain.sum())
+def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
+    """Return the fraction of in-domain texts below a threshold.
+
+    Args:
+        is_below: which texts are rejected, bool, shape (texts,).
+        in_domain: probability that each text is in the domain, float64, shape (texts,).
+        is_known: which texts were sent with a label, bool, shape (texts,).
+    """
+    # The mixture takes too many of the low scores for in-domain texts, for the same reason.
+    parts = in_domain * np.where(is_known, 1.0, _FALL)
+    hits, total = float(parts[is_below].sum()), float(in_domain.sum())
     return wilson_interval(round(hits), round(total))

@@ -37,17 +37,22 @@ _FEWEST_LABELS = 4
 _TOLERATED = 2.0
 # The margin may cost this fraction of the rejected texts of withheld labels.
 _MOST_LOST = 0.1
-# Numbers that describe each distribution of scores.
-_QUANTILES = 200
+# Texts that describe each kind.
+_SAMPLES = 200
 
 
 class _Withheld(NamedTuple):
-    scores: Doubles
-    """Domain scores by models that saw neither label nor cluster, float64, shape (n,)."""
+    signals: Doubles
+    """Scaled signals by models that saw neither label nor cluster, float64, shape (n, 3)."""
     rows: Ints
     """Rows of the withheld texts in the layout, int, shape (n,)."""
     is_foreign: Bools
     """Whether the whole label was withheld, bool, shape (n,)."""
+
+    @property
+    def scores(self) -> Doubles:
+        """Return the domain scores, float64, shape (n,)."""
+        return scores(self.signals)
 
 
 def add_margin(
@@ -64,7 +69,7 @@ def add_margin(
     fitted, texts = rejection.rejectors, len(plan.layout.order)
     if fitted is None or rate is None:
         return rejection
-    usual, background = scores(fitted.signals), scores(fitted.background)
+    usual, background = fitted.signals, fitted.background
     fitted = _with_samples(fitted, (usual, usual, background, background))
     rejection = replace(rejection, rejectors=fitted)
     if plan.labels < _FEWEST_LABELS or texts > FEW_TEXTS:
@@ -76,19 +81,26 @@ def add_margin(
     is_trained = np.isin(plan.layout.order[found.rows], chosen.examples[chosen.is_trained])
     served = _lowered(fitted.served, found, rate, np.ones(len(found.rows), bool))
     metric = _lowered(fitted.metric, found, rate, is_trained)
-    withheld = WithheldScores(found.scores[~found.is_foreign], found.scores[found.is_foreign])
+    clusters, labels = found.signals[~found.is_foreign], found.signals[found.is_foreign]
+    withheld = WithheldScores(scores(clusters), scores(labels))
     rejectors = replace(fitted, served=served, metric=metric, withheld=withheld)
-    rejectors = _with_samples(rejectors, (usual, *withheld, background))
+    rejectors = _with_samples(rejectors, (usual, clusters, labels, background))
     return replace(rejection, rejectors=rejectors)
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store quantiles of the scores of each kind of text, by which texts of users are judged."""
+    """Store signals of each kind of text, with which texts of users are compared."""
     if not all(len(one) for one in kinds):
         return fitted
-    middles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    samples = np.stack([np.quantile(one, middles) for one in kinds]).astype(np.float32)
+    samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
     return replace(fitted, served=replace(fitted.served, samples=samples))
+
+
+def _spread(signals: Doubles) -> Doubles:
+    """Return rows at evenly spread ranks of the score, float64, (n, 3) to (200, 3)."""
+    order = np.argsort(scores(signals), kind="stable")
+    middles = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+    return signals[order[(middles * len(order)).astype(np.int64)]]
 
 
 def _lowered(rejector: Rejector, found: _Withheld, rate: float, rows: Bools) -> Rejector:
@@ -114,17 +126,17 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
         is_known = np.isin(labels, labels[is_seen]) & ~is_seen & ~is_foreign
         asked = np.flatnonzero(is_foreign | is_known)
         if len(asked) and is_seen.any():
-            found = _scores(plan, chosen, rejector, np.flatnonzero(is_seen), asked)
+            found = _signals(plan, chosen, rejector, np.flatnonzero(is_seen), asked)
             parts.append(_Withheld(found, asked, is_foreign[asked]))
     return (
         _Withheld(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
     )
 
 
-def _scores(
+def _signals(
     plan: FitPlan, chosen: CrossValidation, rejector: Rejector, seen: Ints, asked: Ints
 ) -> Doubles:
-    """Return domain scores of rows by a model that is trained on other rows."""
+    """Return scaled signals of rows by a model that is trained on other rows."""
     layout, background = plan.layout, plan.background
     present, numbers = np.unique(layout.labels[seen], return_inverse=True)
     batch = ExampleBatch(layout.features[seen], numbers)
@@ -139,7 +151,7 @@ def _scores(
         domain = fit_domain(batch.features, background.features, mean_vector(background.features))
     support = answer_support(alone, chosen.temperature)
     answers = present[logits.argmax(axis=1)]
-    return scores(rejector.scale.scaled(support, domain.evidence(features), answers))
+    return rejector.scale.scaled(support, domain.evidence(features), answers)
 
 
 def _clusters(plan: FitPlan) -> Ints:

@@ -206,7 +206,7 @@ class AdjustmentService:
             for at, row in enumerate(rows)
         ]
         metrics, card, evaluation = self._documents(model)
-        card |= {"adjustment": _document(result, asked, nearest)}
+        card |= _card_members(card, result, asked, nearest)
         base = next((v for v in model.versions.kept if v.folder == model.version), None)
         if base is not None:
             self._stores.curves.copy(model, base.run)
@@ -349,6 +349,24 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
 def _has_samples(trained: TrainedText) -> bool:
     rejector = trained.parameters.rejector
     return rejector is not None and rejector.samples is not None
+
+
+def _card_members(
+    card: dict[str, Any], found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the members of a card that an adjustment changes."""
+    return {"adjustment": _document(found, rate, nearest), "advice": _advice(card, found, rate)}
+
+
+def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
+    """Return the advice of the adjusted version, joined by the shift that was found."""
+    from chalicelib.engines.advice import with_shift
+
+    advice: list[dict[str, Any]] = card.get("advice", [])
+    before, after = found.rejected_before, found.rejected_after
+    if rate is None or before is None or after is None:
+        return advice
+    return with_shift(advice, before, after, rate)
 
 
 def _document(

@@ -334,7 +334,7 @@ WORDS: Mapping[str, str] = {
     "calibrationError": "Mean difference between predicted probability and observed accuracy.",
     "threshold": "Suggested minimum probability for showing detections.",
     "advice": "What would improve the model most, at most three entries; not for detection.",
-    "AdviceRecord.code": "`mergeLabels`, `moreExamples` or `cutTexts`; more may be added.",
+    "AdviceRecord.code": "`mergeLabels`, `moreExamples`, `cutTexts`, `userWording` or others.",
     "AdviceRecord.message": "What to do, and why.",
     "expectedGain": "Expected gain of the accuracy, or of the mean average precision of "
     "`image-multi-label` models, from out-of-fold answers.",

@@ -38,10 +38,9 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Quantiles of the scores of four kinds of texts by models that did not see them, float32,
-    (4, n): like the training texts, of withheld clusters, of withheld labels, background texts.
-    Where nothing was withheld, the first and the last kind are there twice. None in older
-    models."""
+    """Scaled signals of four kinds of texts by models that did not see them, float32, (4, n, 3):
+    like the training texts, of withheld clusters, of withheld labels, background texts. Where
+    nothing was withheld, the first and the last kind are there twice. None in older models."""
 
     @property
     def uses_energy(self) -> bool:

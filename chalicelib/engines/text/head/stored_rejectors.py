@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 # Prefix of its arrays in an artifact.
 PREFIX = "rejector"
-# Kinds of texts whose scores are stored.
-SAMPLES = 4
+# Kinds of texts whose signals are stored.
+KINDS = 4
 _TYPES = {
     "anchors": np.int8,
     "centre": np.float32,
     "direction": np.float32,
     "usual": np.float32,
-    "samples": np.float32,
+    # Another name than the first form, whose quantiles of scores are not read any more.
+    "signals": np.float32,
 }
 
 
@@ -49,7 +50,7 @@ def arrays(rejector: Rejector) -> dict[str, Array]:
         "centre": domain.centre.astype(np.float32),
         "direction": domain.direction.astype(np.float32),
     }
-    optional = {"usual": usual, "samples": rejector.samples}
+    optional = {"usual": usual, "signals": rejector.samples}
     return found | {name: array for name, array in optional.items() if array is not None}
 
 
@@ -62,8 +63,8 @@ def read(content: Artifact) -> Rejector:
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
     stored = strip_prefix(PREFIX, content.arrays)
-    # Older models have no usual nearness, and no samples of scores.
-    older = {"usual", "samples"} - stored.keys()
+    # Older models have no usual nearness, and no samples of signals.
+    older = {"usual", "signals"} - stored.keys()
     for name, wanted in _TYPES.items():
         if name not in older and stored[name].dtype != wanted:
             raise TypeError(f"{name} holds {stored[name].dtype}, not {np.dtype(wanted)}")
@@ -81,7 +82,7 @@ def read(content: Artifact) -> Rejector:
             usual=stored.get("usual"),
         ),
         threshold=float(numbers["threshold"]),
-        samples=stored.get("samples"),
+        samples=stored.get("signals"),
     )
 
 
@@ -101,9 +102,9 @@ def check(rejector: Rejector, dims: int, labels: int) -> None:
     usual = np.zeros(labels, np.float32) if scale.usual is None else scale.usual
     if usual.shape != (labels,):
         raise ArtifactError("The artifact's rejector and labels do not fit together.")
-    samples = np.zeros((SAMPLES, 1), np.float32) if rejector.samples is None else rejector.samples
-    if samples.ndim != 2 or len(samples) != SAMPLES or not samples.size:
-        raise ArtifactError("The artifact's samples of scores have another shape.")
+    samples = np.zeros((KINDS, 1, SIGNALS)) if rejector.samples is None else rejector.samples
+    if samples.ndim != 3 or samples.shape[::2] != (KINDS, SIGNALS) or not samples.size:
+        raise ArtifactError("The artifact's samples of signals have another shape.")
     numbers = [rejector.threshold, domain.offset, *scale.means, *scale.deviations, *scale.trust]
     arrays = (domain.centre, domain.direction, usual, samples.ravel())
     if not np.isfinite(np.concatenate([numbers, *arrays])).all():

@@ -1,0 +1,118 @@
+"""Adjustments of trained models to texts of users, on clouds of vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.interface import TextFitOptions
+from chalicelib.engines.text.adjustment import UNLABELLED, adjust, nearest_rows
+from chalicelib.engines.text.classifier import TrainedText, dump, load
+from chalicelib.engines.text.fit import fit
+from tests.engines.text.clusters import a_training_set, with_background
+
+if TYPE_CHECKING:
+    from chalicelib.engines.interface import Blocks
+
+LABELS, DIMS = 6, 24
+EXAMPLES = a_training_set([25] * LABELS, dims=(DIMS,), spread=0.6)
+
+
+@pytest.fixture(scope="module")
+def model() -> TrainedText:
+    """A model that was asked to reject 5 %."""
+    options = TextFitOptions(out_of_domain_rate=0.05)
+    return fit(with_background(EXAMPLES), options, [].append)
+
+
+def users(seed: int, foreign: int) -> tuple[Blocks, np.ndarray]:
+    """Return vectors of 300 texts, more scattered than the examples, and their labels.
+
+    The last ones are of none of the labels.
+    """
+    inside = 300 - foreign
+    generator = np.random.default_rng(seed)
+    rows = generator.integers(len(EXAMPLES.label_indexes), size=inside)
+    near = EXAMPLES.blocks["encoder0"][rows] + 0.08 * generator.standard_normal((inside, DIMS))
+    far = generator.standard_normal((foreign, DIMS))
+    block = np.concatenate([near, far])
+    block /= np.linalg.norm(block, axis=1, keepdims=True)
+    truth = np.concatenate([EXAMPLES.label_indexes[rows], np.full(foreign, LABELS)])
+    return {"encoder0": block.astype(np.float32)}, truth
+
+
+@pytest.mark.parametrize("foreign", [60, 200])
+def test_unlabelled_texts_move_the_threshold_near_the_asked_rate(model, foreign):
+    """Whatever part of the texts is foreign, few of the others are rejected and most foreign."""
+    blocks, truth = users(1, foreign)
+
+    changed, found = adjust(model, blocks, np.full(300, UNLABELLED), 0.05)
+
+    asked, kinds = users(2, foreign)
+    is_rejected = changed.rejects(asked)
+    assert is_rejected[kinds < LABELS].mean() <= 0.15
+    assert is_rejected[kinds == LABELS].mean() >= 0.8
+    assert (found.labelled, found.out_of_domain, found.unlabelled) == (0, 0, 300)
+    assert found.rejected_after is not None
+    assert found.rejected_after.low <= changed.rejects(blocks)[truth < LABELS].mean()
+
+
+def test_unlabelled_texts_leave_the_probabilities(model):
+    """Only labelled texts change temperature and priors."""
+    blocks, _ = users(1, 60)
+
+    changed, found = adjust(model, blocks, np.full(300, UNLABELLED), 0.05)
+
+    np.testing.assert_allclose(changed.predict(blocks), model.predict(blocks), atol=1e-5)
+    assert found.temperature_factor == 1
+
+
+def test_labelled_texts_move_the_probabilities_towards_what_is_right(model):
+    """Texts whose labels contradict the answers make the model less confident."""
+    blocks, truth = users(1, 0)
+    wrong = np.where(np.arange(300) % 2 == 0, (truth + 1) % LABELS, truth)
+
+    changed, found = adjust(model, blocks, wrong, None)
+
+    assert found.temperature_factor > 1
+    assert changed.predict(blocks).max(axis=1).mean() < model.predict(blocks).max(axis=1).mean()
+    assert (found.rejected_before, found.rejected_after) == (None, None)
+
+
+def test_an_adjusted_model_is_stored_and_adjusted_again(model):
+    """Samples of signals survive storage, so that a second adjustment finds the same threshold."""
+    blocks, _ = users(1, 60)
+    kinds = np.full(300, UNLABELLED)
+    changed, _ = adjust(model, blocks, kinds, 0.05)
+
+    stored = load(dump(changed))
+    again, _ = adjust(stored, blocks, kinds, 0.05)
+
+    np.testing.assert_array_equal(stored.rejects(blocks), changed.rejects(blocks))
+    assert abs(int(again.rejects(blocks).sum()) - int(changed.rejects(blocks).sum())) <= 15
+
+
+def test_nearest_rows_are_those_around_the_threshold(model):
+    """The texts that a person should decide are those whose score is nearest to the threshold."""
+    blocks, _ = users(1, 60)
+    rejector = model.parameters.rejector
+    assert rejector is not None
+    gaps = np.abs(model.domain_scores(blocks) - rejector.threshold)
+
+    rows = nearest_rows(model, blocks, 50)
+
+    assert gaps[rows].max() <= np.delete(gaps, rows).min()
+
+
+@pytest.mark.parametrize("shape", [(4, 200), (3, 200, 3), (4, 0, 3), (4, 200, 2)])
+def test_samples_of_another_shape_are_refused(model, shape):
+    """A damaged artifact is refused when it is read, not when it is adjusted."""
+    rejector = replace(model.parameters.rejector, samples=np.zeros(shape, np.float32))
+    damaged = TrainedText(replace(model.parameters, rejector=rejector))
+
+    with pytest.raises(ArtifactError):
+        load(dump(damaged))
