@@ -80,7 +80,8 @@ def test_labelled_and_unlabelled_texts_make_a_version(caller, model):
 
 def test_training_again_starts_without_the_adjustment(caller, model):
     """A retraining says from which version on the adjustment is missing."""
-    assert caller.multipart("POST", f"{LANGUAGE}/retrain", {"modelId": model}).status == 200
+    asked = {"modelId": model, "trainParams": '{"outOfDomainRate": 0.1}'}
+    assert caller.multipart("POST", f"{LANGUAGE}/retrain", asked).status == 200
     caller.wait_model(model)
 
     card = caller.get(f"{LANGUAGE}/models/{model}/card").ok
@@ -142,3 +143,5 @@ def test_dataset_and_json_are_sources(world, caller, model):
     assert [answer.status for answer in sent] == [200, 409]
     card = caller.get(f"{LANGUAGE}/models/{model}/card").ok["adjustment"]
     assert card["labelled"] == int(dataset["totalExamples"])
+    # Their deletion with the dataset would not find them on the card.
+    assert card["nearest"] == []

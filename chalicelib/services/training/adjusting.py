@@ -117,7 +117,10 @@ class AdjustmentService:
             raise ModelBusy(model.model_id, model.status, "adjusted")
         key = self._stores.user_texts.put(model, found)
         asked = rate if rate is not None else model.out_of_domain_rate
-        request = replace(model.request, adjustment={"texts": key, "rate": asked})
+        # Texts of a dataset are not kept: its deletion would not find them on the card.
+        keeps = not isinstance(source, DatasetView)
+        adjustment = {"texts": key, "rate": asked, "keepsTexts": keeps}
+        request = replace(model.request, adjustment=adjustment)
         try:
             return self._queue_again(account, model, request, None, "adjusted")
         except Exception:
@@ -186,25 +189,18 @@ class AdjustmentService:
         """Return the version to publish: another artifact, with the documents of the served one."""
         import numpy as np
 
-        from chalicelib.engines.text.adjustment import UNLABELLED, adjust, nearest_rows
+        from chalicelib.engines.text.adjustment import UNLABELLED, adjust
         from chalicelib.engines.text.classifier import dump
 
         places = {name: place for place, name in enumerate(trained.labels)}
         places |= {"": UNLABELLED, OUT_OF_DOMAIN_LABEL: len(trained.labels)}
-        rate = (model.request.adjustment or {}).get("rate")
+        wanted = model.request.adjustment or {}
+        rate, keeps = wanted.get("rate"), wanted.get("keepsTexts") is True
         asked = None if rate is None else float(str(rate))
         truth = np.array([places.get(label, UNLABELLED) for label in found.labels])
         adjusted, result = adjust(trained, blocks, truth, asked)
-        rows = nearest_rows(adjusted, blocks, SHOWN_TEXTS) if asked is not None else ()
-        answers = adjusted.answer({name: block[list(rows)] for name, block in blocks.items()})
-        nearest = [
-            {
-                "text": found.texts[row],
-                "label": adjusted.labels[int(answers.shares[at].argmax())],
-                "isRejected": bool(answers.is_rejected[at]),
-            }
-            for at, row in enumerate(rows)
-        ]
+        shows = asked is not None and keeps
+        nearest = _nearest(adjusted, found, blocks) if shows else []
         metrics, card, evaluation = self._documents(model)
         card |= _card_members(card, result, asked, nearest)
         base = next((v for v in model.versions.kept if v.folder == model.version), None)
@@ -344,6 +340,22 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
             raise InvalidParameter("labelColumn", f"the file has no such column, but {shown}.")
         return lowered.index(wanted.lower())
     return next((lowered.index(name) for name in LABEL_COLUMNS if name in lowered), None)
+
+
+def _nearest(adjusted: TrainedText, found: UserTexts, blocks: Blocks) -> list[dict[str, Any]]:
+    """Return the texts nearest to the threshold with their answers, as the card has them."""
+    from chalicelib.engines.text.adjustment import nearest_rows
+
+    rows = nearest_rows(adjusted, blocks, SHOWN_TEXTS)
+    answers = adjusted.answer({name: block[rows] for name, block in blocks.items()})
+    return [
+        {
+            "text": found.texts[row],
+            "label": adjusted.labels[int(answers.shares[at].argmax())],
+            "isRejected": bool(answers.is_rejected[at]),
+        }
+        for at, row in enumerate(rows)
+    ]
 
 
 def _has_samples(trained: TrainedText) -> bool:
