@@ -220,6 +220,7 @@ dist: $(INSTALLED) ## build the distributions of client, server and runtime into
 
 test-dist: dist fast-models ## install the distributions in empty environments, run the server, predict with and without it (ARGS=--with-models downloads them; needs a network)
 	@PRESAGE_MODEL_DIR=$(abspath $(MODEL_DIR)) $(BIN)/python -m tests.distributions build/dist $(ARGS)
+	@PRESAGE_MODEL_DIR=$(abspath $(MODEL_DIR)) $(BIN)/python -m tests.distributions.image
 
 release: $(INSTALLED) ## check versions, changelog and all tests, then tag the commit (VERSION=x.y.z)
 	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=1.2.3" >&2; exit 1; }
