@@ -81,6 +81,7 @@ class Image:
 
     def start(self, port: int) -> subprocess.Popen[str]:
         """Start the service by ENTRYPOINT and CMD, with ENV and, if this process is root, USER."""
+        # Downloading them again would take minutes and show nothing about the image.
         models = self.root / "models"
         models.rmdir()
         models.symlink_to(default_directory().resolve())
