@@ -1,0 +1,86 @@
+"""Blocks for other tools name what the OpenAPI document has, and the Node.js block runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from chalicelib.routes import OPERATIONS
+from chalicelib.web.openapi.document import document
+from tests.flows.guides.terminal import ROOT, Terminal, blocks
+from tests.local_stack import LocalStack
+
+PAGE = ROOT / "docs" / "other-tools.md"
+DOCUMENT = document(OPERATIONS)
+# How a block of each language writes a field of the body.
+FIELDS = {
+    "sh": r"-F \"?(\w+)=",
+    "js": r"(\w+): ",
+    "gs": r"(\w+): ",
+    "text": r"Data: (\w+) =",
+    "apex": r"'(\w+)' =>",
+}
+# Where the body is in a block that has other members too.
+BODIES = {"js": r"JSON\.stringify\((.*)\)", "gs": r"JSON\.stringify\((.*)\)"}
+
+
+def find_fields(kind: str, block: str) -> set[str]:
+    """Return the names of the fields that a block sends."""
+    if kind == "json":
+        read = json.loads(block)
+        if "nodes" not in read:
+            return set(read["inputs"]["body"])
+        # n8n lists fields as pairs of name and value.
+        (node,) = read["nodes"]
+        return {pair["name"] for pair in node["parameters"]["bodyParameters"]["parameters"]}
+    if kind in BODIES:
+        block = "".join(re.findall(BODIES[kind], block))
+    return set(re.findall(FIELDS[kind], block))
+
+
+CALLS = [
+    (kind, block) for kind in (*FIELDS, "json") for block in blocks(PAGE, kind) if "/v2/" in block
+]
+
+
+def test_every_tool_has_a_block() -> None:
+    """No block is left out of the check because of its language."""
+    assert len(CALLS) == PAGE.read_text("utf-8").count("```") // 2 == 8
+
+
+@pytest.mark.parametrize(("kind", "block"), CALLS, ids=[kind for kind, _ in CALLS])
+def test_blocks_name_what_the_service_has(kind: str, block: str) -> None:
+    """Method, path, header and fields of each block are in the OpenAPI document."""
+    (path,) = set(re.findall(r"/v2/[\w/]+", block))
+    call = DOCUMENT["paths"][path]["post"]
+    media = "multipart/form-data" if kind == "sh" else "application/json"
+    known = call["requestBody"]["content"][media]["schema"]["properties"]
+    sent = find_fields(kind, block)
+
+    # curl with -F and the POST action of Zapier send a POST without naming the method.
+    assert kind in ("sh", "text") or re.search(r"\bPOST\b", block)
+    assert {"apiKey": []} in call["security"]
+    assert "$AUTH" in block or re.search(r"Authorization\W.*Bearer ", block)
+    assert sent <= set(known)
+    assert sent == ({"modelId", "sampleContent"} if "ocr" in path else {"modelId", "document"})
+
+
+def test_node_block_predicts(tmp_path: Path, shipped_stack: LocalStack) -> None:
+    """The Node.js block prints a label; without node it names what the curl block names."""
+    (program,) = blocks(PAGE, "js")
+    setup = blocks(PAGE)[0]
+    assert find_fields("js", program) == find_fields("sh", setup)
+    assert "process.env.PRESAGE_API_KEY" in program
+    if not shutil.which("node"):
+        return
+    terminal = Terminal(shipped_stack, tmp_path, is_quick=True)
+    try:
+        folder = terminal.create_folder("node")
+        script = f"{setup}\ncat > call.mjs <<'END'\n{program}END\necho\nnode call.mjs\n"
+        assert terminal.run(folder, script).splitlines()[-1] == "delivery-date"
+    finally:
+        terminal.close()
