@@ -145,3 +145,14 @@ def test_dataset_and_json_are_sources(world, caller, model):
     assert card["labelled"] == int(dataset["totalExamples"])
     # Their deletion with the dataset would not find them on the card.
     assert card["nearest"] == []
+
+
+def test_file_without_header_is_read(caller, model):
+    """A first row whose second cell is a label of the model is a text."""
+    rows = examples()[:30]
+    content = table(rows).split(b"\n", 1)[1]
+
+    assert adjust(caller, model, content).status == 200
+    caller.wait_model(model)
+
+    assert caller.get(f"{LANGUAGE}/models/{model}/card").ok["adjustment"]["labelled"] == 30

@@ -64,7 +64,7 @@ def test_the_wheel_has_one_folder_and_the_tested_versions(wheel: Path) -> None:
     required = "\n".join(
         line.removeprefix("Requires-Dist: ")
         for line in metadata.splitlines()
-        if line.startswith("Requires-Dist: ")
+        if line.startswith("Requires-Dist: ") and "; extra ==" not in line
     )
 
     assert {name.split("/")[0] for name in names} == {"presage_server", information.split("/")[0]}

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, DatasetView
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import BadRequest, DatasetNotFound, InvalidParameter, PrebuiltHasCardOnly
@@ -78,13 +77,11 @@ OPERATIONS = (
         families=(LANGUAGE,),
         view=adjust_model,
         locate=locate,
-        cost=UPLOADS,
         summary="Adjust a model to texts as users send them, without training it again.",
         form=AdjustForm,
         files=("data",),
         takes_key=True,
         recover=recover_adjustment,
-        takes_data=True,
         answer=model_records.TrainingRecord,
         statuses=(409, 429),
     ),

@@ -9,13 +9,15 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, UPLOAD, Dataset, DatasetView
 from chalicelib.domain.datasets.upload import UploadSource, is_upload_path
+from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.models.learning import LearnedModel, RunControl
@@ -64,6 +66,8 @@ LABEL_COLUMNS = ("label", "labels", "intent", "category", "class")
 # Texts that are embedded between two checks of the lease.
 _TEXTS_AT_ONCE = 200
 _SECONDS = 20.0
+# Rows in which the column of labels is looked for, if the columns have no names.
+_HEAD_LINES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +149,7 @@ class AdjustmentService:
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
         trained = self._load(model)
-        found = self._read(account, source, seconds)
+        found = self._read(account, source, trained.labels, seconds)
         can_reject = model.out_of_domain_rate is not None
         check_user_texts(found, trained.labels, rate, can_reject=can_reject)
         if can_reject and not _has_samples(trained):
@@ -257,18 +261,19 @@ class AdjustmentService:
             raise ModelUnreadable(model.model_id, str(cause)) from cause
 
     def _read(
-        self, account: Account, source: UploadSource | DatasetView, seconds: float
+        self,
+        account: Account,
+        source: UploadSource | DatasetView,
+        labels: Sequence[str],
+        seconds: float,
     ) -> UserTexts:
         rows = (
             self._of_dataset(source)
             if isinstance(source, DatasetView)
-            else self._of_file(account, source, seconds)
+            else self._of_file(account, source, labels, seconds)
         )
-        texts, labels = [], []
-        for text, label in rows:
-            texts.append(text)
-            labels.append(label)
-        return UserTexts(texts, labels)
+        found = list(rows)
+        return UserTexts([text for text, _ in found], [label for _, label in found])
 
     def _of_dataset(self, view: DatasetView) -> Iterator[tuple[str, str]]:
         """Yield the uploaded texts of a dataset with their labels."""
@@ -284,7 +289,7 @@ class AdjustmentService:
                 yield example.name, names[counts.label_id]
 
     def _of_file(
-        self, account: Account, source: UploadSource, seconds: float
+        self, account: Account, source: UploadSource, labels: Sequence[str], seconds: float
     ) -> Iterator[tuple[str, str]]:
         """Yield the texts of a file with the content of the column of labels."""
         limit = min(seconds, _SECONDS) if seconds else _SECONDS
@@ -292,7 +297,8 @@ class AdjustmentService:
         table = InputTable()
         with tempfile.TemporaryFile() as file:
             self._fetch(account, source, file, cancellation)
-            lines = read_lines(file, source.options, cancellation.check, table, keeps_cells=True)
+            options = _options(file, source.options, labels)
+            lines = read_lines(file, options, cancellation.check, table, keeps_cells=True)
             for count, line in enumerate(lines):
                 if count > MOST_TEXTS:
                     raise InvalidParameter(
@@ -301,7 +307,7 @@ class AdjustmentService:
                     )
                 # Rows without a text say nothing about the wording of users.
                 if line.error is None:
-                    at = _label_at(table.names, source.options.label_column)
+                    at = _label_at(table.names, options.label_column)
                     cells = line.cells or ()
                     label = str(cells[at]) if at is not None and at < len(cells) else ""
                     yield line.text, label.strip()
@@ -327,6 +333,22 @@ class AdjustmentService:
             )
 
 
+def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
+    """Return how a file is read: of two columns without names, one has labels of the model."""
+    if options.header is not None or options.text_column:
+        return options
+    table = InputTable()
+    lines = list(islice(read_lines(file, options, table=table, keeps_cells=True), _HEAD_LINES))
+    # A first row with a label was taken for a header.
+    rows = [table.names] if any(table.names) else [line.cells or () for line in lines]
+    known = {*labels, OUT_OF_DOMAIN_LABEL}
+    found = (at for row in rows for at, cell in enumerate(row) if str(cell).strip() in known)
+    at = next(found, None)
+    if at is None or len(table.names) != 2:
+        return options
+    return replace(options, header=False, text_column=str(2 - at), label_column=str(at + 1))
+
+
 def _label_at(names: Sequence[str], wanted: str) -> int | None:
     """Return the position of the column of labels.
 
@@ -334,6 +356,8 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
         InvalidParameter: the file has no column of the name that the call wants.
     """
     lowered = [name.strip().lower() for name in names]
+    if wanted.isdecimal() and 1 <= int(wanted) <= max(len(names), 2):
+        return int(wanted) - 1
     if wanted:
         if wanted.lower() not in lowered:
             shown = ", ".join(f"'{name}'" for name in names[:10])

@@ -32,7 +32,7 @@ LONGEST_TEXT = 200
 """Characters of a text that an example shows."""
 VOLATILE = re.compile(
     r"(^id|Id|At|_token|^token|^url|Url$|^resultBytes|^path|^location|^thumbnail|^policy|^key|sha256|Sha256|^credential"
-    r"|^version|^secret|^prefix|^email|^failureMsg|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
+    r"|^version|^bytes|^secret|^prefix|^email|^failureMsg|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
 )
 """Members whose values differ from run to run."""
 

@@ -48,6 +48,6 @@ def test_examples_run(world, account, tmp_path, monkeypatch, capsys):
         for place, code in found.items():
             names = {"client": client, "data": data, "model": model, "Presage": Presage}
             exec(compile(code, place, "exec"), names)  # noqa: S102 - our own; a traceback names it
-    assert len(found) == 12
+    assert len(found) == 13
     assert (tmp_path / "back.csv").stat().st_size
     assert "Invoice 17" in capsys.readouterr().out

@@ -234,7 +234,7 @@ class AsyncModels(Generic[ResultT_co]):
         """Queue an adjustment of a text model to texts as users send them.
 
         Example:
-            model = await (await model.adjust("questions.csv", out_of_domain_rate=0.05)).wait()
+            model = await (await model.adjust("tickets.csv")).wait()
 
         Args:
             model_id: a model of type text-intent.

@@ -235,7 +235,7 @@ class Models(Generic[ResultT_co]):
         """Queue an adjustment of a text model to texts as users send them.
 
         Example:
-            model = (model.adjust("questions.csv", out_of_domain_rate=0.05)).wait()
+            model = (model.adjust("tickets.csv")).wait()
 
         Args:
             model_id: a model of type text-intent.
